@@ -118,17 +118,18 @@ if [ "$PART" = ahead ]; then
 fi
 
 # eight: the bits of the packages; the decoder by 16 bits, by weights alone of eight and by rows of eight too, on all
-# GPUs; rows that travel in eight bits, quantised for it or given so, beside 16: gathers of 8192 and 128 rows, and as
-# many for all peers; and the kernels of weights alone, by themselves, unless ROWS is none.
+# GPUs; rows that travel in eight bits or four, quantised for it or given so, beside 16: gathers of 8192 and 128 rows,
+# and as many for all peers; and the kernels of weights alone, by themselves, unless ROWS is none.
 if [ "$PART" = eight ]; then
   part "eight-verify-$gpus" "$BIN/run" verify linearallreduceweightsfp8 linearallreducequantised -ranks "$gpus" \
     -driver cuda
   part "eight-layers-$gpus" "$BIN/llama-run" verify decodefp8 decodescaled biasedscaled normedscaled prefillscaled \
     -ranks "$gpus" -driver cuda
-  wire=(allgatherquantised allgathervquantised alltoallfp8 alltoallvfp8)
+  wire=(allgatherquantised allgathervquantised allgatherfp4 allgathervfp4 allgatherblocksfp8 alltoallfp8 alltoallvfp8)
   part "eight-wire-verify-$gpus" "$BIN/run" verify "${wire[@]}" -ranks "$gpus" -driver cuda -delays -straggler
   part "eight-wire-gather-$gpus" "$BIN/run" bench -inturn -shapes '8192,0,7168;128,0,7168' -ranks "$gpus" \
-    -driver cuda -type bf16 allgather allgatherquantised allgatherv allgathervquantised
+    -driver cuda -type bf16 allgather allgatherquantised allgatherfp4 allgatherblocksfp8 allgatherv \
+    allgathervquantised allgathervfp4
   part "eight-wire-exchange-$gpus" "$BIN/run" bench -inturn -shapes "$((8192 / gpus)),0,7168;$((128 / gpus)),0,7168" \
     -ranks "$gpus" -driver cuda -type bf16 alltoallfp8 alltoallvfp8
   part "eight-wire-exchange16-$gpus" "$BIN/run" bench -inturn -ranks "$gpus" -driver cuda -type bf16 \

@@ -23,6 +23,8 @@ var library = []Constructor{
 	{"GeGLU", 1, func(in []string) Func { return GeGLU(in[0]) }},
 	{"LayerNorm", 2, func(in []string) Func { return LayerNorm(in[0], in[1]) }},
 	{"Quantise", 0, func([]string) Func { return Quantise() }},
+	{"QuantiseE5M2", 0, func([]string) Func { return QuantiseE5M2() }},
+	{"QuantiseFP4", 0, func([]string) Func { return QuantiseFP4() }},
 	{"RMSNorm", 1, func(in []string) Func { return RMSNorm(in[0]) }},
 	{"ReLU", 0, func([]string) Func { return ReLU() }},
 	{"Rotary", 1, func(in []string) Func { return Rotary(in[0]) }},
@@ -128,11 +130,24 @@ func Softmax() Func {
 // Quantise divides each row by its scale, which makes it fit e4m3: the least power of two that is no less than the
 // greatest finite size of the row over 448, the greatest number of e4m3. So a quotient loses nothing before it is
 // rounded, and a code times its scale is exact. The scales are a further result: those of the tensor of eight bits.
-func Quantise() Func {
-	return Func{Word: "quantise", Is: Over(X, Power(Over(Most(Abs(Finite(X))), Num(448))))}
+func Quantise() Func { return Func{Word: "quantise", Is: fitted(448)} }
+
+// QuantiseE5M2 is Quantise of e5m2, whose greatest number is 57344.
+func QuantiseE5M2() Func { return Func{Word: "quantisee5m2", Is: fitted(57344)} }
+
+// fitted is x over the least power of two that makes the finite numbers of a row fit a greatest one.
+func fitted(greatest float64) Expr { return Over(X, Power(Over(Most(Abs(Finite(X))), Num(greatest)))) }
+
+// QuantiseFP4 divides each block by its scale, which makes it fit e2m1: the least number of e4m3, from 2^-9 to 448,
+// that is no less than the greatest size of the block over 6, the greatest number of e2m1. So the quotient is rounded
+// once, and a code times its scale is exact. Sizes above 6*448 become that. A block with an infinity or a NaN has a
+// scale that is NaN, and so all of it reads as NaN: e2m1 has neither.
+func QuantiseFP4() Func {
+	spoiled := SumOver(Times(Num(0), X)) // 0, or NaN
+	return Func{Word: "quantisefp4", Is: Over(X, Up(Plus(Over(Most(Abs(X)), Num(6)), spoiled)))}
 }
 
-// Dequantise multiplies each row of eight bits by its scale.
+// Dequantise multiplies each row of eight bits, or each block of eight or four, by its scale.
 func Dequantise(scales string) Func { return Func{Word: "dequantise", Is: Times(X, Column(scales))} }
 
 // PerHead applies a norm to each head of a width instead of the row; its operands are [W], for the columns of a head.

@@ -3,11 +3,13 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// Elements of eight bits have few digits, so each tensor of them has scales beside it, which multiply it: a tensor of
-// fp32 with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for
-// each rank's part. Scales of rows travel with the rows, under the same words.
+// Codes of eight bits or four have few digits, so each tensor of them has scales beside it, which multiply it: a tensor
+// with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for each
+// rank's part, or one for each block of its columns. Scales of rows and of blocks travel with the rows, under the same
+// words. To the functions that make codes of blocks or read them a row is a block.
 
 // OneScale is the extent of the only axis of a scale that a whole tensor has.
 const OneScale Extent = "1"
@@ -30,26 +32,85 @@ func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 func (t Tensor) OfRows() bool { return len(t.Axes) > 0 && t.Axes[0].Extent != OneScale }
 
 // OfParts says that scales are one for each rank's part of a row: [M, DIDx(D), 1].
-func (t Tensor) OfParts() bool { return len(t.Axes) == 2 }
+func (t Tensor) OfParts() bool { return len(t.Axes) == 2 && t.block() == 0 }
 
 // InParts says that a tensor has scales of each rank's part of a row: so to the function that makes them, the last one,
 // a row is such a part.
 func (s Schedule) InParts(tensor string) bool { return s.scaleOf(tensor).OfParts() }
 
-// scalePlaces are the placements that scales of a tensor may have: one, that of the rows, or of each rank's parts.
-func scalePlaces(of []Axis) [][]Axis {
-	list := [][]Axis{{Dim(OneScale)}, of[:len(of)-1]}
-	if len(of) == 2 && slices.Equal(of[1].Outer, []Split{DIDx(D)}) {
-		list = append(list, []Axis{of[0], Dim(D, DIDx(D))})
+// unitOfBlocks divides the columns of a block: their codes are whole bytes, and a kernel takes 16 bytes at once.
+const unitOfBlocks = 16
+
+// Blocks is the extent of an axis with one index for each block of so many columns of another one: that of scales.
+func Blocks(of Extent, columns int64) Extent { return of + Extent(fmt.Sprintf("/%d", columns)) }
+
+// Blocks are the columns that an extent counts in blocks, and the columns of a block. ok: it counts blocks.
+func (e Extent) Blocks() (of Extent, columns int64, ok bool) {
+	cut, by, ok := strings.Cut(string(e), "/")
+	columns, _ = Extent(by).value()
+	return Extent(cut), columns, ok && columns > 0
+}
+
+// InBlocks says that an axis has an index for each block of columns.
+func (a Axis) InBlocks() bool {
+	_, _, ok := a.Extent.Blocks()
+	return ok
+}
+
+// block is how many columns have one of the scales; 0 where these are not of blocks.
+func (t Tensor) block() (columns int64) {
+	if len(t.Axes) > 0 {
+		_, columns, _ = t.Axes[len(t.Axes)-1].Extent.Blocks()
+	}
+	return columns
+}
+
+// inColumns are scales of blocks as if they were of columns.
+func (t Tensor) inColumns() Tensor {
+	if last := len(t.Axes) - 1; t.block() > 0 {
+		t.Axes = slices.Clone(t.Axes)
+		t.Axes[last].Extent, _, _ = t.Axes[last].Extent.Blocks()
+	}
+	return t
+}
+
+// ofBlocks says that a tensor is scales of blocks.
+func (s Schedule) ofBlocks(tensor string) bool {
+	t, _ := s.Tensor(tensor)
+	return t.block() > 0
+}
+
+// Block is how many columns are a row to the functions of an operation: those of a block, where its result has scales
+// of blocks or its operand has; 0: all.
+func (s Schedule) Block(o Op) (columns int64) {
+	for _, name := range append([]string{o.Out}, o.In[:min(1, len(o.In))]...) {
+		columns = max(columns, s.scaleOf(name).block())
+	}
+	return columns
+}
+
+// scalePlaces are the placements that scales of a tensor may have: one, that of the rows, of each rank's parts, or of
+// blocks of as many columns as they have now. Codes that share a byte have scales of blocks.
+func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
+	rows, last := of.Axes[:len(of.Axes)-1], of.Axes[len(of.Axes)-1]
+	if n := scale.block(); n > 0 && n%unitOfBlocks == 0 && len(last.Outer) == 0 {
+		list = append(list, append(slices.Clone(rows), Dim(Blocks(last.Extent, n))))
+	}
+	if of.Type.Bits() < 8 {
+		return list
+	}
+	list = append(list, []Axis{Dim(OneScale)}, rows)
+	if len(rows) == 1 && slices.Equal(last.Outer, []Split{DIDx(D)}) {
+		list = append(list, []Axis{rows[0], Dim(D, DIDx(D))})
 	}
 	return list
 }
 
-// checkScales refuses tensors of eight bits without scales, scales that are placed otherwise than their rows, and
+// checkScales refuses codes without scales, scales that are placed otherwise than their rows, and
 // operations that no device does on eight bits.
 func (s Schedule) checkScales(v *validation) {
 	for i, t := range s.Tensors {
-		if t.Type == E4M3 || t.Scale != "" {
+		if _, scales := s.ScaledBy(t.Name); t.Type.Coded() && !scales || t.Scale != "" {
 			s.checkScale(v, fmt.Sprintf("Tensors[%d]", i), t)
 			s.checkQuantised(v, fmt.Sprintf("Tensors[%d]", i), t)
 		}
@@ -59,13 +120,13 @@ func (s Schedule) checkScales(v *validation) {
 	}
 }
 
-// checkScale holds a tensor of eight bits against its scales.
+// checkScale holds codes against their scales.
 func (s Schedule) checkScale(v *validation, path string, t Tensor) {
-	of, at, last := t.Axes, path+".Scale", max(len(t.Axes)-1, 0)
+	of, at, wanted := t.Axes, path+".Scale", own[t.Type].scales
 	scale, declared := s.Tensor(t.Scale)
 	first, _ := s.ScaledBy(t.Scale)
 	switch {
-	case t.Type != E4M3:
+	case !t.Type.Coded():
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
 	case t.Root || t.Within != "" || len(of) != 2 && !(len(of) == 4 && s.onlyCopied(t.Name)):
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
@@ -73,24 +134,40 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Balanced }):
 		v.add(path+".Axes[0]", "let the ranks have equal parts", "no pass takes balanced rows of eight bits")
 	case t.Scale == "":
-		v.add(at, fmt.Sprintf("declare a tensor of fp32 with one axis, %s, or that of the rows of %s, and name it",
-			OneScale, t.Name), "%s has eight bits, and no scale", t.Name)
+		hint := fmt.Sprintf("one axis, %s, or that of the rows of %s", OneScale, t.Name)
+		if t.Type.Bits() < 8 {
+			hint = fmt.Sprintf("the axes of %s, the last one in schedule.Blocks of %d", t.Name, unitOfBlocks)
+		}
+		v.add(at, fmt.Sprintf("declare a tensor of %s with %s, and name it", wanted, hint),
+			"%s has %s bits, and no scale", t.Name, t.Type.bits())
 	case !declared:
-		v.add(at, "declare it with Type: schedule.FP32", "there is no tensor %q", t.Scale)
+		v.add(at, "declare it with Type: "+wanted.named(), "there is no tensor %q", t.Scale)
 	case first.Name != t.Name:
 		v.add(at, "declare another one", "%s is the scale of %s already", t.Scale, first.Name)
 	case s.reads(t.Scale):
 		v.add(at, "let no operation read or make it", "%s is a scale, and operations have it as well", t.Scale)
-	case scale.Type != FP32 || scale.Within != "" || scale.Root:
-		v.add(at, "declare "+t.Scale+" with Type: schedule.FP32 and with axes alone",
-			"scales are numbers of fp32, in memory of their own")
-	case !slices.ContainsFunc(scalePlaces(of), func(axes []Axis) bool {
+	case scale.Type != wanted || scale.Within != "" || scale.Root:
+		v.add(at, "declare "+t.Scale+" with Type: "+wanted.named()+" and with axes alone",
+			"scales are numbers of %s, in memory of their own", wanted)
+	case !slices.ContainsFunc(scalePlaces(t, scale), func(axes []Axis) bool {
 		return Tensor{Axes: scale.Axes}.String() == Tensor{Axes: axes}.String()
 	}):
-		i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == scale.Name })
-		v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: of[:last]}.String(),
-			"%s is %s, and scales of %s are one, or lie as its rows do", t.Scale, Tensor{Axes: scale.Axes}, t.Name)
+		s.misplaced(v, t, scale)
 	}
+}
+
+// misplaced refuses scales that lie otherwise than their codes.
+func (s Schedule) misplaced(v *validation, t, scale Tensor) {
+	last := len(t.Axes) - 1
+	axes, may := t.Axes[:last:last], "one, or lie as its rows do"
+	if n := scale.block(); n > 0 || t.Type.Bits() < 8 {
+		n = max(n/unitOfBlocks, 1) * unitOfBlocks
+		axes = append(axes, Dim(Blocks(t.Axes[last].Extent, n)))
+		may = fmt.Sprintf("of blocks of whole rows, of a multiple of %d columns", unitOfBlocks)
+	}
+	i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == scale.Name })
+	v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: axes}.String(), "%s is %s, and scales of %s are %s",
+		t.Scale, Tensor{Axes: scale.Axes}, t.Name, may)
 }
 
 // reads says that an operation reads or makes a tensor, but for functions that read the scales of what they are of.
@@ -103,7 +180,7 @@ func (s Schedule) reads(scale string) bool {
 	})
 }
 
-// checkQuantised refuses an operation that makes eight bits without their scales.
+// checkQuantised refuses an operation that makes codes without their scales.
 func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	o, made := s.Maker(t.Name)
 	if !made {
@@ -126,9 +203,14 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 				return
 			}
 		}
+		if from := s.scaleOf(o.In[0]); from.block() != scale.block() {
+			v.add(path+".Scale", "give both scales of the same blocks",
+				"%s is %s and %s is %s, and a copy changes no bit", from.Name, Tensor{Axes: from.Axes}, scale.Name,
+				Tensor{Axes: scale.Axes})
+		}
 		return
 	}
-	switch _, divides := Divisor(trees); {
+	switch divisor, divides := Divisor(trees); {
 	case !divides:
 		v.add(path+".Type", "end its functions with schedule.Quantise()",
 			"%s is made by an operation that divides no row by its scale", t.Name)
@@ -139,6 +221,9 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.OfParts() && ReachOf(Nodes(trees[:len(trees)-1]...)) == InRow:
 		v.add(path+".Scale", "make "+t.Name+" by a schedule.Copy with schedule.Quantise() alone",
 			"each rank has a part of each row of %s, and a function ahead of its scales takes whole rows", t.Name)
+	case scale.Type == E4M3 && divisor[len(divisor)-1].Do != DoUp:
+		v.add(path+".Type", "end its functions with schedule.QuantiseFP4(), or divide by what schedule.Up makes",
+			"%s divides by numbers that are none of e4m3, and its scales are", t.Name)
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)
@@ -151,6 +236,9 @@ func (s Schedule) checkCalled(v *validation, path string, t Tensor, o Op) {
 	case o.Kernel.File != "":
 		v.add(path+".Type", "let a function make it: schedule.Call",
 			"no kernel of a .cu is handed the scales of %s", o.Out)
+	case t.Type != E4M3 || scale.block() > 0:
+		v.add(path+".Type", "let the call make 16 bits, and a schedule.Copy codes of them",
+			"calls make e4m3 with a scale for each row, and %s is %s", o.Out, t)
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+o.Out,
 			"a call makes a scale for each row, and %s is one for all of %s", scale.Name, o.Out)
@@ -167,7 +255,7 @@ func (s Schedule) moves(o Op) bool {
 	}
 	from, _ := s.Tensor(o.In[0])
 	to, _ := s.Tensor(o.Out)
-	return from.Type == E4M3 && to.Type == E4M3
+	return from.Type.Coded() && from.Type == to.Type
 }
 
 // copies says that an operation leaves its operand as it is.
@@ -206,12 +294,13 @@ func (e Expr) sameInRow() bool {
 	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameInRow() })
 }
 
-// checkEight refuses what no product does of operands of eight bits.
+// checkEight refuses what no product does of operands of eight bits, and no function of blocks.
 func (s Schedule) checkEight(v *validation, path string, o Op) {
 	eight := func(name string) bool {
 		t, _ := s.Tensor(name)
-		return t.Type == E4M3
+		return t.Scale != ""
 	}
+	s.checkBlocks(v, path, o)
 	wide := slices.IndexFunc(o.In, func(name string) bool { return !eight(name) })
 	if !slices.ContainsFunc(o.operands(), eight) {
 		return
@@ -231,6 +320,13 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 			"%s has eight bits, and %s has not", o.In[0], o.In[1])
 		return
 	}
+	for i, name := range o.In {
+		if t, _ := s.Tensor(name); t.Scale != "" && (t.Type != E4M3 || s.scaleOf(name).block() > 0) {
+			v.add(fmt.Sprintf("%s.In[%d]", path, i), "make 16 bits of it by a schedule.Copy with schedule.Dequantise",
+				"products take e4m3 with scales of rows or with one, and %s is %s", name, t)
+			return
+		}
+	}
 	for i, f := range o.Then {
 		if slices.ContainsFunc(f.Reads(), eight) {
 			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
@@ -245,6 +341,26 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		}
 		v.add(path, "give both a scale for each row, or both one",
 			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
+	}
+}
+
+// checkBlocks refuses functions to which a row is a block and that take more of it, or read what has rows of its own.
+func (s Schedule) checkBlocks(v *validation, path string, o Op) {
+	columns := s.Block(o)
+	if columns == 0 || len(o.In) != 1 {
+		return
+	}
+	from, to := s.scaleOf(o.In[0]).block(), s.scaleOf(o.Out).block()
+	last := len(o.Then) - 1
+	for i, f := range o.Then {
+		nodes := Nodes(f.Is)
+		alien := slices.ContainsFunc(f.Operands(), func(x Operand) bool {
+			return x.Lies != InPlace && x.Tensor != s.scaleOf(o.In[0]).Name
+		})
+		if alien || len(Heads(nodes)) > 0 || ReachOf(nodes) > Local && (i < last || to == 0) || from != 0 && to != 0 {
+			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let a schedule.Copy of its own do it",
+				"to the functions of %s a row is a block of %d columns, and %s takes more", o.Out, columns, f.Name())
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Type is an element type; sums are kept in fp32.
@@ -18,19 +19,36 @@ const (
 // I32 is a type of tensors that calls alone read, such as a position: 32-bit integers.
 const I32 Type = "i32"
 
-// E4M3 is a type of operands of products, which have scales: eight bits.
-const E4M3 Type = "e4m3"
+// Types of codes, which have few digits, and scales: eight bits, the second with more exponent and fewer digits, and
+// four. Products take E4M3.
+const (
+	E4M3 Type = "e4m3"
+	E5M2 Type = "e5m2"
+	E2M1 Type = "e2m1"
+)
 
-// Bytes of an element of a type that a tensor has of its own; 0 where it has that of the plan.
-func (t Type) Bytes() int64 {
-	switch t {
-	case I32, FP32:
-		return 4
-	case E4M3:
-		return 1
+// own are the types that a tensor has of its own, whatever the plan's: their bits and, of codes, the type of scales.
+var own = map[Type]struct {
+	bits   int64
+	scales Type
+}{I32: {bits: 32}, FP32: {bits: 32}, E4M3: {8, FP32}, E5M2: {8, FP32}, E2M1: {4, E4M3}}
+
+// Bits of an element of a type that a tensor has of its own; 0 where it has that of the plan.
+func (t Type) Bits() int64 { return own[t].bits }
+
+// Coded says that elements are codes, which have scales.
+func (t Type) Coded() bool { return own[t].scales != "" }
+
+// bits are those of a code, in a word.
+func (t Type) bits() string {
+	if t.Bits() < 8 {
+		return "four"
 	}
-	return 0
+	return "eight"
 }
+
+// named is the type as a program names it.
+func (t Type) named() string { return "schedule." + strings.ToUpper(string(t)) }
 
 // types are all element types of plans. Packages take one that is asked only where Types names it.
 var types = []struct {
@@ -75,7 +93,7 @@ func (s Schedule) checkTypes(v *validation) {
 	}
 	for i, t := range s.Tensors {
 		path := fmt.Sprintf("Tensors[%d].Type", i)
-		oneOf(v, path, t.Type, append(all, I32, E4M3)...)
+		oneOf(v, path, t.Type, append(all, I32, E4M3, E5M2, E2M1)...)
 		switch _, scales := s.ScaledBy(t.Name); {
 		case scales:
 		case t.Type == FP32:

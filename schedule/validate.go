@@ -82,6 +82,9 @@ func (s Schedule) checkTensors(v *validation) {
 		}
 		seen[t.Name] = true
 		s.checkName(v, path, t)
+		if _, scales := s.ScaledBy(t.Name); scales {
+			t = t.inColumns()
+		}
 		t.check(v, path)
 		s.checkConstant(v, path, t)
 	}

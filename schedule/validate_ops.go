@@ -164,7 +164,7 @@ func (s Schedule) wantedAxes(o Op, tensor string) (list []int) {
 	}
 	for _, f := range o.Then {
 		for _, operand := range f.Operands() {
-			if operand.Tensor == tensor && operand.Lies != "" {
+			if operand.Tensor == tensor && operand.Lies != "" && !s.ofBlocks(tensor) {
 				list = append(list, len(operand.Lies.axes(c.Out)))
 			}
 		}

@@ -87,13 +87,15 @@ func (d Device) Headers() (names []string) {
 		add(computes, t.String()+".h")
 	}
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
-	add(d.reads(driver.E4M3), "eight.h")
+	eight := d.reads(driver.E4M3) || d.reads(driver.E5M2)
+	add(eight, "eight.h")
 	add(makes, "arith.h", "units.h")
-	add(d.reads(driver.E4M3), "eightunits.h")
+	add(eight, "eightunits.h")
 	add(d.any(scales), "scale.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
 		"groups.h")
+	add(d.reads(driver.E2M1), "four.h")
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
@@ -107,16 +109,16 @@ func (d Device) Headers() (names []string) {
 func scales(k kernels.Kernel) bool {
 	return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
 		do, _, _ := strings.Cut(node, " ")
-		return schedule.Do(do) == schedule.DoFinite || schedule.Do(do) == schedule.DoPower
+		return slices.Contains([]schedule.Do{schedule.DoFinite, schedule.DoPower, schedule.DoUp}, schedule.Do(do))
 	})
 }
 
-// reads reports whether a function reads or makes elements of a type, whatever the plan's are.
+// reads reports whether a function reads or makes elements or scales of a type, whatever the plan's are.
 func (d Device) reads(t driver.Type) bool {
 	return d.any(func(k kernels.Kernel) bool {
 		return k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
 			func(m kernels.Made) bool {
-				return m.Type == t ||
+				return m.Type == t || t.Saturates() && m.Scales == t ||
 					slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
 			})
 	})

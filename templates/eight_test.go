@@ -11,15 +11,15 @@ import (
 	"ovgen/verify/reference"
 )
 
-// TestEight compares the kernels' conversions of 8 bits with the reference's, of every code, and of every bf16 and its
-// neighbours in fp32. Package sim compares its own with the same.
+// TestEight compares the kernels' conversions of 8 and of 4 bits with the reference's, of every code, and of every bf16
+// and its neighbours in fp32. Package sim compares its own with the same.
 func TestEight(t *testing.T) {
 	headers, err := Headers()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{HostHeader, "eight.h"} {
+	for _, name := range []string{HostHeader, "eight.h", "units.h", "four.h"} {
 		if err := os.WriteFile(filepath.Join(dir, name), headers[name], 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -31,8 +31,8 @@ func TestEight(t *testing.T) {
 		t.Fatalf("run: %v", err)
 	}
 	out := []byte(text)
-	for _, typ := range []driver.Type{driver.E4M3, driver.E5M2} {
-		for code := range 256 {
+	for _, typ := range []driver.Type{driver.E4M3, driver.E5M2, driver.E2M1} {
+		for code := range 1 << typ.Bits() {
 			got := math.Float32frombits(binary.LittleEndian.Uint32(out))
 			want, err := reference.Decode(typ, []byte{byte(code)})
 			if err != nil {
@@ -45,7 +45,8 @@ func TestEight(t *testing.T) {
 		for high := range uint32(1 << 16) {
 			for _, low := range []uint32{0, 1, 0x7fff, 0x8000, 0xffff} {
 				x := math.Float32frombits(high<<16 | low)
-				if want := reference.Encode(typ, []float32{x}); out[0] != want[0] {
+				pair := []float32{x, 0}[:max(8/typ.Bits(), 1)] // a byte
+				if want := reference.Encode(typ, pair); out[0] != want[0] {
 					t.Fatalf("the kernels do wrong: %v becomes %s %#02x, want %#02x", x, typ, out[0], want[0])
 				}
 				out = out[1:]

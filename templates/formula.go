@@ -18,7 +18,7 @@ type Formula struct {
 	// Width is how many columns a head has that a tensor knows, a table or a row of a head.
 	Width  func(tensor string) schedule.Extent
 	Result driver.Type // of what it makes; 0: that of the plan
-	Scales bool        // it leaves what the last tree divides each row by
+	Scales driver.Type // of what the last tree divides each row by, where it leaves that; 0: it does not
 	Then   []Formula   // of rows, each of what the one before it makes
 }
 

@@ -22,7 +22,8 @@ type Code struct {
 	Once     []string // lines before all passes: what is the same in the whole group
 	Passes   []Pass   // over a group, each for some statistics
 	Made     Piece    // the function that makes an element
-	Scales   string   // what it divides the row by, where it leaves that
+	Scales   string   // what it divides the row by, as it leaves that
+	ScalesIn string   // the type of their memory
 	Columns  bool     // the parameters have the elements of a row
 	Wide     string   // the field with the columns of a group
 	Kept     int      // units of a leaf in registers
@@ -105,8 +106,12 @@ func (w written) code() *Code {
 	}
 	c.measure()
 	c.passes()
-	if w.Scales {
-		c.code.Scales = c.constant(w.nodes[len(w.nodes)-1].Of[1])
+	if w.Scales != 0 {
+		c.code.ScalesIn, c.code.Scales = "float", c.constant(w.nodes[len(w.nodes)-1].Of[1])
+		if w.Scales.Saturates() {
+			c.code.ScalesIn = "unsigned char"
+			c.code.Scales = fmt.Sprintf("(unsigned char)%s::narrow(%s)", w.Scales, c.code.Scales)
+		}
 	}
 	c.code.scalars += len(c.names)
 	return c.code
@@ -150,8 +155,9 @@ func (c *coder) fields() {
 		c.code.Fields = append(c.code.Fields, Field{operandField, c.letter(o.Tensor), comment})
 		c.code.Columns = c.code.Columns || o.Lies != schedule.InPlace
 	}
-	if c.Formula.Scales {
-		c.code.Fields = append(c.code.Fields, Field{"char *", scalesField, "what each row is divided by, in fp32"})
+	if typ := c.Formula.Scales; typ != 0 {
+		c.code.Fields = append(c.code.Fields,
+			Field{"char *", scalesField, "what each row is divided by, in " + typeOf(typ)})
 	}
 	if c.code.Columns {
 		c.code.Fields = append(c.code.Fields, Field{"u64 ", "columns", "elements of a row"})
@@ -374,4 +380,4 @@ func negative(x string) string {
 var operations = map[schedule.Do]string{schedule.DoPlus: "f_add", schedule.DoMinus: "f_sub", schedule.DoTimes: "f_mul",
 	schedule.DoOver: "f_div", schedule.DoGreatest: "f_greatest", schedule.DoLeast: "f_least", schedule.DoAbs: "f_abs",
 	schedule.DoExp: "f_exp", schedule.DoTanh: "f_tanh", schedule.DoErf: "f_erf", schedule.DoLog: "f_log",
-	schedule.DoRoot: "f_root", schedule.DoFinite: "f_finite", schedule.DoPower: "f_power"}
+	schedule.DoRoot: "f_root", schedule.DoFinite: "f_finite", schedule.DoPower: "f_power", schedule.DoUp: "f_up"}

@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"ovgen/runtime/driver"
 	s "ovgen/schedule"
+	"ovgen/verify/reference"
 )
 
 // eval is what each of the nodes makes of a job's tensors before its launch, of all elements.
@@ -125,6 +127,11 @@ func operate(do s.Do, a, b float32) float32 {
 			power *= 2
 		}
 		return power
+	case s.DoUp:
+		if a != a {
+			return a
+		}
+		return upOf(float32(math.Abs(float64(a))))
 	case s.DoRecipRoot:
 		return 1 / float32(math.Sqrt(float64(a)))
 	}
@@ -158,4 +165,14 @@ func joined(do s.Do, x []float32) float32 {
 		return list[0] / float32(len(x))
 	}
 	return list[0]
+}
+
+// upOf is the first number of e4m3 that is no less than a size, but for 0, or the last one.
+func upOf(size float32) float32 {
+	for code := byte(1); ; code++ {
+		x, err := reference.Decode(driver.E4M3, []byte{code})
+		if err != nil || x[0] >= size || x[0] == 448 {
+			return x[0]
+		}
+	}
 }

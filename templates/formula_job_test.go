@@ -45,9 +45,12 @@ func (x tensor) at(i int) float32 {
 	switch x.typ {
 	case driver.FP32:
 		return math.Float32frombits(binary.LittleEndian.Uint32(x.data[4*(x.shift+i):]))
-	case driver.E4M3:
+	case driver.E4M3, driver.E5M2:
 		v, _ := reference.Decode(x.typ, x.data[x.shift+i:][:1])
 		return v[0]
+	case driver.E2M1:
+		v, _ := reference.Decode(x.typ, x.data[(x.shift+i)/2:][:1])
+		return v[(x.shift+i)%2]
 	}
 	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(x.data[2*(x.shift+i):])) << 16)
 }
@@ -59,8 +62,14 @@ func (x tensor) set(i int, v float32) {
 	case driver.FP32:
 		binary.LittleEndian.PutUint32(x.data[4*(x.shift+i):], bits)
 		return
-	case driver.E4M3:
+	case driver.E4M3, driver.E5M2:
 		copy(x.data[x.shift+i:], reference.Encode(x.typ, []float32{v}))
+		return
+	case driver.E2M1:
+		at := (x.shift + i) / 2
+		both, _ := reference.Decode(x.typ, x.data[at:][:1])
+		both[(x.shift+i)%2] = v
+		copy(x.data[at:], reference.Encode(x.typ, both))
 		return
 	}
 	if v != v {
@@ -90,7 +99,10 @@ func (r *random) tensor(typ driver.Type, count int, ordinary bool) tensor {
 	if r.below(3) == 0 {
 		x.shift += 1 + r.below(4)
 	}
-	x.data = bytes.Repeat([]byte{0xee}, (x.shift+count+9)*int(typ.Size()))
+	if typ == driver.E2M1 { // whole bytes
+		x.shift *= 2
+	}
+	x.data = bytes.Repeat([]byte{0xee}, int(typ.Bytes((x.shift+count+10)/2*2)))
 	for i := range count {
 		v := float32(r.below(1<<20)-1<<19) / (1 << 17)
 		if !ordinary && r.below(40) == 0 {
@@ -109,7 +121,9 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	heads := []int{2, 6, 8, 16, 32, 40, 128}
 	width := heads[r.below(len(heads))]
 	j.columns = []int{1, 3, 7, 8, 16, 29, 72, 131, 520}[r.below(9)]
-	if len(w.heads) > 0 {
+	if k.Made.Type == driver.E2M1 || k.Made.Operands[0].Type == driver.E2M1 { // blocks
+		j.columns = 16 * (1 + r.below(4))
+	} else if len(w.heads) > 0 {
 		j.columns = width * (1 + r.below(3)) * 2
 	} else if seed%12 == 3 && k.Kind == kernels.Groups { // more than lanes hold
 		j.columns, j.rows = 4*4096+24, 1
@@ -136,8 +150,8 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 		}
 		j.tensors = append(j.tensors, r.tensor(cmp.Or(o.Type, typ), sizes[o.Lies], ordinary))
 	}
-	if scales {
-		j.tensors = append(j.tensors, r.tensor(driver.FP32, j.rows, true))
+	if scales != 0 {
+		j.tensors = append(j.tensors, r.tensor(scales, j.rows, true))
 	}
 	j.pass(k, r.below(len(k.Made.Operands)+1), count)
 	j.threads = 4 * (1 + r.below(4))
@@ -163,7 +177,7 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 	add := func(tensor int) {
 		x := j.tensors[tensor]
-		j.params = append(j.params, param{uint64(tensor + 1), uint64(x.shift) * uint64(x.typ.Size())})
+		j.params = append(j.params, param{uint64(tensor + 1), uint64(x.typ.Bytes(x.shift))})
 	}
 	number := func(x uint64) { j.params = append(j.params, param{0, x}) }
 	add(dst)
@@ -265,7 +279,7 @@ func (j *job) wrong(units int) string {
 			made = values[len(values)-1]
 		case further[i] != nil:
 			made = further[i]
-		case j.kernel.Made.Scales && i == len(j.tensors)-1:
+		case j.kernel.Made.Scales != 0 && i == len(j.tensors)-1:
 			made = j.scales(j.f, values)
 		}
 		for at := range made {
@@ -275,8 +289,8 @@ func (j *job) wrong(units int) string {
 			}
 		}
 		for at := range want.data {
-			if size := int(x.typ.Size()); want.data[at] != got.data[at] {
-				at = at/size - x.shift
+			if want.data[at] != got.data[at] {
+				at = 8*at/int(x.typ.Bits()) - x.shift
 				return fmt.Sprintf("%d rows of %d, heads of %v, %d threads, tensor %d of %d in %d, shift %d: element "+
 					"%d of %d is %g, want %g", j.rows, j.columns, j.heads, j.threads, i, len(j.tensors), dst, x.shift,
 					at, x.count, got.at(at), want.at(at))
@@ -303,7 +317,7 @@ func (j *job) further(made []float32) map[int][]float32 {
 		values := w.eval(&of)
 		made = values[len(values)-1]
 		results[int(j.params[first+1].tensor)-1] = made
-		if first += len(then.Operands); then.Scales {
+		if first += len(then.Operands); then.Scales != 0 {
 			results[first] = j.scales(w, values)
 		}
 	}

@@ -166,7 +166,7 @@ func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 			}
 			var formula func(x hostir.Apply) Formula
 			formula = func(x hostir.Apply) Formula {
-				f := Formula{Trees: x.Makes, Width: width, Result: typeOf(x.To), Scales: x.Scales.Buffer != "",
+				f := Formula{Trees: x.Makes, Width: width, Result: typeOf(x.To), Scales: typeOf(x.Scales),
 					Types: map[string]driver.Type{"": typeOf(x.X)}}
 				for i, o := range s.Operands(x.Nodes()) {
 					f.Types[o.Tensor] = typeOf(x.Operands[i])

@@ -145,7 +145,7 @@ func every() (all []kernels.Kernel) {
 			all = append(all, k)
 		case kernels.Packets: // and one that makes a norm of its sum, and ones that go on from that
 			all = append(all, normed(k, 3), normed(k, 4, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
-				normed(k, 5, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: true}))
+				normed(k, 5, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: driver.FP32}))
 		}
 	}
 	return all

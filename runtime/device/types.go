@@ -12,6 +12,7 @@ const (
 	FP32 = driver.FP32
 	E4M3 = driver.E4M3
 	E5M2 = driver.E5M2
+	E2M1 = driver.E2M1
 )
 
 // Ptr is a device address (CUdeviceptr), from here or from another library.

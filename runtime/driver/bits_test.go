@@ -4,11 +4,8 @@ import "testing"
 
 // Memory of elements that share a byte is measured in bits, and never too small.
 func TestWholeBytes(t *testing.T) {
-	const nibble = Type(0)
-	elements[nibble] = element{name: "nibble", exponent: 2, digits: 2}
-	defer func() { elements[nibble] = element{} }()
 	for n, bytes := range map[int]int64{0: 0, 2: 1, 6: 3} {
-		if got := nibble.Bytes(n); got != bytes {
+		if got := E2M1.Bytes(n); got != bytes {
 			t.Errorf("%d elements of 4 bits are %d bytes, want %d", n, got, bytes)
 		}
 	}
@@ -19,7 +16,7 @@ func TestWholeBytes(t *testing.T) {
 					t.Errorf("%d elements of 4 bits are taken for whole bytes", n)
 				}
 			}()
-			nibble.Bytes(n)
+			E2M1.Bytes(n)
 		}()
 	}
 }

@@ -12,25 +12,26 @@ const (
 	FP32 // computed in fp32, not TF32
 	E4M3 // OCP's E4M3FN
 	E5M2
+	E2M1 // two share a byte, the first in its low four bits
 )
 
-// element describes an element type: a sign, an exponent, and a significand whose first digit
-// is not stored.
+// element describes a type: a sign, an exponent, and a significand whose first digit is not stored.
 type element struct {
 	name     string
 	exponent int  // bits of it
 	digits   int  // of the significand, in binary: integers up to 2^digits are exact
 	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
+	numbers  bool // the greatest exponent has numbers alone: no NaN either
 }
 
-// elements is the table of the element types. Sizes, conversions and bounds follow from a row;
-// which products and sums there are, drivers and templates say.
+// elements is the table of the types. Sizes, conversions and bounds follow; drivers say which products there are.
 var elements = [...]element{
 	BF16: {name: "bf16", exponent: 8, digits: 8},
 	FP16: {name: "fp16", exponent: 5, digits: 11},
 	FP32: {name: "fp32", exponent: 8, digits: 24},
 	E4M3: {name: "e4m3", exponent: 4, digits: 4, finite: true},
 	E5M2: {name: "e5m2", exponent: 5, digits: 3},
+	E2M1: {name: "e2m1", exponent: 2, digits: 2, finite: true, numbers: true},
 }
 
 // Types are all element types, by their numbers.
@@ -56,8 +57,7 @@ func ParseType(name string) (Type, bool) {
 // Valid reports whether the number is that of an element type.
 func (t Type) Valid() bool { return int(t) < len(elements) && elements[t].name != "" }
 
-// described is the type's row. It panics for an unknown type, so that no memory is measured
-// by a guess. New of a generated package and MatmulCreate refuse such a type.
+// described is the type's row. It panics for an unknown type, so that no memory is measured by a guess.
 func (t Type) described() element {
 	if !t.Valid() {
 		panic(fmt.Sprintf("driver: there is no element type %d", uint8(t)))
@@ -77,14 +77,16 @@ func (t Type) Exponent() int { return t.described().exponent }
 // Finite says that the type has no infinities.
 func (t Type) Finite() bool { return t.described().finite }
 
+// NaN says that the type has one. A NaN becomes the greatest number of a type that has none.
+func (t Type) NaN() bool { return !t.described().numbers }
+
 // Saturates says that what is too large becomes the greatest number: devices make 8 bits in no other way.
 func (t Type) Saturates() bool { return t.Bits() <= 8 }
 
 // Digits are the binary digits of an element's significand.
 func (t Type) Digits() int { return t.described().digits }
 
-// Bytes is the size of a number of elements. It panics where that is no whole number of bytes, so that no memory is
-// measured too small.
+// Bytes is the size of a number of elements. It panics where these are no whole number of bytes.
 func (t Type) Bytes(elements int) int64 {
 	bits := int64(elements) * t.Bits()
 	if bits%8 != 0 {

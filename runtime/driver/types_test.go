@@ -20,8 +20,8 @@ func TestTypes(t *testing.T) {
 					t.Errorf("the size of type %d is refused: %v", n, refused)
 				}
 			}()
-			if typ.Size() < 1 || typ.Digits() < 1 || typ.Bytes(3) != 3*typ.Size() {
-				t.Errorf("%s has %d bytes and %d digits", typ, typ.Size(), typ.Digits())
+			if typ.Bits() < 4 || typ.Digits() < 1 || typ.Bytes(6) != 6*typ.Bits()/8 {
+				t.Errorf("%s has %d bits and %d digits", typ, typ.Bits(), typ.Digits())
 			}
 		}()
 	}

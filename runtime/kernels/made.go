@@ -20,7 +20,7 @@ type Made struct {
 	Turns    bool        // an element is made of one elsewhere in its group
 	Numbers  int         // of the Shape
 	Type     driver.Type // of what it makes; 0: that of the plan
-	Scales   bool        // it leaves what it divides each row by, too: in fp32, behind its operands
+	Scales   driver.Type // of what it divides each row by, if it leaves that too, behind its operands; 0: it does not
 	// Then are further functions of rows, each of what the one before it makes, which leaves no scales: their results
 	// and what they read beside it lie behind the operands, and behind those the scales that the last one leaves.
 	Then []Made
@@ -105,10 +105,7 @@ const unitColumns, mostTurned = 8, 8 * threads
 
 // addresses are how many the function takes beside that of its result.
 func (m *Made) addresses() int {
-	n := len(m.Operands)
-	if m.Scales {
-		n++
-	}
+	n := len(m.Operands) + min(int(m.Scales), 1)
 	for _, then := range m.Then {
 		n += then.addresses() // its result, and all but the first
 	}
@@ -136,7 +133,7 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 			len(operands), m.count))
 		return
 	}
-	elements := bytes / cmp.Or(k.Made.Type, m.set.element).Size()
+	elements := 8 * bytes / cmp.Or(k.Made.Type, m.set.element).Bits()
 	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(dst), uint64(elements)
 	for i, x := range operands {
 		k.params[k.At.Terms+i] = uint64(x)

@@ -56,8 +56,11 @@ type Buffer struct {
 	Lands Landing
 }
 
-// ElementSize is the bytes of an element, given the bytes of the plan's elements.
-func (b Buffer) ElementSize(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bytes(), plan) }
+// Bits of an element, given the bytes of the plan's elements.
+func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), 8*plan) }
+
+// Bytes of so many elements, given the bytes of the plan's.
+func (b Buffer) Bytes(elements, plan int64) int64 { return elements * b.Bits(plan) / 8 }
 
 // Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
 // it on rank r.

@@ -293,7 +293,10 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 		}
 	}
 	columns := extent(w.columnsOf(o.Out).Extent)
-	if w.chain.at[o.Out].Columns() {
+	declared, _ := w.original.Maker(o.Out)
+	if block := w.original.Block(declared); block > 0 {
+		columns = hostir.Const(block)
+	} else if w.chain.at[o.Out].Columns() {
 		columns = hostir.Div(columns, hostir.Size)
 	}
 	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.at(o.Out, p), x, operands...)

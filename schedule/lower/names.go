@@ -43,6 +43,9 @@ func extent(e schedule.Extent) hostir.Expr {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
 		return hostir.Const(n)
 	}
+	if of, columns, ok := e.Blocks(); ok {
+		return hostir.Div(extent(of), hostir.Const(columns))
+	}
 	if batches, rows, ok := factors(e); ok {
 		return hostir.Mul(extent(batches), extent(rows))
 	}

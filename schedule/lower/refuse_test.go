@@ -173,6 +173,11 @@ var refusalCases = []refusalCase{
 	{"mistakes in a chain", scheduletest.By(catalog.GatedMLP, "A", schedule.Naive{Copied: true}), []string{
 		"Moves[0].Way: a Naive shows the mistakes of one pipeline, and more follows its products here: " +
 			"there travel A, C (use schedule.Pull)"}},
+	{"mistakes beside own rows", scheduletest.By(schedule.Schedule{
+		Tensors: scheduletest.Tensors("A[M/D K] B[N K] B2[N2 K] C[M/D N] C2[M:D N2]"),
+		Ops:     []schedule.Op{schedule.Linear("C", "A", "B"), schedule.Linear("C2", "A", "B2")}}, "A",
+		schedule.Naive{Copied: true}), []string{"Moves[0].Way: a Naive shows the mistakes of one pipeline, and more " +
+		"follows its products here: C is made of own rows (use schedule.Pull)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
 	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),

@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Tensors of eight bits are lowered as others are. Then a pass gives each product the scales of its operands. Where
+// Tensors of codes are lowered as others are. Then a pass gives each product the scales of its operands. Where
 // each row has one, it lies as the row does: memory that rows are copied to has scales beside it, and each copy of rows
 // has a copy of their scales ahead of it, between the same waits and posts.
 
@@ -55,7 +55,8 @@ func (x *scaling) at(name string) *hostir.Buffer {
 // beside lets memory of scales be indexed as that of their rows is.
 func (x *scaling) beside(rows, scales string) {
 	of, b := x.at(rows), x.at(scales)
-	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[len(of.Tensor.Axes)-1:]})
+	last := len(of.Tensor.Axes) - 1
+	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[last:]})
 	chunk, whole := of.Chunk.Without(columns)
 	all, known := of.Elements.Without(columns)
 	room, counted := of.Room.Without(columns)
@@ -63,6 +64,15 @@ func (x *scaling) beside(rows, scales string) {
 		x.wrong = cmp.Or(x.wrong, refused("Tensors", "place "+rows+" in equal parts of rows",
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
+	}
+	if own := b.Tensor.Axes; own[len(own)-1].InBlocks() { // a row has one for each block
+		blocks := own[last].Extent
+		chunk, all = hostir.Mul(chunk, extent(blocks)), hostir.Mul(all, extent(blocks))
+		if counted {
+			room = hostir.Mul(room, extent(blocks))
+		}
+		of, columns, _ := blocks.Blocks()
+		x.Ask(hostir.Divide{Extent: of, By: decimal(int(columns))})
 	}
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
 	b.Counts, b.Room = of.Counts, room
@@ -92,11 +102,14 @@ func (x *scaling) fills(s hostir.Step) {
 	if scale == "" || x.scaleOf[to.Name] != "" {
 		return
 	}
-	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !from.Columns && !view.Columns {
+	if to.Tensor.Type = x.at(from.Buffer).Tensor.Type; x.ofRows[scale] && !from.Columns && !view.Columns {
+		own, axes := x.at(scale).Tensor, to.Tensor.Axes[:len(to.Tensor.Axes)-1:len(to.Tensor.Axes)-1]
 		scale += strings.TrimPrefix(to.Name, from.Buffer)
-		rows := slices.Clone(to.Tensor.Axes[:len(to.Tensor.Axes)-1])
-		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale, Axes: rows,
-			Type: schedule.FP32}}
+		if last := own.Axes[len(own.Axes)-1]; last.InBlocks() {
+			axes = append(axes, last)
+		}
+		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale, Axes: axes,
+			Type: own.Type}}
 		name := to.Name // appending may move the buffers
 		x.Buffers, x.ofRows[scale] = append(x.Buffers, b), true
 		x.beside(name, scale)
@@ -131,6 +144,9 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		return []hostir.Node{s}
 	}
 	if from, to, moves := moved(s); moves && !s.Fused() && !x.Schedule.InParts(from.Buffer) {
+		if _, gathers := s.Do.(hostir.Gather); gathers || s.Remote() && x.EdgeOf(s).Carrier.Copies {
+			x.even(from)
+		}
 		if !x.ofRows[x.scaleOf[from.Buffer]] || from.Columns || to.Columns {
 			return []hostir.Node{s}
 		}
@@ -150,6 +166,18 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule."+schedule.WayName(way),
 		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
+}
+
+// even asks of the shape that rows of codes and their scales are whole units of two bytes, which kernels copy.
+func (x *scaling) even(v hostir.View) {
+	const unit = 16 // bits
+	codes, scales := x.at(v.Buffer).Tensor, x.at(x.scaleOf[v.Buffer]).Tensor
+	last := codes.Axes[len(codes.Axes)-1]
+	columns := max(unit/codes.Type.Bits(), 1)
+	if _, block, ok := scales.Axes[len(scales.Axes)-1].Extent.Blocks(); ok {
+		columns = max(columns, block*unit/min(scales.Type.Bits(), unit))
+	}
+	x.multiple(last, columns)
 }
 
 // made are formulas that leave the scales of what they make, and read those of what they are of.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
 	case len(d.chain.stages) > 1 || s.sums != "":
 		return refused(d.at(), hint,
-			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", d.alsoTravels())
+			"a Naive shows the mistakes of one pipeline, and more follows its products here%s",
+			cmp.Or(d.alsoTravels(), d.ofOwnRows()))
 	case d.edge.Carrier.Fused && w.SignalsInStep:
 		return d.noKernel("By")
 	}
@@ -34,6 +36,16 @@ func (d *draft) alsoTravels() string {
 		return ""
 	}
 	return ": there travel " + strings.Join(names, ", ")
+}
+
+// ofOwnRows names the first result that is made of each rank's own rows, if one is.
+func (d *draft) ofOwnRows() string {
+	for _, s := range d.chain.stages {
+		if s.own && len(s.ops) > 0 {
+			return ": " + s.ops[0].Out + " is made of own rows"
+		}
+	}
+	return ""
 }
 
 // mistakes are those of a pull.

@@ -1,5 +1,5 @@
-// Prints what the conversions of 8 bits make: of each type the fp32 of all codes, and the codes of all bf16 and of
-// their neighbours in fp32.
+// Prints what the conversions of 8 and of 4 bits make: of each type the fp32 of all codes, and the codes of all bf16
+// and of their neighbours in fp32.
 #include <cstdio>
 
 namespace of_host {
@@ -7,12 +7,14 @@ typedef unsigned long long u64;
 #include "host.h"
 #define DEVICE static __device__ __forceinline__
 #include "eight.h"
+#include "units.h"
+#include "four.h"
 }
 
-template <typename E>
+template <typename E, unsigned codes>
 static void print()
 {
-  for (unsigned code = 0; code < 256; code++) {
+  for (unsigned code = 0; code < codes; code++) {
     const float x = E::widen(code);
     fwrite(&x, sizeof x, 1, stdout);
   }
@@ -26,7 +28,8 @@ static void print()
 
 int main()
 {
-  print<of_host::e4m3>();
-  print<of_host::e5m2>();
+  print<of_host::e4m3, 256>();
+  print<of_host::e5m2, 256>();
+  print<of_host::e2m1, 16>();
   return 0;
 }

@@ -74,7 +74,7 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err := c.Fits(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
 	}
-	if m.Rate[c.ElementSize] == 0 || c.ElementSize == schedule.E4M3.Bytes() { // which is an operand's, and no plan's
+	if m.Rate[c.ElementSize] == 0 || 8*c.ElementSize == schedule.E4M3.Bits() { // which is an operand's, and no plan's
 		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
 	}
 	lists, err := c.Unroll(p)

@@ -31,7 +31,7 @@ func span(u ops.Use) (place, int64, int64) {
 }
 
 // cut makes the atoms of a list of uses.
-func cut(uses []ops.Use, sizeOf func(buffer string) int64) *atoms {
+func cut(uses []ops.Use, bitsOf func(buffer string) int64) *atoms {
 	a := &atoms{cuts: map[place][]int64{}, first: map[place]int32{}}
 	for _, u := range uses {
 		p, from, to := span(u)
@@ -54,12 +54,12 @@ func cut(uses []ops.Use, sizeOf func(buffer string) int64) *atoms {
 		return 1
 	})
 	for _, p := range places {
-		elementSize := sizeOf(p.buffer)
+		bits := bitsOf(p.buffer)
 		a.first[p] = int32(len(a.names))
 		for i, c := range a.cuts[p] {
 			end := a.cuts[p][min(i+1, len(a.cuts[p])-1)]
 			a.names = append(a.names, fmt.Sprintf("%s@%d+%d", p.buffer, p.rank, c))
-			a.sizes = append(a.sizes, int((end-c+elementSize-1)/elementSize))
+			a.sizes = append(a.sizes, int((8*(end-c)+bits-1)/bits))
 		}
 	}
 	return a

@@ -87,21 +87,21 @@ func liesOf(o ops.Op, use int) schedule.Lies {
 func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
 	lies := liesOf(*o, use)
 	switch {
-	case o.LeavesScales && use > len(o.Lies)+1: // behind the result
-		return schedule.FP32.Bytes() / m.sizeOf(u.At.Buffer)
+	case o.LeavesScales && use > len(o.Lies)+1 && m.Narrow[u.At.Buffer] == 0: // of fp32, behind the result
+		return schedule.FP32.Bits() / m.bitsOf(u.At.Buffer)
+	case lies == schedule.ByRow || o.LeavesScales && use > len(o.Lies)+1:
+		return 1
 	case lies == schedule.InPlace:
 		return row
-	case lies == schedule.ByRow:
-		return 1
 	}
 	return 0
 }
 
 // partOf is a block's part of a use, of whole rows.
 func (m *machine) partOf(u ops.Use, block, row int64) ops.Use {
-	size := m.sizeOf(u.At.Buffer)
-	rows := u.Bytes / size / row
+	bits := m.bitsOf(u.At.Buffer)
+	rows := 8 * u.Bytes / bits / row
 	from, to := rows*block/blocks*row, rows*(block+1)/blocks*row
-	u.At.Offset, u.Bytes = u.At.Offset+from*size, (to-from)*size
+	u.At.Offset, u.Bytes = u.At.Offset+from*bits/8, (to-from)*bits/8
 	return u
 }

@@ -35,7 +35,7 @@ func build(s System) *machine {
 		m.checkOperations()
 	}
 	if len(m.static) > 0 {
-		m.atoms = cut(nil, m.sizeOf)
+		m.atoms = cut(nil, m.bitsOf)
 		return m // nothing to follow
 	}
 	m.checkBounds()
@@ -76,15 +76,15 @@ func (m *machine) cutMemory() {
 	for _, r := range m.Results {
 		uses = append(uses, r.At)
 	}
-	m.atoms = cut(uses, m.sizeOf)
+	m.atoms = cut(uses, m.bitsOf)
 	for r := range m.Ranks {
 		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
 		m.communicators = append(m.communicators, m.atoms.add(fmt.Sprintf("communicator of rank %d", r)))
 	}
 }
 
-// sizeOf is the bytes of an element of a buffer.
-func (m *machine) sizeOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], m.ElementSize) }
+// bitsOf is the bits of an element of a buffer.
+func (m *machine) bitsOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], 8*m.ElementSize) }
 
 // taken are the uses of an operation, and the first block's parts of them where blocks work at parts.
 func (m *machine) taken(o *ops.Op, row int64) []ops.Use {

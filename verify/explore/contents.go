@@ -104,8 +104,8 @@ func (m *machine) input(b *Buffer, run int) []Number {
 
 // count is how many elements a use has.
 func (m *machine) count(u ops.Use) int {
-	size := m.sizeOf(u.At.Buffer)
-	return int((u.Bytes + size - 1) / size)
+	bits := m.bitsOf(u.At.Buffer)
+	return int((8*u.Bytes + bits - 1) / bits)
 }
 
 // made carries out a copy, product or sum.

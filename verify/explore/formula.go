@@ -2,6 +2,7 @@ package explore
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"ovgen/schedule"
@@ -227,7 +228,9 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 			of = append([]int64{}, index...)
 			of[last] = int64(begin + (w.first+place)%columns)
 		case schedule.ByRow:
-			of = index[:last]
+			if of = index[:last]; m.Schedule.Block(op) > 0 {
+				of = append(slices.Clone(of), int64(begin/columns))
+			}
 		case schedule.OfTable:
 			of = []int64{index[last-1], int64(place)}
 		}

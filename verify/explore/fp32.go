@@ -10,7 +10,7 @@ import (
 // other numbers; this is a second reading of what the prover tells by the sizes of elements.
 
 // wide reports whether a tensor's elements have twice the bytes of the plan's.
-func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bytes() == 2*c.ElementSize }
+func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bits() == 16*c.ElementSize }
 
 // mixes reports whether tensors of a schedule have fp32 of their own.
 func mixes(s schedule.Schedule) bool {

@@ -196,14 +196,13 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	}
 	m := meaningOf(p.Schedule, shape, rank)
 	m.ordered = s.Ordered
-	element := b.ElementSize(shape.ElementSize)
-	if element < shape.ElementSize {
+	if bits := b.Bits(shape.ElementSize); bits < 8*shape.ElementSize {
 		if s.Narrow == nil {
 			s.Narrow = map[string]int64{}
 		}
-		s.Narrow[b.Name] = element
+		s.Narrow[b.Name] = bits
 	}
-	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * element}
+	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: b.Bytes(n, shape.ElementSize)}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared,
 		Constant: b.Owner == hostir.Caller && b.Tensor.Constant}
 	t, declared := p.Schedule.Tensor(b.Name)
@@ -215,7 +214,8 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 		places = s.inParts(b.Name, places)
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
 			n = int64(len(places)) // the buffer has room for more
-			memory.Bytes, use.Bytes = n*element, n*element
+			use.Bytes = b.Bytes(n, shape.ElementSize)
+			memory.Bytes = use.Bytes
 		}
 		if int64(len(places)) != n {
 			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name,

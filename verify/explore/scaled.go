@@ -27,7 +27,7 @@ func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Numb
 		}
 		scales := operands[i+o.Scales]
 		of[i] = nil
-		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bytes())
+		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
 		if count != 1 && count != rows {
 			return nil
 		}
@@ -59,8 +59,12 @@ func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) 
 	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, of)))
 }
 
-// inRow is how many columns a row of a tensor has: where it has scales of each rank's part, a row is such a part.
+// inRow is how many columns a row of a tensor has: where it has scales of each rank's part, a row is such a part, and
+// where it has scales of blocks, or is made of what has, a block.
 func (m *meaning) inRow(name string) int64 {
+	if op, made := m.Schedule.Maker(name); made && m.Schedule.Block(op) > 0 {
+		return m.Schedule.Block(op)
+	}
 	sizes := m.sizes(name)
 	columns := sizes[len(sizes)-1]
 	if m.Schedule.InParts(name) {
@@ -73,7 +77,7 @@ func (m *meaning) inRow(name string) int64 {
 // known.
 func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	if st.op.Kind == ops.Call && st.op.LeavesScales {
-		count := x.size(scales) * int(x.ElementSize) / int(schedule.FP32.Bytes())
+		count := x.size(scales) * int(8*x.ElementSize) / int(schedule.FP32.Bits())
 		operands := digests(x.operands(s, st))
 		for i := range count {
 			made = append(made, asStored(scaleCalled(st.op.Form, operands, i), x.size(scales) > count)...)

@@ -17,7 +17,7 @@ type System struct {
 	Turns map[string]Turn
 	// Columns of the buffers whose columns are cut into parts.
 	Columns map[string]Columns
-	// Narrow are the bytes of an element in buffers of narrower elements than the plan's.
+	// Narrow are the bits of an element in buffers of narrower elements than the plan's.
 	Narrow map[string]int64
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64

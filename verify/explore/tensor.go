@@ -56,7 +56,7 @@ func (m *meaning) tensor(name string) *tensor {
 		t.scales = m.Schedule.Made(name)
 	}
 	if declared, ok := m.Schedule.Tensor(name); ok {
-		t.wide = declared.Type.Bytes() == 2*m.plan
+		t.wide = declared.Type.Bits() == 16*m.plan
 		if scale, scaled := m.Schedule.Tensor(declared.Scale); scaled {
 			t.scale, t.ofRows = scale.Name, scale.OfRows()
 		}

@@ -25,8 +25,9 @@ var functions = map[string]schedule.Func{
 	"softcap": schedule.SoftCap(3), "relu2": schedule.SquaredReLU(), "quickgelu": schedule.QuickGELU(),
 	"gelubyerf": schedule.GELUByErf(), "softmax": schedule.Softmax(), "modulate": schedule.Modulate("A", "B"),
 	"head norm": schedule.RMSNorm("A").PerHead("16"), "sigmoid": schedule.Sigmoid(),
-	"quantise": schedule.Quantise(), "dequantise": schedule.Dequantise("A"),
-	"scale": schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
+	"quantise": schedule.Quantise(), "quantisee5m2": schedule.QuantiseE5M2(), "quantisefp4": schedule.QuantiseFP4(),
+	"dequantise": schedule.Dequantise("A"),
+	"scale":      schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
 	"rest": {Is: schedule.Minus(schedule.Least(schedule.Root(schedule.Abs(schedule.X)),
 		schedule.Log(schedule.Plus(schedule.Num(1), schedule.Abs(schedule.X)))), schedule.Column("A"))},
 }
@@ -128,6 +129,12 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 	case schedule.DoPower:
 		e := math.Ceil(math.Log2(math.Abs(float64(a))))
 		return float32(math.Ldexp(1, int(min(max(e, -126), 126))))
+	case schedule.DoUp:
+		least := float32(0x1p-9)
+		for least < 448 && least < float32(math.Abs(float64(a))) {
+			least += float32(math.Ldexp(1, max(math.Ilogb(float64(least))-3, -9)))
+		}
+		return least
 	case schedule.DoBelow:
 		if at < int(n.Number) {
 			return a

@@ -74,7 +74,8 @@ var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoRoot:      func(a, _ Value) Value { return root(a) },
 	schedule.DoRecipRoot: func(a, _ Value) Value { return reciprocal(root(a)) },
 	schedule.DoFinite:    func(a, _ Value) Value { return finite(a) },
-	schedule.DoPower:     func(a, _ Value) Value { return power(a) },
+	schedule.DoPower:     func(a, _ Value) Value { return sized(powerOf, a) },
+	schedule.DoUp:        func(a, _ Value) Value { return sized(up, a) },
 }
 
 // statistics are of the columns of a group.

@@ -127,21 +127,31 @@ func finite(v Value) Value {
 	return v
 }
 
-// power is the least power of two that is no less than the size of a value, from 2^-126 to 2^126, which no number has.
-func power(v Value) Value {
+// sized is a value of a function of sizes that grows.
+func sized(of func(size float64) float64, v Value) Value {
 	least := 0.0
 	if v.Lo > 0 || v.Hi < 0 {
 		least = min(math.Abs(v.Lo), math.Abs(v.Hi))
 	}
-	of := func(size float64) float64 {
-		if !(size < 0x1p126) {
-			size = 0x1p126
-		}
-		fraction, exponent := math.Frexp(max(size, 0x1p-126))
-		if fraction == .5 {
-			exponent--
-		}
-		return math.Ldexp(1, exponent)
-	}
 	return Value{of(math.Abs(v.Want)), of(least), of(v.Size())}
+}
+
+// powerOf is the least power of two that is no less than a size, from 2^-126 to 2^126, which no number has.
+func powerOf(size float64) float64 {
+	if !(size < 0x1p126) {
+		size = 0x1p126
+	}
+	fraction, exponent := math.Frexp(max(size, 0x1p-126))
+	if fraction == .5 {
+		exponent--
+	}
+	return math.Ldexp(1, exponent)
+}
+
+// up is the least number of e4m3 that is no less than a size, from 2^-9 to 448: one of four digits, or a multiple of
+// 2^-9.
+func up(size float64) float64 {
+	_, exponent := math.Frexp(size)
+	unit := math.Ldexp(1, max(exponent-4, -9))
+	return max(min(math.Ceil(size/unit)*unit, 448), 0x1p-9)
 }

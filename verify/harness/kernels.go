@@ -109,11 +109,14 @@ func bytesOf(count int64, format uint32) int64 {
 }
 
 // formatOf is a type's format as kernels take it: the bits of the exponent, in the second byte
-// the digits of the significand, and above them whether the type has no infinities.
+// the digits of the significand, and above them whether the type has no infinities, and no NaN.
 func formatOf(t driver.Type) uint32 {
 	f := uint32(t.Exponent() | t.Digits()<<8)
 	if t.Finite() {
 		f |= 1 << 16
+	}
+	if !t.NaN() {
+		f |= 2 << 16
 	}
 	return f
 }
@@ -185,7 +188,7 @@ func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, p
 		if err := l.drv.LaunchKernel(l.fill, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
 			return fmt.Errorf("fill %d elements: %w", x.Count, err)
 		}
-		at += driver.Ptr(int64(x.Count) * t.Size())
+		at += driver.Ptr(t.Bytes(x.Count))
 	}
 	return nil
 }
@@ -198,7 +201,7 @@ func verdictBytes(count int) int64 {
 // judge compares a piece of a part with its place in a whole tensor; read the verdicts once
 // the stream is there.
 func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reading.Piece, s driver.Stream) error {
-	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
+	p := compareParams{Got: got, Want: whole + driver.Ptr(t.Bytes(x.First)), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Format: formatOf(t)}
 	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {
 		return fmt.Errorf("compare %d elements: %w", x.Count, err)

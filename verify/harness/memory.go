@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -166,8 +165,7 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 		if err != nil {
 			return err
 		}
-		size := cmp.Or(x.Tensor(b.Name).Type.Bytes(), s.Type.Size())
-		if want := int64(part.Count) * size; b.Bytes != want && !(p.uneven() && b.Bytes > want) {
+		if want := x.TypeOf(b.Name).Bytes(part.Count); b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
 		}
 	}

@@ -47,7 +47,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 			case tensor.Type == schedule.I32:
 				err = t.integers(tensor.Name)
 			case tensor.Within == "":
-				t.At[tensor.Name], err = t.alloc(t.BytesOf(tensor.Name, max(t.rooms[tensor.Name], 1)))
+				t.At[tensor.Name], err = t.alloc(t.BytesOf(tensor.Name, t.rooms[tensor.Name]))
 			}
 		}
 		if err != nil {
@@ -132,10 +132,10 @@ func (t *Tensors) Alloc(elements int) (driver.Ptr, error) { return t.alloc(t.Byt
 
 // AllocOf makes room for a number of elements of a tensor.
 func (t *Tensors) AllocOf(name string, elements int) (driver.Ptr, error) {
-	return t.alloc(t.BytesOf(name, max(elements, 1)))
+	return t.alloc(t.BytesOf(name, elements))
 }
 
-// alloc makes room for a number of bytes, in whole words that can be poisoned.
+// alloc makes room for a number of bytes, in whole words that can be poisoned: one at least.
 func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	b, err := device.Alloc(t.Member.Driver(), 4*words(bytes))
 	if err != nil {
@@ -147,7 +147,7 @@ func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 
 // BytesOf is the size of a number of elements of a tensor, which may have a type of its own.
 func (t *Tensors) BytesOf(name string, elements int) int64 {
-	return int64(elements) * t.typeOf(name).Size()
+	return t.typeOf(name).Bytes(elements)
 }
 
 // typeOf is the type of a tensor's elements.
@@ -156,7 +156,7 @@ func (t *Tensors) typeOf(name string) driver.Type { return t.Problem.TypeOf(name
 // Bytes is the size of a number of elements of the plan's type.
 func (t *Tensors) Bytes(elements int) int64 { return int64(elements) * t.Shape.Type.Size() }
 
-func words(bytes int64) int64 { return (bytes + 3) / 4 }
+func words(bytes int64) int64 { return (max(bytes, 1) + 3) / 4 }
 
 // Product makes a product that Free destroys.
 func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error) {
@@ -273,7 +273,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	for name, at := range t.At {
 		if t.Program.Made(name) || t.absent(name) {
 			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison,
-				words(t.BytesOf(name, max(t.Parts[name].Count, 1))), s))
+				words(t.BytesOf(name, t.Parts[name].Count)), s))
 		}
 	}
 	return errors.Join(errs...)

@@ -62,7 +62,7 @@ func (t *Tensors) Wanted() (*Wanted, error) {
 	}
 	for _, name := range names {
 		if err == nil && w.full[name] == 0 {
-			w.full[name], err = t.alloc(t.BytesOf(name, max(t.Problem.Elements(name), 1)))
+			w.full[name], err = t.alloc(t.BytesOf(name, t.Problem.Elements(name)))
 		}
 	}
 	if err == nil {
@@ -322,13 +322,14 @@ func (t *Tensors) drained(s driver.Stream) error {
 }
 
 func (t *Tensors) element(name string, at driver.Ptr, i int) (float32, error) {
-	raw := make([]byte, t.BytesOf(name, 1))
-	if err := t.Member.Driver().MemcpyDtoH(raw, at+driver.Ptr(t.BytesOf(name, i))); err != nil {
+	share := int(max(8/t.typeOf(name).Bits(), 1)) // of a byte
+	raw := make([]byte, t.BytesOf(name, share))
+	if err := t.Member.Driver().MemcpyDtoH(raw, at+driver.Ptr(t.BytesOf(name, i/share*share))); err != nil {
 		return 0, err
 	}
 	x, err := reference.Decode(t.typeOf(name), raw)
 	if err != nil {
 		return 0, err
 	}
-	return x[0], nil
+	return x[i%share], nil
 }

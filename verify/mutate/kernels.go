@@ -34,6 +34,7 @@ var (
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
 	eightTests     = []string{"TestEight"}
+	fourTests      = append(eightTests, formulaTests...)
 	fewTests       = []string{"TestFewRows", "TestEarly", "TestTurns", "TestThreads"}
 )
 
@@ -49,6 +50,8 @@ func (m KernelMutant) tests() []string {
 		return blockTests
 	case "device/eight.h":
 		return eightTests
+	case "device/four.h":
+		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",

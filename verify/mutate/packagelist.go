@@ -70,6 +70,25 @@ var Packages = []PackageMutant{
 			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
 	{Package: "allreducenormquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"		p.scales.At(0)).Packets(", "		p.scales.At(4)).Packets("}}},
+	{Package: "allgatherfp4", File: "program.go", Text: "scales of the next block", Edits: []Edit{
+		{"p.scalesgathered.At(int64(peer)*p.chunkScales))", "p.scalesgathered.At(int64(peer)*p.chunkScales+1))"}}},
+	{Package: "allgatherfp4", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
+		{"p.scales.Peer(peer, 0), p.chunkScales)", "p.scales.Peer((peer+1)%d, 0), p.chunkScales)"}}},
+	{Package: "allgatherfp4", File: "program.go", Text: "codes that travel before they are made", Edits: []Edit{
+		{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantisefp4\")",
+			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantisefp4\")"}}},
+	{Package: "allgatherfp4", File: "program.go", Text: "blocks of 32", Edits: []Edit{
+		{"p.kernels.Function(\"quantisefp4\").Count(16)", "p.kernels.Function(\"quantisefp4\").Count(32)"}}},
+	{Package: "allgathervfp4", File: "program.go", Text: "a byte for each code", Edits: []Edit{
+		{"b.Uneven(p.codes, int64(n/2),", "b.Uneven(p.codes, int64(n),"}}},
+	{Package: "allgathervfp4", File: "program.go", Text: "last run's scales", Edits: []Edit{
+		{"		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), " +
+			"p.scalesCgathered.Size(peer))\n", ""},
+		{"	q.Post(p.copy, p.read)\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n" +
+			"		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), " +
+			"p.scalesCgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
+	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
+		{"p.scalesgathered.At(int64(peer)*p.chunkScales))", "p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{

@@ -43,6 +43,10 @@ func (c Case) Extent(e schedule.Extent) (int64, error) {
 	if n, ok := c.Extents[string(e)]; ok {
 		return n, nil
 	}
+	if of, columns, blocks := e.Blocks(); blocks {
+		n, err := c.Extent(of)
+		return n / columns, err
+	}
 	n, err := strconv.ParseInt(string(e), 10, 64)
 	if err != nil || n <= 0 {
 		return 0, fmt.Errorf("extent %q has no value", e)

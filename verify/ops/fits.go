@@ -88,6 +88,9 @@ func multipleOf(d hostir.Divide, by int64) string {
 func Symbols(p *hostir.Program) []string {
 	var list []string
 	add := func(e schedule.Extent) {
+		if of, _, blocks := e.Blocks(); blocks {
+			e = of
+		}
 		name := string(e)
 		if name != "D" && strings.Trim(name, "0123456789") != "" && !slices.Contains(list, name) {
 			list = append(list, name)

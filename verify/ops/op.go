@@ -86,7 +86,7 @@ func (o Op) ScaleOf(i int) (at int, scaled bool) { return i + o.Scales, i >= 2-o
 // OperandSize is the bytes of an element of operand i, of the first two, given those of the plan's elements.
 func (o Op) OperandSize(i int, plan int64) int64 {
 	if _, scaled := o.ScaleOf(i); scaled {
-		return schedule.E4M3.Bytes()
+		return schedule.E4M3.Bits() / 8
 	}
 	return plan
 }

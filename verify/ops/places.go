@@ -23,7 +23,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		return Loc{}, 0
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
-		return at, u.eval(b.Elements) * b.ElementSize(u.c.ElementSize)
+		return at, b.Bytes(u.eval(b.Elements), u.c.ElementSize)
 	}
 	first, count := int64(0), int64(1)
 	if !v.Index.IsZero() {
@@ -33,7 +33,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		count = u.eval(v.Count)
 	}
 	if !b.Room.IsZero() {
-		room := u.eval(b.Room) * b.ElementSize(u.c.ElementSize)
+		room := b.Bytes(u.eval(b.Room), u.c.ElementSize)
 		at.Offset = first * room
 		if v.Padded {
 			return at, room
@@ -46,7 +46,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 
 // chunks is the bytes of consecutive chunks of a buffer of a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
-	bytes := u.eval(b.Chunk) * b.ElementSize(u.c.ElementSize)
+	bytes := b.Bytes(u.eval(b.Chunk), u.c.ElementSize)
 	if b.Counts.IsZero() {
 		return count * bytes
 	}

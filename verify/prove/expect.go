@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,8 +84,8 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 			if in != nil {
 				from, to = from-in.Offsets[r], to-in.Offsets[r]
 			}
-			element := cmp.Or(p.Type.Bytes(), x.ElementSize)
-			from, to = from/element, to/element
+			element := x.element(p.Name)
+			from, to = 8*from/element, 8*to/element
 			if from >= elements && from < to || !p.has(r) {
 				break // room for more chunks than exist
 			}

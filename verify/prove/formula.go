@@ -16,14 +16,14 @@ import (
 // copies is the key of a formula that makes x and nothing of it.
 var copies = schedule.Key(schedule.Nodes(schedule.X))
 
-// formula is the result of a formula by its key, of operands. Columns of a row, widths of heads and bytes of elements
+// formula is the result of a formula by its key, of operands. Columns of a row, widths of heads and bits of elements
 // belong to what it does. Columns count where an element depends on its own. The type of the plan and fp32 are one
 // where they have as many bytes: between them a cast is a copy.
 func (e *expressions) formula(key string, columns int64, heads, elements []int64, args []expr) expr {
 	if key == copies && elements[0] == elements[1] {
 		return args[0]
 	}
-	return e.applied(fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bytes", key, columns, heads, elements),
+	return e.applied(fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bits", key, columns, heads, elements),
 		args)
 }
 
@@ -94,7 +94,7 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 		return made, nil
 	}
 	nodes := f.nodes
-	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{x.ElementSize}
+	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{8 * x.ElementSize}
 	if len(op.In) == 1 {
 		elements[0] = x.element(op.In[0])
 	}
@@ -124,6 +124,12 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 	if !knows {
 		columns = interval{}
 	}
+	if block := x.Schedule.Block(op); knows && block > 0 { // a row is a block
+		if columns.lo%block != 0 || columns.hi%block != 0 {
+			return stale, fmt.Errorf("blocks of %d columns are not whole in columns %v", block, columns)
+		}
+		return x.formula(f.key, block, heads, elements, args), nil
+	}
 	whole := interval{0, x.columns(op.Out, x.ranks-1).hi}
 	if x.Schedule.InParts(op.Out) {
 		whole = x.columns(op.Out, rank)
@@ -134,9 +140,9 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 	return x.formula(f.key, columns.len(), heads, elements, args), nil
 }
 
-// element is how many bytes a tensor's elements have.
+// element is how many bits a tensor's elements have.
 func (x *expectation) element(tensor string) int64 {
-	return cmp.Or(x.tensors[tensor].Type.Bytes(), x.ElementSize)
+	return cmp.Or(x.tensors[tensor].Type.Bits(), 8*x.ElementSize)
 }
 
 // besideFormula is an operand of a formula of a chunk.
@@ -162,6 +168,9 @@ func (x *expectation) besideFormula(operand schedule.Operand, out []rune, rank i
 		part, err := x.boxOf(out[:last], bound)
 		if err != nil {
 			return stale, err
+		}
+		if block := x.block(operand.Tensor); block > 0 {
+			part[last] = interval{bound[out[last]].lo / block, bound[out[last]].hi / block}
 		}
 		return x.chunk(operand.Tensor, rank, part)
 	}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 
 	"ovgen/schedule/hostir"
@@ -11,7 +12,7 @@ import (
 // another is told apart here: a copy of fp32 into memory of 16 bits would hold other numbers, whatever its bytes.
 
 // elements is how many elements bytes are.
-func (b *Buffer) elements(bytes int64) int64 { return bytes / max(b.Element, 1) }
+func (b *Buffer) elements(bytes int64) int64 { return 8 * bytes / cmp.Or(b.Element, 8) }
 
 // resized is the counterexample of an operation that reads elements of one size, makes some of another, and may not.
 func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
@@ -20,7 +21,7 @@ func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Coun
 	}
 	for i, a := range reads {
 		if a.element != elementsOf(o, i, to.element) {
-			return s.wrong(n, fmt.Sprintf("%s has elements of %d bytes, and %s of %d: only functions and sums in fp32 "+
+			return s.wrong(n, fmt.Sprintf("%s has elements of %d bits, and %s of %d: only functions and sums in fp32 "+
 				"take one to the other",
 				a.At, a.element, to.At, to.element))
 		}
@@ -52,7 +53,7 @@ func alike(a, b *chunks) bool {
 func isRow(operand, result *chunks) bool { return operand.in(result) < result.Bytes }
 
 // in is how many bytes of a result have as many elements.
-func (a *chunks) in(result *chunks) int64 { return a.Bytes / a.element * result.element }
+func (a *chunks) in(result *chunks) int64 { return a.Bytes * result.element / a.element }
 
 // widened is the sum that an operation makes of a chunk: kept in fp32, or rounded.
 func (s *symbols) widened(o *ops.Op, sum expr) expr {

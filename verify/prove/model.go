@@ -48,7 +48,7 @@ type Buffer struct {
 	// Root: only rank 0 has it.
 	Root  bool
 	Bytes int64
-	// Element is the bytes of an element; zero: as in all other buffers.
+	// Element is the bits of an element; zero: as in all other buffers.
 	Element int64
 	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
 	Chunk int64
@@ -139,8 +139,8 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	element := b.ElementSize(c.ElementSize)
-	x.Bytes, x.Chunk, x.Element = elements*element, chunk*element, element
+	x.Bytes, x.Chunk = b.Bytes(elements, c.ElementSize), b.Bytes(chunk, c.ElementSize)
+	x.Element = b.Bits(c.ElementSize)
 	if b.Counts.IsZero() {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	room *= b.ElementSize(c.ElementSize)
+	room = b.Bytes(room, c.ElementSize)
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range x.Bytes / room {
@@ -334,6 +334,10 @@ func (m *Model) members(name string) int64 {
 func (c *Computation) extent(e schedule.Extent) (int64, error) {
 	if v, ok := c.Extents[string(e)]; ok {
 		return v, nil
+	}
+	if of, columns, blocks := e.Blocks(); blocks {
+		n, err := c.extent(of)
+		return n / columns, err
 	}
 	n, err := strconv.ParseInt(string(e), 10, 64)
 	if err != nil {

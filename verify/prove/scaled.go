@@ -73,9 +73,9 @@ func (s *symbols) rowsOfScales(n int32, o *ops.Op, reads []*chunks, to *chunks) 
 	return nil
 }
 
-// size is the bytes of an element.
+// size is the bytes of an element of a product, which are whole.
 func (s *symbols) size(a *chunks) int64 {
-	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element, s.want.ElementSize)
+	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element/8, s.want.ElementSize)
 }
 
 // times is an operand with its scales.
@@ -110,9 +110,9 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 // leaveScales stores the scales that a formula or a call leaves beside its result: those of each chunk are a number a
 // row, of which nothing is known but that it makes them of what it makes the chunk of.
 func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
-	count, elements := scales.Bytes/bytesOfScale, to.Bytes/to.element
-	if o := s.operation(n); scales.element != bytesOfScale || !proportional(scales, to) || elements%count != 0 ||
-		o.Kind == ops.Apply && count*o.Columns != elements {
+	count, elements := 8*scales.Bytes/scales.element, 8*to.Bytes/to.element
+	if o := s.operation(n); count == 0 || !proportional(scales, to) || elements%count != 0 ||
+		o.Kind == ops.Apply && count*o.Columns != elements || o.Kind == ops.Call && scales.element != 8*bytesOfScale {
 		return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
 	}
 	var left []expr
@@ -139,6 +139,10 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 		return stale, err
 	}
 	whole := interval{0, columns}
+	if block := x.block(of.Scale); block > 0 {
+		last := len(of.Axes) - 1
+		whole = interval{rows[last].lo * block, rows[last].hi * block}
+	}
 	if x.Schedule.InParts(of.Name) {
 		whole = x.columns(of.Name, int(rows[1].lo))
 	}
@@ -146,13 +150,23 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	return x.expressions.scalesOf(made), err
 }
 
-// elementsOf is how many bytes an element of read i has, by the bytes of the result's.
+// block is how many columns have one of the scales, where these are of blocks.
+func (x *expectation) block(scale string) int64 {
+	axes := x.tensors[scale].Axes
+	if len(axes) == 0 {
+		return 0
+	}
+	_, columns, _ := axes[len(axes)-1].Extent.Blocks()
+	return columns
+}
+
+// elementsOf is how many bits an element of read i has, where the result's have so many.
 func elementsOf(o *ops.Op, i int, result int64) int64 {
 	switch {
 	case o.Scales == 0 || i >= o.Operands():
 		return result
 	case i > 1:
-		return bytesOfScale
+		return 8 * bytesOfScale
 	}
-	return o.OperandSize(i, result)
+	return 8 * o.OperandSize(i, result/8)
 }

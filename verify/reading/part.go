@@ -15,6 +15,10 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 	if v, ok := e[x]; ok {
 		return v, nil
 	}
+	if of, columns, blocks := x.Blocks(); blocks {
+		n, err := e.Of(of)
+		return n / int(columns), err
+	}
 	v, err := strconv.Atoi(string(x))
 	if err != nil {
 		return 0, fmt.Errorf("extent %s has no value", x)

@@ -337,7 +337,7 @@ func (p *phases) take(t touch.Touch) error {
 }
 
 // own says that functions read or make elements of a type in a plan of any.
-func own(typ driver.Type) bool { return typ == driver.FP32 || typ == driver.E4M3 }
+func own(typ driver.Type) bool { return typ == driver.FP32 || typ.Valid() && typ.Saturates() }
 
 // count takes the word in which the kernel counts its blocks until the work is done.
 func (p *phases) count(t touch.Touch, at ops.Loc) error {

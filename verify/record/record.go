@@ -180,7 +180,7 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if err != nil {
 			return to, err
 		}
-		if to.At[b.Name], err = r.driver.MemAlloc(max(n*b.ElementSize(r.at.ElementSize), 1)); err != nil {
+		if to.At[b.Name], err = r.driver.MemAlloc(max(b.Bytes(n, r.at.ElementSize), 1)); err != nil {
 			return to, err
 		}
 	}

@@ -13,31 +13,38 @@ func Round(t driver.Type, x float32) float32 { return formatOf(t).round(x) }
 
 // Encode writes values as t, little endian as devices hold them.
 func Encode(t driver.Type, values []float32) []byte {
-	size, f := int(t.Size()), formatOf(t)
-	b := make([]byte, len(values)*size)
+	width, f := int(t.Bits()), formatOf(t)
+	b := make([]byte, t.Bytes(len(values)))
 	var whole [4]byte
 	for i, x := range values {
 		bits, ok := f.narrow(x)
 		if !ok {
 			bits = encode(t, x)
 		}
+		if width < 8 { // the first ones of a byte in its low bits
+			b[i*width/8] |= byte(bits << (i * width % 8))
+			continue
+		}
 		binary.LittleEndian.PutUint32(whole[:], bits)
-		copy(b[i*size:], whole[:size])
+		copy(b[i*width/8:], whole[:width/8])
 	}
 	return b
 }
 
 // Decode reads values of t.
 func Decode(t driver.Type, b []byte) ([]float32, error) {
-	size := int(t.Size())
-	if len(b)%size != 0 {
+	width := int(t.Bits())
+	if 8*len(b)%width != 0 {
 		return nil, fmt.Errorf("decode %s: %d bytes are not a whole number of elements", t, len(b))
 	}
-	values, f := make([]float32, len(b)/size), formatOf(t)
+	values, f := make([]float32, 8*len(b)/width), formatOf(t)
 	for i := range values {
 		var bits uint32
-		for k := range size {
-			bits |= uint32(b[i*size+k]) << (8 * k)
+		for k := range max(width/8, 1) {
+			bits |= uint32(b[i*width/8+k]) << (8 * k)
+		}
+		if width < 8 {
+			bits = bits >> (i * width % 8) & (1<<width - 1)
 		}
 		x, ok := f.widen(bits)
 		if !ok {
@@ -60,7 +67,7 @@ type format struct {
 
 func formatOf(t driver.Type) format {
 	digits := uint32(t.Digits())
-	return format{of: t, width: uint32(t.Size()) * 8, drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
+	return format{of: t, width: uint32(t.Bits()), drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
 		all: 1<<t.Exponent() - 1, digits: digits}
 }
 
@@ -113,10 +120,12 @@ func encode(t driver.Type, x float32) uint32 {
 	if t == driver.FP32 {
 		return math.Float32bits(x)
 	}
-	digits, size := t.Digits(), uint(t.Size())*8
+	digits, size := t.Digits(), uint(t.Bits())
 	infinity := uint32(1<<t.Exponent()-1) << (digits - 1)
 	greatest, ones := infinity, uint32(1)<<(size-1)-1
-	if t.Finite() {
+	if !t.NaN() {
+		greatest = ones
+	} else if t.Finite() {
 		greatest = ones - 1
 	} else if t.Saturates() {
 		greatest--
@@ -145,14 +154,15 @@ func decode(t driver.Type, bits uint32) float32 {
 	if t == driver.FP32 {
 		return math.Float32frombits(bits)
 	}
-	digits, size := t.Digits(), uint(t.Size())*8
+	digits, size := t.Digits(), uint(t.Bits())
 	all := uint32(1)<<t.Exponent() - 1
 	exponent, fraction := bits>>(digits-1)&all, bits&(1<<(digits-1)-1)
 	x := math.Ldexp(float64(fraction|1<<(digits-1)), int(exponent)-bias(t)-digits+1)
 	switch {
 	case exponent == 0: // subnormal
 		x = math.Ldexp(float64(fraction), 2-bias(t)-digits)
-	case exponent == all && t.Finite() && fraction == 1<<(digits-1)-1, exponent == all && !t.Finite() && fraction != 0:
+	case exponent == all && t.Finite() && t.NaN() && fraction == 1<<(digits-1)-1,
+		exponent == all && !t.Finite() && fraction != 0:
 		x = math.NaN()
 	case exponent == all && !t.Finite():
 		x = math.Inf(1)

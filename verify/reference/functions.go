@@ -33,14 +33,17 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	if scale := p.Tensor(s.C).Scale; scale != "" {
 		divisor, _ := schedule.Divisor(trees) // Validate has seen that it divides
 		columns, _ := p.columns(s.C)
-		v[scale] = p.function(s.C, x, v, divisor, driver.FP32).column(columns)
+		v[scale] = p.function(s.C, x, v, divisor, p.TypeOf(scale)).column(columns)
 	}
 	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
 }
 
 // columns is how many a row of a result has, and parts how many rows one of all ranks is: where each rank's part has a
-// scale it is a row.
+// scale it is a row, and so is each block where the result has scales of blocks, or what it is made of.
 func (p *Problem) columns(result string) (columns, parts int) {
+	if o, made := p.schedule().Maker(result); made && p.schedule().Block(o) > 0 {
+		return int(p.schedule().Block(o)), 1
+	}
 	sizes := p.sized().Sizes(result)
 	columns, parts = sizes[len(sizes)-1], 1
 	if p.schedule().InParts(result) {

@@ -34,6 +34,20 @@ func (f form) inParts(tensors ...string) form {
 	return f
 }
 
+// coded is the form with tensors of another type of codes, each with scales of blocks of so many columns.
+func (f form) coded(typ, scales s.Type, block int64, tensors ...string) form {
+	f = f.eight(true, tensors...)
+	for i, t := range f.Tensors {
+		if of, scaled := f.ScaledBy(t.Name); scaled && slices.Contains(tensors, of.Name) {
+			last := of.Axes[len(of.Axes)-1]
+			f.Tensors[i].Axes, f.Tensors[i].Type = append(t.Axes, s.Dim(s.Blocks(last.Extent, block))), scales
+		} else if slices.Contains(tensors, t.Name) {
+			f.Tensors[i].Type = typ
+		}
+	}
+	return f
+}
+
 // gatheredEight is the layer that most of these change.
 func gatheredEight(rows bool) form {
 	return linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(rows, "A", "B")

@@ -211,16 +211,20 @@ func counted16() form {
 }
 
 // TestQuantised holds each against its verdict, and the explorer agrees on those that are served.
-func TestQuantised(t *testing.T) {
-	for i := range quants {
-		d := &quants[i]
+func TestQuantised(t *testing.T) { explored(t, "Quantised", quants) }
+
+// explored holds each of a list against its verdict, and has the explorer agree on those that are served.
+func explored(t *testing.T, name string, list []declared) {
+	t.Helper()
+	for i := range list {
+		d := &list[i]
 		if _, err := d.holds(t); err != nil {
 			t.Errorf("%s %s: %v", d.id, d.what, err)
 		}
 		if d.outcome != isServed {
 			continue
 		}
-		p, err := lower.Lower("Quantised", d.Schedule)
+		p, err := lower.Lower(name, d.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}

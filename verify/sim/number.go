@@ -15,7 +15,7 @@ type format struct {
 	rebias   uint32 // from an fp32's exponent to an element's, in place
 	least    uint32 // the least normal number, as an fp32
 	step     uint32 // an fp32 whose last digit is worth a subnormal's
-	infinity uint32 // or, without one, the NaN
+	infinity uint32 // or, without one, the NaN; above all numbers where there is none either
 	greatest uint32
 	over     uint32 // what is too large becomes
 }
@@ -27,7 +27,10 @@ func formatOf(t driver.Type) format {
 		least: (128 - bias) << 23}
 	f.infinity = (1<<exponent - 1) << (digits - 1)
 	f.greatest = f.infinity - 1
-	if t.Finite() {
+	switch {
+	case !t.NaN():
+		f.infinity, f.greatest = f.sign, f.sign-1
+	case t.Finite():
 		f.infinity, f.greatest = f.sign-1, f.sign-2
 	}
 	if f.over = f.infinity; t.Saturates() {
@@ -104,18 +107,23 @@ func widen(t driver.Type, dst []float32, src []byte) {
 		return
 	}
 	at := unsafe.Pointer(&src[0])
-	switch t.Size() {
-	case 4:
+	switch t.Bits() {
+	case 32:
 		copy(dst, unsafe.Slice((*float32)(at), len(dst)))
-	case 2:
+	case 16:
 		all := table(t)
 		for i, x := range unsafe.Slice((*uint16)(at), len(dst)) {
 			dst[i] = all[x]
 		}
-	case 1:
+	case 8:
 		all := table(t)
 		for i, x := range src[:len(dst)] {
 			dst[i] = all[x]
+		}
+	case 4:
+		all := table(t)
+		for i := range dst {
+			dst[i] = all[src[i/2]>>(i%2*4)&15]
 		}
 	}
 }
@@ -126,17 +134,22 @@ func narrow(t driver.Type, dst []byte, src []float32) {
 		return
 	}
 	at, f := unsafe.Pointer(&dst[0]), formatOf(t)
-	switch t.Size() {
-	case 4:
+	switch t.Bits() {
+	case 32:
 		copy(unsafe.Slice((*float32)(at), len(src)), src)
-	case 2:
+	case 16:
 		to := unsafe.Slice((*uint16)(at), len(src))
 		for i, x := range src {
 			to[i] = uint16(f.narrow(x))
 		}
-	case 1:
+	case 8:
 		for i, x := range src {
 			dst[i] = byte(f.narrow(x))
+		}
+	case 4:
+		for i, x := range src {
+			kept := dst[i/2] & (15 << (4 - i%2*4))
+			dst[i/2] = kept | byte(f.narrow(x))<<(i%2*4)
 		}
 	}
 }

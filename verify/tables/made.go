@@ -37,21 +37,21 @@ func (x *launched) elementsOf(o kernels.Operand) int64 {
 func (x *launched) makes() {
 	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
 		typ := cmp.Or(o.Type, x.Type)
-		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: x.elementsOf(o) * typ.Size(), Type: typ})
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: typ.Bytes(int(x.elementsOf(o))), Type: typ})
 	}
 	for i, o := range x.Made.Operands {
 		use(touch.Read, x.p[x.At.Terms+i], o)
 	}
 	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})
-	if x.Made.Scales {
-		left(x.p[x.At.Terms+len(x.Made.Operands)], use)
+	if typ := x.Made.Scales; typ != 0 {
+		left(x.p[x.At.Terms+len(x.Made.Operands)], typ, use)
 	}
 	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
 }
 
-// left is the touch of the scales of rows, which lie at an address.
-func left(at uint64, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
-	use(touch.Write, at, kernels.Operand{Lies: kernels.ByRow, Type: driver.FP32})
+// left is the touch of the scales of rows, of a type, which lie at an address.
+func left(at uint64, typ driver.Type, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
+	use(touch.Write, at, kernels.Operand{Lies: kernels.ByRow, Type: typ})
 }
 
 // goesOn lists the touches of further functions, each of a result that lies at made, from their first address on.
@@ -63,8 +63,8 @@ func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at u
 		}
 		made = x.p[first]
 		use(touch.Write, made, kernels.Operand{Type: then.Type})
-		if first += len(then.Operands); then.Scales {
-			left(x.p[first], use)
+		if first += len(then.Operands); then.Scales != 0 {
+			left(x.p[first], then.Scales, use)
 		}
 	}
 }
@@ -78,8 +78,8 @@ func (x *launched) makesRows(from, bytes int64) {
 		part := map[kernels.Lies][2]int64{kernels.InPlace: {begin * columns, rows * columns},
 			kernels.ByColumn: {0, columns}, kernels.ByRow: {begin, rows}}[o.Lies] // elements
 		typ := cmp.Or(o.Type, x.Type)
-		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(part[0]*typ.Size()), Bytes: part[1] * typ.Size(),
-			Type: typ})
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(typ.Bytes(int(part[0]))),
+			Bytes: typ.Bytes(int(part[1])), Type: typ})
 	}
 	use(touch.Read, x.p[x.At.Dst], kernels.Operand{})
 	for i, o := range x.Made.Operands[1:] {
@@ -87,8 +87,8 @@ func (x *launched) makesRows(from, bytes int64) {
 	}
 	use(touch.Write, x.p[x.At.Lands.Made], kernels.Operand{Type: x.Made.Type})
 	first := x.At.Lands.Beside + len(x.Made.Operands) - 1
-	if x.Made.Scales {
-		left(x.p[first], use)
+	if typ := x.Made.Scales; typ != 0 {
+		left(x.p[first], typ, use)
 	}
 	x.goesOn(first, x.p[x.At.Lands.Made], use)
 }

@@ -65,7 +65,7 @@ func (u *unit) held(b hostir.Buffer) string {
 	if elements += " elements"; elements == " elements" {
 		elements = "1 element"
 	}
-	elements += ofBytes(b.Tensor.Type.Bytes())
+	elements += ofBits(b.Tensor.Type.Bits())
 	of := u.declared(b)
 	of.Type, of.Scale = "", ""
 	if shape := "[" + strings.Join(axes, ", ") + "]"; shape != of.String() {
@@ -74,15 +74,17 @@ func (u *unit) held(b hostir.Buffer) string {
 	return elements
 }
 
-// ofBytes is the size of elements that a tensor has of its own; empty: it has the plan's.
-func ofBytes(size int64) string {
-	switch size {
+// ofBits is the size of elements that a tensor has of its own; empty: it has the plan's.
+func ofBits(bits int64) string {
+	switch bits {
 	case 0:
 		return ""
-	case 1:
+	case 4:
+		return " of half a byte"
+	case 8:
 		return " of a byte"
 	}
-	return fmt.Sprintf(" of %d bytes", size)
+	return fmt.Sprintf(" of %d bytes", bits/8)
 }
 
 // inMemory returns the extents of an axis on one rank. It is one extent; where each batch is spread over the ranks, it

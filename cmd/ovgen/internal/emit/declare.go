@@ -116,7 +116,7 @@ func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("By
 func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		bytes := bytesOf(x.Elements, x.ElementSize(0), expr)
+		bytes := bytesOf(x.Elements, x.Bits(0), expr)
 		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Lands.Flags != "" {
 			value = builderCall("Packets", jen.Lit(x.Name), jen.Lit(x.Lands.Flags), bytes)
@@ -137,9 +137,9 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 		if x.Counts.IsZero() {
 			continue
 		}
-		code = append(code, u.uneven(x, planField(x.Name), bytesOf(x.Chunk, x.ElementSize(0), expr)))
+		code = append(code, u.uneven(x, planField(x.Name), bytesOf(x.Chunk, x.Bits(0), expr)))
 		if !x.Room.IsZero() {
-			code = append(code, builderCall("Padded", planField(x.Name), bytesOf(x.Room, x.ElementSize(0), expr)))
+			code = append(code, builderCall("Padded", planField(x.Name), bytesOf(x.Room, x.Bits(0), expr)))
 		}
 	}
 	return code

@@ -81,7 +81,7 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 // formula is that of a step, with the types that its tensors have in a plan of any.
 func (u *unit) formula(n hostir.Apply) templates.Formula {
 	f := templates.Formula{Trees: n.Makes, Types: map[string]driver.Type{"": u.typeOf(n.X)}, Result: u.typeOf(n.To),
-		Scales: n.Scales.Buffer != ""}
+		Scales: u.typeOf(n.Scales)}
 	for i, o := range schedule.Operands(n.Nodes()) {
 		f.Types[o.Tensor] = u.typeOf(n.Operands[i])
 	}

@@ -15,7 +15,8 @@ var trees = map[schedule.Do]string{
 	schedule.DoPlus: "Plus", schedule.DoMinus: "Minus", schedule.DoTimes: "Times", schedule.DoOver: "Over",
 	schedule.DoGreatest: "Greatest", schedule.DoLeast: "Least", schedule.DoNeg: "Neg", schedule.DoAbs: "Abs",
 	schedule.DoExp: "Exp", schedule.DoTanh: "Tanh", schedule.DoErf: "Erf", schedule.DoLog: "Log",
-	schedule.DoRoot: "Root", schedule.DoRecipRoot: "RecipRoot", schedule.DoFinite: "Finite", schedule.DoPower: "Power",
+	schedule.DoRoot: "Root", schedule.DoRecipRoot: "RecipRoot", schedule.DoFinite: "Finite",
+	schedule.DoPower: "Power", schedule.DoUp: "Up",
 	schedule.DoSum: "SumOver", schedule.DoMean: "Mean", schedule.DoMost: "Most", schedule.DoTurn: "Turned",
 }
 

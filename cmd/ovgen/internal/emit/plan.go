@@ -13,18 +13,21 @@ import (
 type chunk struct {
 	field    string
 	elements hostir.Expr
-	size     int64 // bytes of an element; 0: it has the type of the plan
+	bits     int64 // of an element; 0: it has the type of the plan
 }
 
 // bytes is the size of the elements as Go.
-func (c chunk) bytes(expr goExpr) jen.Code { return bytesOf(c.elements, c.size, expr) }
+func (c chunk) bytes(expr goExpr) jen.Code { return bytesOf(c.elements, c.bits, expr) }
 
-// bytesOf is the size in bytes of a number of elements, each of a size or, where that is 0, of the plan's type.
-func bytesOf(elements hostir.Expr, size int64, expr goExpr) jen.Code {
-	if size == 0 {
+// bytesOf is the size in bytes of a number of elements, each of so many bits or, where these are 0, of the plan's type.
+func bytesOf(elements hostir.Expr, bits int64, expr goExpr) jen.Code {
+	switch {
+	case bits == 0:
 		return sizeOf(expr(elements))
+	case bits < 8:
+		return jen.Int64().Call(expr(hostir.Div(elements, hostir.Const(8/bits)).Simplify()))
 	}
-	return jen.Int64().Call(expr(hostir.Mul(hostir.Const(size), elements).Simplify()))
+	return jen.Int64().Call(expr(hostir.Mul(hostir.Const(bits/8), elements).Simplify()))
 }
 
 // planType writes type Plan. Its fields come in groups: sizes first, then the names of the host program.
@@ -44,7 +47,7 @@ func (u *unit) planType(f *jen.File) {
 		g.Line()
 		u.callFields(g)
 		for _, c := range u.chunks {
-			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements" + ofBytes(c.size))
+			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements" + ofBits(c.bits))
 		}
 		for _, c := range u.widths {
 			g.Id(c.field).Int64().Comment("columns " + c.of)

@@ -40,7 +40,7 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 		prefix = "chunk"
 		own, _ := u.program.Buffer(v.Buffer)
 		i := slices.IndexFunc(u.program.Buffers, func(b hostir.Buffer) bool {
-			return b.Chunk.Equal(elements) && b.ElementSize(0) == own.ElementSize(0) && !u.onlyAdded(b.Name)
+			return b.Chunk.Equal(elements) && b.Bits(0) == own.Bits(0) && !u.onlyAdded(b.Name)
 		})
 		if i >= 0 {
 			name = u.program.Buffers[i].Name
@@ -70,13 +70,13 @@ func (u *unit) stretch(buffer string, all bool) (string, error) {
 // name.
 func (u *unit) field(name, buffer string, elements hostir.Expr) string {
 	b, _ := u.program.Buffer(buffer)
-	size := b.ElementSize(0)
+	bits := b.Bits(0)
 	for _, c := range u.chunks {
-		if c.elements.Equal(elements) && c.size == size {
+		if c.elements.Equal(elements) && c.bits == bits {
 			return c.field
 		}
 	}
-	u.chunks = append(u.chunks, chunk{field: name, elements: elements, size: size})
+	u.chunks = append(u.chunks, chunk{field: name, elements: elements, bits: bits})
 	return name
 }
 

@@ -235,19 +235,19 @@ func (t *teller) sum(o ops.Op) string {
 
 // applied is a function of its first operand, and perhaps of others.
 func (t *teller) applied(o ops.Op) string {
-	if len(o.Uses) < 2 {
-		return "has no elements, and skips " + o.Form
-	}
-	last, into := t.into(o)
-	var others []string
-	for _, u := range o.Uses[1:last] {
-		others = append(others, t.place(u))
-	}
 	word := o.Form
 	if step, ok := o.Node.(hostir.Step); ok {
 		if x, makes := hostir.Applied(step.Do); makes && x.Word != "" {
 			word = x.Word
 		}
+	}
+	if len(o.Uses) < 2 {
+		return "has no elements, and skips " + word
+	}
+	last, into := t.into(o)
+	var others []string
+	for _, u := range o.Uses[1:last] {
+		others = append(others, t.place(u))
 	}
 	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
 	if len(others) > 0 {
@@ -288,8 +288,8 @@ func (t *teller) place(u ops.Use) string {
 	if !b.Counts.IsZero() {
 		return fmt.Sprintf("%s from %s on", whole, memory.Size(u.At.Offset))
 	}
-	size := b.ElementSize(t.c.ElementSize)
-	total, chunk := size*t.count(b.Elements, u.At.Rank), size*t.count(b.Chunk, u.At.Rank)
+	size := func(elements hostir.Expr) int64 { return b.Bytes(t.count(elements, u.At.Rank), t.c.ElementSize) }
+	total, chunk := size(b.Elements), size(b.Chunk)
 	if u.Bytes >= total || chunk == 0 || u.Bytes == 0 {
 		return whole
 	}

@@ -21,7 +21,7 @@ var made = map[string]any{
 	"Cos": schedule.Cos, "Sin": schedule.Sin, "Num": schedule.Num, "Param": schedule.Param, "Plus": schedule.Plus,
 	"Minus": schedule.Minus, "Times": schedule.Times, "Over": schedule.Over, "Greatest": schedule.Greatest,
 	"Least": schedule.Least, "Neg": schedule.Neg, "Abs": schedule.Abs, "Finite": schedule.Finite,
-	"Power": schedule.Power, "Exp": schedule.Exp, "Tanh": schedule.Tanh, "Erf": schedule.Erf,
+	"Power": schedule.Power, "Up": schedule.Up, "Exp": schedule.Exp, "Tanh": schedule.Tanh, "Erf": schedule.Erf,
 	"Log": schedule.Log, "Root": schedule.Root, "RecipRoot": schedule.RecipRoot,
 	"Below": schedule.Below, "If": schedule.If, "SumOver": schedule.SumOver, "Mean": schedule.Mean,
 	"Most": schedule.Most, "Turned": schedule.Turned,

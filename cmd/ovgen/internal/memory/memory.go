@@ -37,7 +37,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		if bytes := elements * b.ElementSize(c.ElementSize); b.Lands.Flags != "" {
+		if bytes := b.Bytes(elements, c.ElementSize); b.Lands.Flags != "" {
 			m.Packets += plan.PacketBytes(bytes, c.Ranks, b.Lands.Words)
 		} else if b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)

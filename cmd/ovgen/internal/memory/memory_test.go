@@ -37,7 +37,7 @@ func TestAsGenerated(t *testing.T) {
 			for _, ranks := range []int{1, 2, 3, 4} {
 				d := int64(ranks)
 				c := ops.Case{Ranks: ranks, ElementSize: typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 32 * d,
-					"N": 80 * d, "N2": 16 * d, "N3": 112 * d, "F": 64 * d, "W": 8, "P": 48}}
+					"N": 640 * d, "N2": 16 * d, "N3": 112 * d, "F": 64 * d, "W": 8, "P": 48}}
 				want, err := made.Memory(ranks, harness.Sized(c.Extents, typ))
 				if err != nil {
 					t.Fatal(err)

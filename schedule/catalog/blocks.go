@@ -1,0 +1,33 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGatherFP4 is AllGather of which four bits travel, e2m1 with a scale of e4m3 for each 16 columns, .28 of the bytes:
+// C is what they stand for. Choose it where the eight bits of AllGatherQuantised take too long, and errors of up to
+// 3/16 of the greatest of 16 numbers will do.
+var AllGatherFP4 = inBlocks(s.DIDx(s.D), s.E2M1, s.E4M3, 16, s.QuantiseFP4())
+
+// AllGatherVFP4 is AllGatherV in four bits, as AllGatherFP4 is AllGather: SGLang's gather of the input of experts.
+var AllGatherVFP4 = inBlocks(bounded, s.E2M1, s.E4M3, 16, s.QuantiseFP4())
+
+// AllGatherBlocksFP8 is AllGatherQuantised with a scale for each 128 columns of a row, which a product by such blocks
+// of the caller's own reads.
+var AllGatherBlocksFP8 = inBlocks(s.DIDx(s.D), s.E4M3, s.FP32, 128, s.Quantise())
+
+// inBlocks gathers rows that travel as codes of a type, with a scale for each block of so many columns.
+func inBlocks(spread s.Split, codes, scales s.Type, columns int64, quantise s.Func) s.Schedule {
+	rows := s.Dim(s.M, spread)
+	made := s.Dim(s.M, s.Stream(s.D))
+	if spread.Uneven {
+		made = s.Dim(s.M)
+	}
+	return s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{rows, s.Dim(s.N)}},
+			{Name: "Codes", Axes: []s.Axis{rows, s.Dim(s.N)}, Type: codes, Scale: "Scales"},
+			{Name: "Scales", Axes: []s.Axis{rows, s.Dim(s.Blocks(s.N, columns))}, Type: scales},
+			{Name: "C", Axes: []s.Axis{made, s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Copy("Codes", "A", quantise), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	}
+}
