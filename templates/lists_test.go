@@ -144,25 +144,26 @@ func every() (all []kernels.Kernel) {
 			k.Number, k.Added = 2, true
 			all = append(all, k)
 		case kernels.Packets: // and one that makes a norm of its sum, and ones that go on from that
-			all = append(all, normed(k, 3), normed(k, 4, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
-				normed(k, 5, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: driver.FP32}))
+			all = append(all, normed(k, 3, true), normed(k, 4, false, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
+				normed(k, 5, true, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3,
+					Scales: driver.FP32}))
 		}
 	}
 	return all
 }
 
-// normed is a kernel of packets that makes a norm of rows of the sum: it adds a tensor to the sum, or to the norm and
-// goes on from that.
-func normed(k kernels.Kernel, number int, then ...Formula) kernels.Kernel {
+// normed is a kernel of packets that makes a norm of rows of the sum, to which it adds a tensor, or adds that to the
+// norm; and goes on from what it has then.
+func normed(k kernels.Kernel, number int, added bool, then ...Formula) kernels.Kernel {
 	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width, Then: then}
-	if len(then) > 0 {
+	if !added {
 		f.Trees = append(f.Trees, s.Add("R").Tree())
 	}
 	of, code, err := f.Kernel()
 	if err != nil {
 		panic(err)
 	}
-	k.Number, k.Added, k.Made = number, len(then) == 0, of.Made
+	k.Number, k.Added, k.Made = number, added, of.Made
 	k.Made.Word = fmt.Sprint(f, number) // apart from the same formulas behind other work
 	codes[k.Made.Word] = code
 	return k

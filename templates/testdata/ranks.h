@@ -965,8 +965,8 @@ static Params adding(World &w, unsigned r, unsigned round)
 // What goes on from a norm: nothing, its norm, or eight bits of it.
 enum Goes { nowhere, to_norm, to_codes };
 
-// goes_on has a kernel that goes on from a norm add a tensor to that, and make its norm at a place, or codes and behind
-// them scales; another adds the tensor to the sum.
+// goes_on has a kernel add a tensor to the norm and make the norm of that at a place; or add it to the sum, and make
+// codes of the norm, and behind them scales, or nothing.
 template <typename Params>
 static auto goes_on(Params &p, const char *added, char *to, int) -> decltype(p.dst2, Goes())
 {
@@ -980,7 +980,7 @@ static const size_t behind_codes = (sent + 3) / 4 * 4;
 
 static Goes goes_on(struct packets5 &p, const char *added, char *to, int)
 {
-  p.b = added;
+  p.added = added;
   p.dst2 = to;
   p.scales = to + behind_codes;
   return to_codes;
@@ -1034,7 +1034,7 @@ static void normed_round(World &w, unsigned r, unsigned round, const char *kerne
       for (unsigned t = 0; t < ranks; t++) {
         x += (float)number_of(t, round, i + 8 * r);
       }
-      if (goes == nowhere) {
+      if (goes != to_norm) {
         x += (float)number_of(r, round, i + added_to(r));
       }
       sums[i] = rounded(type, x);
@@ -1048,7 +1048,7 @@ static void normed_round(World &w, unsigned r, unsigned round, const char *kerne
         squares += sums[k] * sums[k] / joined;
       }
       const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined) +
-                          (goes == nowhere ? 0 : number_of(r, round, i + added_to(r)));
+                          (goes == to_norm ? number_of(r, round, i + added_to(r)) : 0);
       const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
       if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
         return wrong(w, r, round, "the norm of the sum of packets is wrong");
