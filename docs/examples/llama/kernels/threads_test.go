@@ -11,8 +11,10 @@ import (
 // TestThreads runs each kernel with a thread of the host for each of its own, under ThreadSanitizer.
 func TestThreads(t *testing.T) {
 	program := onThreads(t, "", "", "")
-	for _, name := range []string{"embed", "gate", "best", "store", "decode", "prefill", "decodewide", "prefillwide"} {
-		if out, err := exec.Command(program, "1", name).CombinedOutput(); err != nil {
+	for _, name := range []string{"embed", "gate", "best", "store", "decode", "prefill", "decodewide", "prefillwide",
+		"gatecodes", "codes", "embed and codes", "decode and codes"} {
+		run := exec.Command(program, append([]string{"1"}, strings.Fields(name)...)...)
+		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
@@ -21,12 +23,16 @@ func TestThreads(t *testing.T) {
 // TestThreadsSee takes order away, and sees that it is missed.
 func TestThreadsSee(t *testing.T) {
 	for _, x := range []struct{ kernel, file, order, without string }{
-		{"decode", "decode.h", "  __syncthreads();\n  if (threadIdx.x == 0) {\n", "  if (threadIdx.x == 0) {\n"},
-		{"decodewide", "decode.h", "blocks - 1;\n  }\n  __syncthreads();\n", "blocks - 1;\n  }\n"},
+		{"decode", "decode.h", "    __syncthreads();\n    if (threadIdx.x == 0) {\n", "    if (threadIdx.x == 0) {\n"},
+		{"decodewide", "decode.h", "blocks - 1;\n    }\n    __syncthreads();\n", "blocks - 1;\n    }\n"},
+		{"decode and codes", "decode.h", "  __syncthreads();  // the block's own are\n", ""},
+		{"decode and codes", "decode.h", "== groups - 1;\n  }\n  __syncthreads();\n", "== groups - 1;\n  }\n"},
+		{"embed and codes", "llama.cu", "  __syncthreads();  // all have read the number before\n", ""},
 		{"decode", "decode.h", "      __syncthreads();  // all have read what the warps had before\n", ""},
 		{"decode", "decode.h", "greatest, sum);\n      __syncthreads();\n", "greatest, sum);\n"},
 	} {
-		run := exec.Command(onThreads(t, x.file, x.order, x.without), "1", x.kernel)
+		program := onThreads(t, x.file, x.order, x.without)
+		run := exec.Command(program, append([]string{"1"}, strings.Fields(x.kernel)...)...)
 		run.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1")
 		out, err := run.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "WARNING: ThreadSanitizer: data race") {

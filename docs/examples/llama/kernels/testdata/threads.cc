@@ -1,5 +1,6 @@
 // The decoder's kernels with a thread of the host for each of theirs, under ThreadSanitizer: barriers and the counter
-// of ended parts order them, and nothing else does. The arguments are a seed for delays and the name of a kernel.
+// of ended parts order them, and nothing else does. The arguments are a seed for delays and the name of a kernel, and
+// behind that words where it makes codes, too.
 #include <time.h>
 #include <unistd.h>
 
@@ -101,12 +102,12 @@ static T *memory(size_t n)
 }
 
 // What all kernels work on: rows of sequences, in one stretch and in three, or of one that follow each other.
-static struct params work(const std::string &name)
+static struct params work(const std::string &name, bool codes)
 {
   const bool wide = name.find("wide") != std::string::npos, prefill = name.find("prefill") == 0;
   const bool decode = name.find("decode") == 0;
   enum { room = 300, queries = 3, ranks = 2 };
-  const unsigned keys = decode ? 1 : 2;
+  const unsigned keys = decode && !codes ? 1 : 2;
   struct params p = {};
   p.count = prefill ? 70 : name == "best" ? 1 : decode ? 2 : 3;
   row *const rows = memory<row>(p.count);
@@ -140,7 +141,9 @@ static struct params work(const std::string &name)
   p.cache_keys = memory<char>(2 * p.places * room * p.wide_key);
   p.cache_values = memory<char>(2 * p.places * room * p.wide_key);
   p.parts = memory<float>(p.count * queries * most_stretches * (4 + p.size));
-  p.ended = memory<unsigned>(p.count * queries);
+  p.ended = memory<unsigned>(p.count * (queries + 1));
+  p.codes = codes ? memory<char>(p.count * 1024) : nullptr;
+  p.scales = memory<float>(p.count);
   p.found = memory<pair>(p.count * 32);
   p.gates = memory<char>(2 * p.count * 2 * p.width);
   p.gated = memory<char>(2 * p.count * p.width);
@@ -155,8 +158,8 @@ int main(int, char **args)
     if (strcmp(launch.name, args[2]) != 0) {
       continue;
     }
-    const struct params p = work(launch.name);
-    const bool any = strcmp(launch.name, "embed") == 0 || strcmp(launch.name, "gate") == 0;
+    const bool any = launch.threads > 128 && strcmp(launch.name, "best") != 0;
+    const struct params p = work(launch.name, args[3] != nullptr || strstr(launch.name, "codes") != nullptr);
     const unsigned threads = any ? 64 : launch.threads;  // where any number does
     static Team blocks[most_blocks], warps[most_blocks * 16];
     std::atomic<unsigned> ended{0};
