@@ -53,14 +53,15 @@ func (p *proof) blocks() *Counterexample {
 	return p.crossing()
 }
 
-// elements are those that an operation writes by a use: a scale stands for those of its row.
+// elements are those that an operation writes by a use: a scale stands for those of its row or block.
 func (p *proof) elements(o *ops.Op, use int) int64 {
 	u := o.Uses[use]
-	if o.LeavesScales && use == len(o.Uses)-1 {
-		return u.Bytes / bytesOfScale * o.Columns
-	}
 	b, _ := p.model.buffer(u.At.Buffer)
-	return u.Bytes / max(b.Element, 1)
+	n := 8 * u.Bytes / max(b.Element, 1)
+	if o.LeavesScales && use == len(o.Uses)-1 {
+		n *= o.Columns
+	}
+	return n
 }
 
 // crossing finds two uses by blocks of different ranges with common bytes, one of them a write.
