@@ -53,13 +53,12 @@ func (p *proof) blocks() *Counterexample {
 	return p.crossing()
 }
 
-// elements are those that an operation writes by a use: a scale stands for those of its row or block.
+// elements are those that an operation writes by a use: a scale stands for those of its row.
 func (p *proof) elements(o *ops.Op, use int) int64 {
-	u := o.Uses[use]
-	b, _ := p.model.buffer(u.At.Buffer)
-	n := 8 * u.Bytes / max(b.Element, 1)
+	b, _ := p.model.buffer(o.Uses[use].At.Buffer)
+	n := b.elements(o.Uses[use].Bytes)
 	if o.LeavesScales && use == len(o.Uses)-1 {
-		n *= o.Columns
+		return n * o.Columns
 	}
 	return n
 }

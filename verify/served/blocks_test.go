@@ -54,6 +54,11 @@ var blocks = []declared{
 	{"B21", "a function and blocks of 32", bare16(even, s.QuantiseFP4()).coded(s.E2M1, s.E4M3, 32, "Q"), served},
 	{"B22", "of a sum", of("O[M K/D] Wo[N K/D] Q[M/D N] C[M:D N]", s.Linear("Q", "O", "Wo", s.QuantiseFP4()),
 		s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q"), served},
+	{"B22b", "of a sum by packets", of("O[M K/D] Wo[N K/D] Q[M N] C[M N]", s.Linear("Q", "O", "Wo", s.QuantiseFP4()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").by("Q", s.PushShot{}), served},
+	{"B22c", "of a sum by packets, in their kernel", of("O[M K/D] Wo[N K/D] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
+		by("Q", s.PushShot{Rows: true}), served},
 	{"B23", "five bits of exponent", bare16(even, s.QuantiseE5M2()).coded(s.E5M2, s.FP32, 128, "Q"), served},
 	{"B24", "five bits of exponent, scales of rows", bare16(even, s.QuantiseE5M2()).eight(true, "Q").changed("Q",
 		func(t *s.Tensor) { t.Type = s.E5M2 }), served},
@@ -100,14 +105,14 @@ var blocks = []declared{
 		"C is made by an operation that divides no row by its scale")},
 	{"B43", "by packets", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.PushGather{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
+	{"B44", "blocks of no scales", of("A[M/D N] C[M N]", s.Copy("C", "A")).changed("A",
+		func(t *s.Tensor) { t.Axes[1].Extent = s.Blocks(s.N, 16) }), at("Tensors[0].Axes[1].Extent",
+		`"N/16" is no extent`)},
 	{"B45", "made by a call", of("A[M/D N] Q[M/D N] C[M:D N]", s.CallRows("Q", "Route", "mn->mn", "A"),
 		s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q"), at("Tensors[1].Type",
 		"calls make e4m3 with a scale for each row, and Q is e2m1 [DIDx(D), M/D, N] times SQ")},
 	{"B46", "read by a call", of("Q[M/D N] C[M/D N]", s.CallRows("C", "Route", "mn->mn", "Q")).fp4("Q"),
-		at("Ops[0]", "call Route takes no operand of eight bits")},
-	{"B44", "blocks of no scales", of("A[M/D N] C[M N]", s.Copy("C", "A")).changed("A",
-		func(t *s.Tensor) { t.Axes[1].Extent = s.Blocks(s.N, 16) }), at("Tensors[0].Axes[1].Extent",
-		`"N/16" is no extent`)},
+		at("Ops[0]", "call takes no operand of eight bits")},
 }
 
 // TestBlocks holds each against its verdict, and the explorer agrees on those that are served.
