@@ -36,10 +36,8 @@ var elements = [...]element{
 
 // Types are all element types, by their numbers.
 func Types() (list []Type) {
-	for t := range elements {
-		if Type(t).Valid() {
-			list = append(list, Type(t))
-		}
+	for t := BF16; t.Valid(); t++ {
+		list = append(list, t)
 	}
 	return list
 }

@@ -53,16 +53,14 @@ func (k Kernel) Rowed() bool {
 	return k.Kind != Elements || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
-// heads is how many numbers come before the widths of heads.
-func (k Kernel) heads() int {
-	if k.Rowed() {
-		return 1
-	}
-	return 0
-}
-
 // numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
-func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
+func (k Kernel) numbers() int {
+	n := k.Made.Heads + k.Made.Numbers
+	if k.Rowed() {
+		n++
+	}
+	return n
+}
 
 // Making is a launch of a function: the numbers that it takes.
 type Making struct {
