@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgather",
-	Hash:    "ad50e4fd2ad052202ab358ebef3a0a5210401ee24d7592283f3599111a1ae78e",
-	Proof:   "proven for D = 1..8, stamp 36b82d1eb4c6c063",
+	Hash:    "f4ec7760cc2a326b0d5a1c9b3be123d3ca80bc75cdd80b5b492ebd0d78712ebd",
+	Proof:   "proven for D = 1..8, stamp afa6af71d4493d6e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

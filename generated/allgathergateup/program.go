@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "8ba7e35ddb0e021b8d19c068a95a7dd559ae5fa326647093c72ccea2f5248452",
-	Proof:   "proven for D = 1..8, stamp 0fd26ca8767ef41e",
+	Hash:    "16a807e4a1432cc34a97029f76e559704d5b5d7fcea43d2f863b234945838df0",
+	Proof:   "proven for D = 1..8, stamp 656125597b5469d4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "e4f77dfd98ce6c155ddd92b83281e4871a08f1914ed08bd2d8f66eec186d4782",
-	Proof:    "proven for D = 1..8, stamp 03ce078be22beb59",
+	Hash:     "35c8f4044dd848ea0287eb30592fe4d77fcf5b042a236c0183568a1526a35116",
+	Proof:    "proven for D = 1..8, stamp 29d580101086631a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "a2a67cf9e62a9507f306bbc4a7f452fe23d8002a28225f45c00996d2b197d5d4",
-	Proof:   "proven for D = 1..8, stamp 526a2530830e15f2",
+	Hash:    "cd0da9f2a261d758974047efdab5b8365662142d381aa2969b5a0331c45b6d2c",
+	Proof:   "proven for D = 1..8, stamp f99925fd65ae875e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

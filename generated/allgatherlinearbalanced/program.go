@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbalanced",
-	Hash:    "3ab7dde8aef9f6e835b6ec393c70cc26b12a0918ee0a8852560b5758e9aabcec",
-	Proof:   "proven for D = 1..8, stamp d8adb5a1353c67c0",
+	Hash:    "18eb3c5eb32865d9cd203c9ffc7ffdca7fbe26413612a7b3999631fbbd73c25e",
+	Proof:   "proven for D = 1..8, stamp 620d2780f89395e0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

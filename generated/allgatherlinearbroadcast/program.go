@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "83f02f853adf6edadbb7abbf191d7ca199290e6cf9cf2712ac385ded4c560387",
-	Proof:   "proven for D = 1..8, stamp e32fab97f2bcabef",
+	Hash:    "abe21de70c531c90f4c836ba7da1d68f16401d6423e876bfd68209df31177098",
+	Proof:   "proven for D = 1..8, stamp 4d0cb3c3c8dfb141",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

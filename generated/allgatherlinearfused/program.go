@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "1a14c28a09082ab725ca8acef32fb66b59d4bbbbfbf310050d594d5e3be65251",
-	Proof:    "proven for D = 1..8, stamp a93ac389a667d70a",
+	Hash:     "54229b80e7346cba7c32b1413f3259fd60ecab1e81e8bbe16751e0d532a3f791",
+	Proof:    "proven for D = 1..8, stamp 165d3491a0b41c1a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

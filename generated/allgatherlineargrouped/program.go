@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlineargrouped",
-	Hash:    "21ad09cab3d2157df6931e8ba438f8059b9f4191a0ebe804dfe0bca10b655276",
-	Proof:   "proven for D = 1..8, stamp c3d2df21c1657f1e",
+	Hash:    "2798756ada87529f5f28a38a4dc59217db7162b084e6b6efee1c7d9b7cddd173",
+	Proof:   "proven for D = 1..8, stamp 4abf3f7f00d34fe5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhosts",
-	Hash:    "e59b507f0206a190630ffe8b67eb473ae66ee4db42a2985081c36874fe97066a",
-	Proof:   "proven for D = 1..8, stamp b6dea4233de34d45",
+	Hash:    "ee645749e216471c53e0faa90874d39c234959915454dbfe48790e961c61cd2b",
+	Proof:   "proven for D = 1..8, stamp 4a8845106f354ac3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Hosts:   true,
 	Extents: []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "21e7c02dfa54e04a0ea36422384f3d5b3e76076e57c24871ffb8e68873b101cd",
-	Proof:    "proven for D = 1..8, stamp b21975fa9aa91ca1",
+	Hash:     "01a4720c128f165d839f3eb317c0d323e24fcca6c5af97e968609b3633971dce",
+	Proof:    "proven for D = 1..8, stamp ee2c7b63631cc64d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

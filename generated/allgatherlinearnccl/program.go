@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearnccl",
-	Hash:    "677f0ed904b5f231ca4b008062be96860102b172f4b3c8f2985d49a1cc9ddcbd",
-	Proof:   "proven for D = 1..8, stamp f0942f322a37b71b",
+	Hash:    "20752fc774515ca67069f4b1c25ed3652cab7e166c4980da8b84c83cee76600a",
+	Proof:   "proven for D = 1..8, stamp 12a7671975461a62",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

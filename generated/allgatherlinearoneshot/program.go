@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "042aaa279c6931d7920165b4a65201c76be0784e5e5a0af1ba65f2f422c6046b",
-	Proof:    "proven for D = 1..8, stamp d92c99876c33d710",
+	Hash:     "e67bf86b6f8748b250b33a011fb7a44217083f2579268d7a4cb130f141f9bd96",
+	Proof:    "proven for D = 1..8, stamp e46a26a06763ed51",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "86b73c77bf17b509a7f3236afa88f1984947f7c6e0432c9e5887f6b388f73094",
-	Proof:    "proven for D = 1..8, stamp 10006b7dcabe38c4",
+	Hash:     "68c4e84e9b550bc812f55ec1d28938a9471ec499e6985319024f94e616b4485f",
+	Proof:    "proven for D = 1..8, stamp 060aeafea0afaeb7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "6e920c8bb3aa5d3fb4222d4648f0c32b356ce8efa3773d73a105390ab8029456",
-	Proof:   "proven for D = 1..8, stamp 9ecfa99aa6b98f4e",
+	Hash:    "778d6a23c27682b35aaa8a39ac9064707cfb5f37668a5554b5af100187acde2a",
+	Proof:   "proven for D = 1..8, stamp 47a2812b25853cce",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

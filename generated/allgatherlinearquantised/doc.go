@@ -40,5 +40,5 @@
 // allgatherlinearquantised.cu. Functions: quantise of Codes by a kernel of its own; bias(Bias) of C by the library
 // of products.
 //
-// Proof: proven for D = 1..8, stamp fe67931ff7a7e8e0.
+// Proof: proven for D = 1..8, stamp 49b2a40ccc2ad673.
 package allgatherlinearquantised

@@ -17,7 +17,7 @@ var table = kernels.Table{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
 				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
+				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
 	},
 }
 
@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "97c9bf07c7e0bff9f4a144e1e3fd238e9b6d01b9e69ebf5c124d1bad8f67dbf6",
+	Source:  "6c19fb7106ccbb6b6e69072c3370f554fbf5cbd0be01d9bab3dba781c68c675b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "4d3a0bec0a0b674bdfb3d144c477f07a47a37ad8b796a09f0a08a67513f7e0b6",
-	Proof:   "proven for D = 1..8, stamp fe67931ff7a7e8e0",
+	Hash:    "4c6782798e73f19796e90ca056b7e4d764c02d17aa8b178d04f53e01f056f926",
+	Proof:   "proven for D = 1..8, stamp 49b2a40ccc2ad673",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "9017524fdd86f87af2173adc7c3e731337347cddd4cffee6950065e3fb3cdb2f",
-	Proof:   "proven for D = 1..8, stamp 59ecc5267870e3c0",
+	Hash:    "1bc79039b7ccfab14f4d2bab2fe1d44e49d05fef12720118cd70f9534c4616e5",
+	Proof:   "proven for D = 1..8, stamp ca134df8ebf36737",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

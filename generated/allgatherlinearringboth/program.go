@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringboth",
-	Hash:    "db7de949c4cf896dad22e52068a4b70a7b486d70f712aecb1aee47af9d1f34b7",
-	Proof:   "proven for D = 1..8, stamp 9040ae7eaab6ddb2",
+	Hash:    "51b38a34dd903ce512f8f05a04cdc1a12e4c4dab68c19cd000ab2ecec3f53b5d",
+	Proof:   "proven for D = 1..8, stamp 614822ff4902268d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

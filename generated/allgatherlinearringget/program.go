@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "f134c656e31695b7b5a9cbcf28172e033d5f5e5ba254a33f887bb9f5ac49175e",
-	Proof:   "proven for D = 1..8, stamp 5946055a2a7d09f0",
+	Hash:    "21e9a5af8fb0c22e1717f303fbf3a71ea4cc15ebac495fdd8a4cb679b153c9c8",
+	Proof:   "proven for D = 1..8, stamp 248d81c41f87e23b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "ea085de1451b813a86e9290792c04cce71753293ed58842c5f286e6469d2724e",
-	Proof:   "proven for D = 1..8, stamp 6aaf1a8d8dde9c06",
+	Hash:    "39319ec480c269e7b72be6a983be50337e1a3a3529c4322d6175cecadf887eec",
+	Proof:   "proven for D = 1..8, stamp 173a07aa1b8c00cf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

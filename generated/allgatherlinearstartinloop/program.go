@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "1fc29c9ae83c19751c4ecaba348a6b09ff9583363a3ac5fc8712945b9ca7e0b2",
-	Proof:   "proven for D = 1..8, stamp eec823aa108ba849",
+	Hash:    "b3d76d0110bc2a5b49875ee8a4e4514b71f7c802bbc43091cfc9316755f97726",
+	Proof:   "proven for D = 1..8, stamp d87c544942855cb2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "a0e23fdaef573c4429a8286a4e79bd941720322296229103326f31c3a0024556",
-	Proof:    "proven for D = 1..8, stamp f7515584a4be03cc",
+	Hash:     "c06bb4dc2483b30752434c641f6631bba7b274511ded88223dab9fc51620f186",
+	Proof:    "proven for D = 1..8, stamp 442d670ace35a610",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "8"}, {Extent: "N", By: "8"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermatmul",
-	Hash:    "bbc8ab069466286676aa3edb76e05f2a44b6caf4c7887e300418449218eff99d",
-	Proof:   "proven for D = 1..8, stamp 677313b77b4f65dc",
+	Hash:    "8c3aeddb0bee72a504a009644db933226f59ed67d11b7aee09b08895a71d92ab",
+	Proof:   "proven for D = 1..8, stamp be6013be4285d56f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

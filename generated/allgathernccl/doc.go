@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 2dd4338e20ea2174.
+// Proof: proven for D = 1..8, stamp 5fa665e3b134f89a.
 package allgathernccl

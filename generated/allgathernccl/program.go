@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernccl",
-	Hash:    "4dcc4ce2fdaf9170f4fc39442ff0d1b09ff90e7abde7ebfb5ea6776bf56cbf01",
-	Proof:   "proven for D = 1..8, stamp 2dd4338e20ea2174",
+	Hash:    "b00e6d6c0e4daceff26823040ce70a9ee9553a7b043c5861061ba5a86c2e9194",
+	Proof:   "proven for D = 1..8, stamp 5fa665e3b134f89a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "ff1959a8cd1f8c61dd98b0996095a05636af39c5bfd61c90f1574e76543d7898",
-	Proof:   "proven for D = 1..8, stamp b0f2e7fe876ee107",
+	Hash:    "ac4fe1539951c8bb625848771d570dd250e19adf0b58560f0aa9b204615c39fd",
+	Proof:   "proven for D = 1..8, stamp 0015757d173fd533",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

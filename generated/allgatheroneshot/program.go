@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "c2cf04a0cf0fe4e70ee902c49cb9356408873c60c98ef7605a6f1779e4eda08d",
-	Proof:    "proven for D = 1..8, stamp d97865ad1a1b0be5",
+	Hash:     "bf28285eb0d1b5d04db781c4f69d755ab4095cb3b84df7cba9217b124e7ebc55",
+	Proof:    "proven for D = 1..8, stamp 99bfcf50dacb9fb9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "a6620c0918d2c05c98e7df7c5ebd1b6a0f33c35b1ed99ab640935ac39d17bb6c",
-	Proof:    "proven for D = 1..8, stamp e22cac24a2162be8",
+	Hash:     "62aea52276c6fdb1c9131f06790643d4136ddb24be268ee433288c3ebb9c36fa",
+	Proof:    "proven for D = 1..8, stamp 0743f3a1f7f376b6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

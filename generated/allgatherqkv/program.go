@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "c3bf398c5459512461279fb7369a948d404bce49ec71fb04ba192af05f342454",
-	Proof:   "proven for D = 1..8, stamp 5ec6526119911347",
+	Hash:    "a89219577fdddd1776847e82c4ee7493f3d183fbc162cbab361987283fc7fd0b",
+	Proof:   "proven for D = 1..8, stamp e2e81c2e86764241",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkvfp8",
-	Hash:    "c264a712b26ede06cd29d478148b44bf118460efb63e2e56779db39a35928d75",
-	Proof:   "proven for D = 1..8, stamp 3b87a18792d0c0d9",
+	Hash:    "d1c4ee692f1f17f1f270b11c72427e676dcf62d26de4178c45ac740de3ebae15",
+	Proof:   "proven for D = 1..8, stamp aeb4b106de2dd160",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "K", By: "16"}, {Extent: "N", By: "16"},

@@ -20,7 +20,7 @@ var table = kernels.Table{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
 				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
+				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
 	},
 }
 
@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "db4a2b79f93ffc51ad66405b0c275a7cc8fedf97921f7c4e5fea418d7c214c50",
+	Source:  "56bd3b97bd599e9ab3cd125aa6c55eeeada2d489c898620d15f5f79acbd65b2e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "5c85cbb56ef0d067ac5665c22a57fe48ba40912aaf1fc134897dc1838be92f53",
-	Proof:   "proven for D = 1..8, stamp 36e69f4548cd6a34",
+	Hash:    "116c65b4c9025109c1837366a5908253d7dc705c82126e56295a42c7663cbc37",
+	Proof:   "proven for D = 1..8, stamp 5c12c738c1e52cd4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -20,7 +20,7 @@ var table = kernels.Table{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
 				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
+				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
 	},
 }
 
@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "d67976a7f18ea731d8e7abbabaa4a11bf470139ecc4a19d1231b0ca2734a0ab4",
+	Source:  "931bdd01b0f841689a42a309ec8ac7362b10e2edabbb04a424ef6ed3cbeb80f8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "29e4a6f58a8d5cda750ce0df8d89b0b0b4fa1adadcfdc6bfa1b48994c4cd0dc8",
-	Proof:   "proven for D = 1..8, stamp c9f9fe2b67d2cea7",
+	Hash:    "640a6fc2abc87330bc25aa7a1588802160823bb5716c8205ebcb6b471481ca3f",
+	Proof:   "proven for D = 1..8, stamp ea4cf4402dde196e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16},

@@ -29,5 +29,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp ad3f3b0a3948ceef.
+// Proof: proven for D = 1..8, stamp d76ae46389d49d33.
 package allgatherweightlinear

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherweightlinear",
-	Hash:    "ae29d3776e7936b14379def269e65d1e902a0a6acd13ae872dd37edc1b2bae98",
-	Proof:   "proven for D = 1..8, stamp ad3f3b0a3948ceef",
+	Hash:    "25cf19e8ab8fd291091e5441f8473a956d494d9a50b05c2e6fac906028a50ca2",
+	Proof:   "proven for D = 1..8, stamp d76ae46389d49d33",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "ed0f7f3346970a5313e1953c3cc9c81e36b74a4605302a971348c6c210685b80",
-	Proof:    "proven for D = 1..8, stamp 85e1758b1fbfd0d1",
+	Hash:     "99b1cef735a896ce474ff8bc1f1ff1e66042665008983c0fdd6f9c8777c090f1",
+	Proof:    "proven for D = 1..8, stamp 8e837091e9ed78d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

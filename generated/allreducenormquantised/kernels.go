@@ -20,7 +20,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}}}, ByBlocks: true},
+					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
 	},
 }
 
@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "79c7f8bdcf11f0a6f6451ba9b34e77c234699905f30b63ece88826e56677e592",
+	Source:  "599a1cbede867038bbca80b89765e23fa72752f9f99d0b092f943b1d541a6245",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

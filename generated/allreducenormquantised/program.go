@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "6aa44aca030a606ef2e07a8e11575cc949460baececf78baeabfa0dcc459d4ea",
-	Proof:    "proven for D = 1..8, stamp f89732ed788b1525",
+	Hash:     "76bb76901757b28a2ba72c3c5418ea3361b867eb16ad2012e33d2d0dade28396",
+	Proof:    "proven for D = 1..8, stamp 2b64c99bb97a5dc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16},

@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 3325bdfab5bbe199.
+// Proof: proven for D = 1..8, stamp 5d71da50def3e2f1.
 package allreducepackets

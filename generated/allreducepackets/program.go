@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
-	Hash:     "f6834a074c6e4d7a3901eab87ab955f1414221037b10a7d3975d26a4f720eff9",
-	Proof:    "proven for D = 1..8, stamp 3325bdfab5bbe199",
+	Hash:     "3cfa711f8758de3d5702f03ff895ac0f173451cf1c9ec2d529b7830d9ae17722",
+	Proof:    "proven for D = 1..8, stamp 5d71da50def3e2f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

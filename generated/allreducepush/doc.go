@@ -23,5 +23,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepush.cu.
 //
-// Proof: proven for D = 1..8, stamp 8f9e8d3adef09d02.
+// Proof: proven for D = 1..8, stamp 6dcff5156a7000a6.
 package allreducepush

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepush",
-	Hash:     "354ac116157643632c1bfce929fcec06ea2cb9dc748630f8c2e58d5d8bccf5d9",
-	Proof:    "proven for D = 1..8, stamp 8f9e8d3adef09d02",
+	Hash:     "0ee1b8bd8e38ae1d0540d19201620d8c005324dc4a31ef158a7288bbd70098e6",
+	Proof:    "proven for D = 1..8, stamp 6dcff5156a7000a6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

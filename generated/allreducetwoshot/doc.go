@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp d47a2f4cefb324e4.
+// Proof: proven for D = 1..8, stamp ee5afced70fd18d2.
 package allreducetwoshot

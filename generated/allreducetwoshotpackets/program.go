@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "06216a86e78f9dd978baedc586031d7aea859a65a6d74355da2acbe513b965cd",
-	Proof:    "proven for D = 1..8, stamp 08183e3f64b44919",
+	Hash:     "e2e73cfc8a793574d8eaa7897391fd00201abee0b42a08abc5fd64bd6503948e",
+	Proof:    "proven for D = 1..8, stamp c6f7705863b8a3e9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "fd112292c4206764785a359b7845bb738e2610e33f72ed84aad40fe196c39559",
+	Source:  "63fa7d258383f568f400c5cc68d05d1eaa4eedb42d15f261afa7633c907ca9e8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

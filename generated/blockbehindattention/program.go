@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "fb2f4d2f48cd371dc63deb84e5156fbe4197ee091e3a09939ecd7f5201c13324",
-	Proof:    "proven for D = 1..8, stamp bf505919d4764865",
+	Hash:     "b7536ca867d39bcaf99df29781e3bbfd49bd2beb878b384795096560a33e587c",
+	Proof:    "proven for D = 1..8, stamp da7645b9265f76a2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

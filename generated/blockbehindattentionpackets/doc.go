@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 803220ebd794c82b.
+// Proof: proven for D = 1..8, stamp 3dfeb201b24c7fbe.
 package blockbehindattentionpackets

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "a791dfaf4f61727b1de9e2d4cda0929e43a677fb0578e37a196a3ba9883c763b",
+	Source:  "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "70e981fd07debfc1c1c55ef65c8b6d432de1ba24de6b7410462f7254f8fd17f5",
-	Proof:    "proven for D = 1..8, stamp 803220ebd794c82b",
+	Hash:     "2ac2dc630f9a7581930fcacda58ba4f412def3d7493911a3efdcc1a92ab00c04",
+	Proof:    "proven for D = 1..8, stamp 3dfeb201b24c7fbe",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

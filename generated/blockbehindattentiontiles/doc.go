@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 6482ef866c576292.
+// Proof: proven for D = 1..8, stamp e77a6859a2f1ba72.
 package blockbehindattentiontiles

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "b73773e8216d977b2348af01799ae64be0c9f0469499deba25c2599245bd5b25",
+	Source:  "54b8f1e0e1ebe251d241abc54751771278e728b4b432ff99f3de38b3709ff590",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "d72f9b1e3fa63208891bab31ae1a7a34ea7e3ec328e23abbb2716714e9a41e8b",
-	Proof:   "proven for D = 1..8, stamp 6482ef866c576292",
+	Hash:    "d8902d534f466ef991dea1555a17216bafe8e356704ac045441196ed00c518b7",
+	Proof:   "proven for D = 1..8, stamp e77a6859a2f1ba72",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"},

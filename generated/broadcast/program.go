@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "0a1b63ad3dd2d304813ff115a412dc44f3734cddb0bced82a5d902a0f03c2af2",
-	Proof:   "proven for D = 1..8, stamp a591eab9ba5f9409",
+	Hash:    "d7c8e950ea632103aa211abe8afaa2c75b0a0216043289ce87ffc5dc33953e1b",
+	Proof:   "proven for D = 1..8, stamp 0c1caba304e5a7d2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

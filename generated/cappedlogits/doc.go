@@ -67,5 +67,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp a421019d02181946.
+// Proof: proven for D = 1..8, stamp b5e6e3494e5568b6.
 package cappedlogits

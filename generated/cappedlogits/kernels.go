@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "e99ec5d7180c17d83c41eb37c4dc1412ec6feda949aede13f15664886fe3b4c4",
+	Source:  "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "c53b0b76f8f36dc208079325733091bfea42cb6c98d87933c5756473decfd2ed",
-	Proof:    "proven for D = 1..8, stamp a421019d02181946",
+	Hash:     "95ad98b85be5fadc3f314aafb54a42ef3d3fda11d16ca48c3fbc9818cf2ae30d",
+	Proof:    "proven for D = 1..8, stamp b5e6e3494e5568b6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "de6f7ee785024bf0e400fcaaed2485f3094126bc056eccd10a28e15fcda43d58",
-	Proof:   "proven for D = 1..8, stamp 1e50b628381eaadf",
+	Hash:    "ae920885dab0cb80b1e62545aceeca6d9cd0ce71f8d49998b63a78895f02c47d",
+	Proof:   "proven for D = 1..8, stamp 1e1b34b9aef2b363",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -43,11 +43,19 @@ DEVICE unit<E> of_columns(const char *from, struct Cell c, u64 columns, bool tog
   return v;
 }
 
-// of_rows is the unit for eight elements from a cell on: those of their rows.
+// of_rows is the unit for eight elements from a cell on: those of their rows, most often of one.
 template <typename E>
 DEVICE unit<E> of_rows(const char *from, struct Cell c, u64 columns)
 {
   unit<E> v = {};
+  if (c.column + unit_elements <= columns) {
+    const unsigned one = ((const typename E::bits *)from)[c.row];
+#pragma unroll
+    for (unsigned k = 0; k < unit_elements; k++) {
+      set_element(v, k, one);
+    }
+    return v;
+  }
 #pragma unroll 1
   for (unsigned k = 0; k < unit_elements; k++, c = advance(c, {0, 1}, columns)) {
     shift_in(v, ((const typename E::bits *)from)[c.row]);

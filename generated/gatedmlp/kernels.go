@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "f052b32ebe4af6b4d0d02de78a6da34411aa81688c1e7ab22aa9ac5fe35ff162",
+	Source:  "71e027476e4dca535bbe2f470ce4376dbebf56748a397cf6f8148600f46cf5b0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

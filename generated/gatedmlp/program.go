@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "09ef945b81246b102ae4efb912ea9dd68a8fdd6c324bb5fe85fb09b26bdb5a4f",
-	Proof:    "proven for D = 1..8, stamp 10cb0206a845a39d",
+	Hash:     "9459f80db7079eaec2299b5d0211ba4391d7567ccf825f235550e9d3a1f99ccd",
+	Proof:    "proven for D = 1..8, stamp 73e6a358b15c84d7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfp8",
-	Source:  "465e4a3ac301feb1dee7f8c2f4d766758f6a591aa064c54f804af3845f6c14e6",
+	Source:  "c0a7caccd1d2d4b63aa20a543645e3913874a7eb1847f5b3809e2ec4b0948054",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 692c9f0fb79551b76d73563958509baea56d2c99094dec09a78e87bb0d562430
+// 4718e3f5637fa0d125d1702f97058ff112c6325a167d43122079e3a0fc84778c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

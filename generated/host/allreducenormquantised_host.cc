@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5381ad80acc00dacc496426eed8f5da4bddc45713b7acb07e6419fd94f9a61c6
+// c8274775de6ef1b98c250385bd15f0cee2f178e10e25aabacc03e9fd5ffbc426
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

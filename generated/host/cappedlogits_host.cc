@@ -2,7 +2,7 @@
 
 // The kernels of cappedlogits.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2d5105176453fd741f005de06c72d90693821330cbe272bf46432ba787ad8082
+// 47f004f7ef3a9b08a49cf6106a550883433c50972d09f6fe6d5402644f0c0c9b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

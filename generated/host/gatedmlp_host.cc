@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f81398c8dc5599e9fad5b335f9a76a3bb578d53842963781d290be9ab080b0ce
+// 9084a04a112cb2648cd24e8d60978efb4a8aa94fe631f55db061c06c48a1a618
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1a5b15cc6cba172dc1670384104c4341cd8216a0ef4782d4bce8a63dc8b1277a
+// 146e075fd7dc5f7abd9ca952d57410f62d91872aa03a27e669c11351bd35af33
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

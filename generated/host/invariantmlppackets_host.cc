@@ -2,7 +2,7 @@
 
 // The kernels of invariantmlppackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c542afe0d3df140b45cc9d5b577f29ec2bdd442940d4643b40b989e69a6751b9
+// 624f204351c74f0b5d64d468c5d217c4776fdc083307ecb3e32b50eeaa6a14f7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -10,6 +10,8 @@ import (
 
 /*
 #cgo CXXFLAGS: -std=c++17 -Og -g0 -fno-strict-aliasing
+const void *allgatherblocksfp8_kernels(const void *engine);
+const void *allgatherfp4_kernels(const void *engine);
 const void *allgathergateuppackets_kernels(const void *engine);
 const void *allgatherlinearbalancedonce_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
@@ -17,7 +19,6 @@ const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlinearquantised_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
 const void *allgathernorm_kernels(const void *engine);
-const void *allgatherquantised_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
@@ -61,6 +62,10 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
+	sim.Compiled("allgatherblocksfp8", "2e35cc015c8d6e1b408ece654d6f94e0c3a2310d4e6bab2105749bff33fc49dc",
+		unsafe.Pointer(C.allgatherblocksfp8_kernels))
+	sim.Compiled("allgatherfp4", "fcdcca677fa5cada7f069b1772bcf7790437b3f10a9a4f8e882387bebde508ff",
+		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
@@ -73,7 +78,7 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
 	sim.Compiled("allgatherlinearpackets", "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "97c9bf07c7e0bff9f4a144e1e3fd238e9b6d01b9e69ebf5c124d1bad8f67dbf6",
+	sim.Compiled("allgatherlinearquantised", "6c19fb7106ccbb6b6e69072c3370f554fbf5cbd0be01d9bab3dba781c68c675b",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
@@ -85,17 +90,19 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "db4a2b79f93ffc51ad66405b0c275a7cc8fedf97921f7c4e5fea418d7c214c50",
-		unsafe.Pointer(C.allgatherquantised_kernels))
-	sim.Compiled("allgathervquantised", "d67976a7f18ea731d8e7abbabaa4a11bf470139ecc4a19d1231b0ca2734a0ab4",
-		unsafe.Pointer(C.allgatherquantised_kernels))
+	sim.Compiled("allgatherquantised", "56bd3b97bd599e9ab3cd125aa6c55eeeada2d489c898620d15f5f79acbd65b2e",
+		unsafe.Pointer(C.allgatherblocksfp8_kernels))
+	sim.Compiled("allgathervfp4", "f9eb5437b9e95784489fbe9b3de75f2a0a881559ba789b2723a57e333c09bb15",
+		unsafe.Pointer(C.allgatherfp4_kernels))
+	sim.Compiled("allgathervquantised", "931bdd01b0f841689a42a309ec8ac7362b10e2edabbb04a424ef6ed3cbeb80f8",
+		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducenorm", "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormquantised", "79c7f8bdcf11f0a6f6451ba9b34e77c234699905f30b63ece88826e56677e592",
+	sim.Compiled("allreducenormquantised", "599a1cbede867038bbca80b89765e23fa72752f9f99d0b092f943b1d541a6245",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
 		unsafe.Pointer(C.allreducenorms_kernels))
@@ -109,21 +116,21 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "fd112292c4206764785a359b7845bb738e2610e33f72ed84aad40fe196c39559",
+	sim.Compiled("blockbehindattention", "63fa7d258383f568f400c5cc68d05d1eaa4eedb42d15f261afa7633c907ca9e8",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "a791dfaf4f61727b1de9e2d4cda0929e43a677fb0578e37a196a3ba9883c763b",
+	sim.Compiled("blockbehindattentionpackets", "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "b73773e8216d977b2348af01799ae64be0c9f0469499deba25c2599245bd5b25",
+	sim.Compiled("blockbehindattentiontiles", "54b8f1e0e1ebe251d241abc54751771278e728b4b432ff99f3de38b3709ff590",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "e99ec5d7180c17d83c41eb37c4dc1412ec6feda949aede13f15664886fe3b4c4",
+	sim.Compiled("cappedlogits", "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("gatedmlp", "f052b32ebe4af6b4d0d02de78a6da34411aa81688c1e7ab22aa9ac5fe35ff162",
+	sim.Compiled("gatedmlp", "71e027476e4dca535bbe2f470ce4376dbebf56748a397cf6f8148600f46cf5b0",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfp8", "465e4a3ac301feb1dee7f8c2f4d766758f6a591aa064c54f804af3845f6c14e6",
+	sim.Compiled("gatedmlpfp8", "c0a7caccd1d2d4b63aa20a543645e3913874a7eb1847f5b3809e2ec4b0948054",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("invariantmlp", "17e0ea6c71e230a074356e684b5d50eb28038aa0af3431477e63bcd7fdb04a63",
+	sim.Compiled("invariantmlp", "7f311118ade8a4e44cbedf1ffd78273aa740bb72acaf621d4a2eb36d618e9877",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "2dcfcac0bd2792b6fa585492e888f530fbec9c87e2c15407f4dd346654ac3925",
+	sim.Compiled("invariantmlppackets", "dea5eee1200dc4401c5d6531224fb6186625db661b9110c68aef7942980fe302",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
 	sim.Compiled("layernormlinear", "57159fcea32fc84f81be54da13ba8e7be36748c3569e4d5abddffc9a61846f70",
 		unsafe.Pointer(C.layernormlinear_kernels))
@@ -143,7 +150,7 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "73830ecfc3fb8d6bc0ef458eac30f42a4e720044129b5aa98650fb268a38fd23",
+	sim.Compiled("linearallreducequantised", "1eaae4243f2cdad93e6eafe6fc67b734d45beea41e4832a8cbd6e1d559ab40ac",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -182,13 +189,13 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "5a408dc9b71b6e89804be6faf6782fbc810e772042f6d17035a8ef6d4d7ec53c",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "2f940866aebc2c78e01f13a054d2324b66755252447a9ec59fc7d6bb7bf2d69e",
+	sim.Compiled("llamalayer", "80dc6cb5ad25ceb0a2b1376c2c5691170bbd7d0abe77a322b3734dd9843477e0",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "40c7c0a3d70c923368fdc3f029bae1abb5c548904ce1a1a1b41d23739cd5b6c5",
+	sim.Compiled("llamalayernccl", "066ff40836c444e413019bb4109834fd479eec043a75720aacf98a8891148676",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "b47dbf8d26cba679d9bce6ce65519da5d79bb83bd19bc159c93297acc5a17253",
+	sim.Compiled("mixedmlp", "09c7e8a2320f3fca428776098bae81b19c9f810ea0bccd1d2bdebc3c324bb488",
 		unsafe.Pointer(C.mixedmlp_kernels))
 	sim.Compiled("normedheads", "084edee72243be24bddd2d0a2f37c586984e1483d66c677c0afef5549ae41d53",
 		unsafe.Pointer(C.normedheads_kernels))
@@ -208,9 +215,9 @@ func init() {
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))
-	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
+	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
 		unsafe.Pointer(C.run_kernels))
-	sim.Compiled("squaredrelumlp", "6e4b9b90231393162d515cbad8b95ea4acede34141c39cad28ed56e2ccbeae2c",
+	sim.Compiled("squaredrelumlp", "d1a771b310ad48564f97dfbcb5e841f6483a35e95a5d5b88a6a83b62e00006ba",
 		unsafe.Pointer(C.squaredrelumlp_kernels))
 	sim.Compiled("tensorparallelmlp", "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0d956b2a598b0a429b910af2286dcaba4d0126d4a2430736e14c5818294a0f55
+// 6c94353063dc7644b27c7e8f7951ff30320c8c23849293621085eadadbece526
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

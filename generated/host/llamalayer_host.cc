@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2cc60a4f50d557f7b239a4853f33f2c8f41d733093e82b125953fe55e3f04bdb
+// 06032d6163736e693c189ceca01d485900ac6e89101229bedc6538e8d1da7605
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// dd5736e03015a371c9d25e3e176cab82882a8445ee4579a12ff1c89d0a7968ec
+// 243cd2b57e3524ca641705732771d398cc9a9be59a5e88a2778ed12047860c6c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -4,6 +4,8 @@
 package host
 
 import (
+	_ "ovgen/generated/allgatherblocksfp8"
+	_ "ovgen/generated/allgatherfp4"
 	_ "ovgen/generated/allgathergateuppackets"
 	_ "ovgen/generated/allgatherlinearbalancedonce"
 	_ "ovgen/generated/allgatherlinearkernels"
@@ -11,7 +13,6 @@ import (
 	_ "ovgen/generated/allgatherlinearquantised"
 	_ "ovgen/generated/allgatherlineartiles"
 	_ "ovgen/generated/allgathernorm"
-	_ "ovgen/generated/allgatherquantised"
 	_ "ovgen/generated/allreducehosts"
 	_ "ovgen/generated/allreduceinplace"
 	_ "ovgen/generated/allreducenorm"

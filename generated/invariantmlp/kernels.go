@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlp",
-	Source:  "17e0ea6c71e230a074356e684b5d50eb28038aa0af3431477e63bcd7fdb04a63",
+	Source:  "7f311118ade8a4e44cbedf1ffd78273aa740bb72acaf621d4a2eb36d618e9877",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

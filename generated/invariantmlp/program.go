@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "1b64f10a0e05ce1b397cef31b94b1bd49f6ff3f988a36c2f901c007f84be183a",
-	Proof:    "proven for D = 1..8, stamp bd1fc2741ea8776f",
+	Hash:     "543d8d3873ee36bf3fdca9d2c76da14c2733982049fd5754776b4c5bd40806d4",
+	Proof:    "proven for D = 1..8, stamp f541c0ffb381b91c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

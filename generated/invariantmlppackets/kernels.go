@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "2dcfcac0bd2792b6fa585492e888f530fbec9c87e2c15407f4dd346654ac3925",
+	Source:  "dea5eee1200dc4401c5d6531224fb6186625db661b9110c68aef7942980fe302",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "563ddbda841444c2213be877f5b3835d4afcb00037d33eacadd8154b16182d77",
-	Proof:    "proven for D = 1..8, stamp b593eafb2ec84cbc",
+	Hash:     "eb29ac10854f0da65272ef2fc0d0b29294cc5e9ad580e3e8114fe9b3e6b59069",
+	Proof:    "proven for D = 1..8, stamp 3b9e87a4075744ff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

@@ -42,5 +42,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp 23a0c6e38ccaef8f.
+// Proof: proven for D = 1..8, stamp 80c753325159148d.
 package linearallreduce

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "25007f2ecc4515c1ef50328166cad3df0e66894677e92aae82c87049a0272624",
-	Proof:    "proven for D = 1..8, stamp 23a0c6e38ccaef8f",
+	Hash:     "58ec3b5d8370a100eb8e9f0014e1f5e19a944749dc4837462a13f0dcc4b64118",
+	Proof:    "proven for D = 1..8, stamp 80c753325159148d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

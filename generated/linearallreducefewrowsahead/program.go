@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "5d14eeb37dd2404d5984c7fcd30aa90ec8ad703e31b1ebac3cddba9a5d07106d",
-	Proof:    "proven for D = 1..8, stamp 4e60258816e020c6",
+	Hash:     "4fc5e228a6755d36f0e685411619d909b66f214e55cf9f8d1c781d39e23c33f2",
+	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "db87fd803074c51b1abbcdc89c7e4306e2b5e4d82da60a71ac3c7f892bc37855",
-	Proof:     "proven for D = 1..8, stamp 5c77c6c22d953fcf",
+	Hash:      "f3e38416004dcf6c63049b9e9fc3c65da2a03d00b945cf54f9e8084b7ddd3e1e",
+	Proof:     "proven for D = 1..8, stamp c595354f78cba04a",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},
 	Constants: []int{1},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
-	Hash:    "0a22a3b12642b8ed7a9a554114d4bd36f6cad1f1d450603f757bb8079396b76c",
-	Proof:   "proven for D = 1..8, stamp f71b56a8fd6c8f80",
+	Hash:    "aceb15f085e25c71d41bb4bbaa238e2b8e3a35ab8d616042114d1e807823820e",
+	Proof:   "proven for D = 1..8, stamp 162989f8d89eaa34",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "2"}},

@@ -28,5 +28,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 4eb76561126ef6b4.
+// Proof: proven for D = 1..8, stamp e0e562de9c694dbd.
 package linearallreduceoneshot

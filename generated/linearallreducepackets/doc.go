@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp ef273103dc7a2b7c.
+// Proof: proven for D = 1..8, stamp 4f19e056405c001d.
 package linearallreducepackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "444009b040be1036ac84226b09ccb0b9cfa49a7af98ccb47ba6a05d8ccd4f15d",
-	Proof:    "proven for D = 1..8, stamp ef273103dc7a2b7c",
+	Hash:     "ca9c92c73f8845a51b480fdcf6719dbd3322c86871eec3f15de7207e26483f41",
+	Proof:    "proven for D = 1..8, stamp 4f19e056405c001d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "8418bc622f4658e0cd833b42fee938628bff2b05070382259360c88891f9dbc4",
-	Proof:    "proven for D = 1..8, stamp 11b63e150c897f37",
+	Hash:     "431b101a05940df9f5fb4f1600ef7ddd12b247281b67d6f4f4a863be557f27f8",
+	Proof:    "proven for D = 1..8, stamp 6f389346313f75f2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -17,7 +17,7 @@ var table = kernels.Table{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
 				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
+				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "73830ecfc3fb8d6bc0ef458eac30f42a4e720044129b5aa98650fb268a38fd23",
+	Source:  "1eaae4243f2cdad93e6eafe6fc67b734d45beea41e4832a8cbd6e1d559ab40ac",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

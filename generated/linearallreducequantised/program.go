@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "92ae736749dda0410461714efa36193f8670ba26090c889ea6c5322cb1b3178d",
-	Proof:    "proven for D = 1..8, stamp 4a12ed6264013722",
+	Hash:     "ad2b98ed77261fe55c488d68122e8cbbb2778559eeaf5714f6ab6aa76e08348f",
+	Proof:    "proven for D = 1..8, stamp 7ed86102623f2dfc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

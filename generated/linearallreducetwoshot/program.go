@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "ae03ae3e9ce17c51a32c8dd64381849d9c45845994a1df7b1ea65b8a41151756",
-	Proof:    "proven for D = 1..8, stamp a34fe42406ab3c69",
+	Hash:     "22adced340d88e864b216aedd6a4dbdd6ce066582e64f5850f97bc91941bf271",
+	Proof:    "proven for D = 1..8, stamp 88d6418e81df6dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "02a5073d67eb28d2795f08d0d46c8a83a7a131e203f848a5f01d507e3a13ea00",
-	Proof:    "proven for D = 1..8, stamp 85f7590f373e5399",
+	Hash:     "6a274cc40c7ad26175a977f4f91defbbcd1b9e62134a7d786541dddd0ce093bd",
+	Proof:    "proven for D = 1..8, stamp 602e1106c6a72798",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

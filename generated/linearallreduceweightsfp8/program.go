@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "c4cc8bbec5e54c7b9bcccb932a5684656441594f9a0f1cb0f446e7bb295e795c",
-	Proof:    "proven for D = 1..8, stamp f415d86c8b50f2fd",
+	Hash:     "82d879efe656314a1adcde1fafc664ad4734774795ea3741458e022b2faeed44",
+	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "cbd2e6c25e5c20569a9f0e0052755c08e6e3aa2687eb920e2be735334fc4df21",
-	Proof:    "proven for D = 1..8, stamp 70cf1b8d09377e03",
+	Hash:     "05a1e6ab27b3225c145a821303c40b846b99b02acf3e4430e92b1214b070aa61",
+	Proof:    "proven for D = 1..8, stamp 7526a52ebb3f1fea",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "6173927b5633b13eb7452137754637b3de35fa451c1e8b61a93b9a0761216046",
-	Proof:    "proven for D = 1..8, stamp 52d463bb2eb12665",
+	Hash:     "0ae7eb3f1e8c6f73164204c58c5982b0a7a5c76c4e546352d2230980506ffe18",
+	Proof:    "proven for D = 1..8, stamp 50b1c90e706bd9cb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

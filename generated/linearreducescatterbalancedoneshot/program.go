@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "9183a92cf61fa98b7b27d83baa6653acc32bdebac405621d8ffc7b63d10ca8fc",
-	Proof:    "proven for D = 1..8, stamp 1609341dd414814b",
+	Hash:     "28e94143b1af7f58b92224e6a66412f19330cfc87c9720679f01a7ab8a0fa032",
+	Proof:    "proven for D = 1..8, stamp 4c84150b8c591cf4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

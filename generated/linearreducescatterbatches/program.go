@@ -18,8 +18,8 @@ const chunks = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "b1eefaec2dde4a2087a6807517f6c2844e7b2242215671f932ee81e01e8cca7d",
-	Proof:    "proven for D = 1..8, stamp b9fa0333d5b72742",
+	Hash:     "ab4b7ab1eb05630fef30897902739f4013be35b1acecd2349d63b2a1ee3fb263",
+	Proof:    "proven for D = 1..8, stamp 6e4c7465f0d1d0d1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "d7a3224e975c798707213dfac2417d71af1d48901ef30bebeb3de56054ea166b",
-	Proof:   "proven for D = 1..8, stamp b0f88528ab5100df",
+	Hash:    "63c1903a17c2fdec8ba5b33a062fe1af2dcbc4cbd37a5e3fc9b937caed4dcd7f",
+	Proof:   "proven for D = 1..8, stamp b43ebaf96f0622b1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -18,8 +18,8 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "ae47852644d5a2aa71856ab860f42520c54f901f51e4285a02bc0161559ff532",
-	Proof:    "proven for D = 1..8, stamp 2e55c66a29f401cd",
+	Hash:     "ac10983560f93acf4b2b810c5b7e0dcc2e95c25349d44a0266d61df1c06c3f56",
+	Proof:    "proven for D = 1..8, stamp 05fa39140298403d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "1f3e232ca0f87c2b2f88efff7f5de1195488c1767c5068a9b00f32e76e0f3572",
-	Proof:    "proven for D = 1..8, stamp f07166d4a5f9e54c",
+	Hash:     "0a13dbdc423dc24e78c5b75ef44abe42f272939c31075db700b977c73a3345e6",
+	Proof:    "proven for D = 1..8, stamp c19218a4840b6eb1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

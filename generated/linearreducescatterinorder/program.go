@@ -18,8 +18,8 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "fdeaf3212508b8a1ea3541e3aad4dc4ae15284ce79edea22bea39e33caf6d721",
-	Proof:    "proven for D = 1..8, stamp 535583b40ff61820",
+	Hash:     "494edaa73d133573560abd69be7fa2c9bef2d8c96855e01a1f0cc27a41562977",
+	Proof:    "proven for D = 1..8, stamp 7b4bbdfe7b4b8b40",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "b7662883bacdde22232bad012d6ceb80df7687ed53751bbfc70957717bc56318",
-	Proof:    "proven for D = 1..8, stamp 6a83b4e2952f43cd",
+	Hash:     "3070fc0c09278b1f380500f4176f75ee36c9e8cfbd9d9d14d03be06b01287a9f",
+	Proof:    "proven for D = 1..8, stamp c1e755ec495333de",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

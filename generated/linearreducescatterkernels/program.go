@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "72889602d462c04cf2fe47fa477a4a110a31823d7278558145457b1b635f7f95",
-	Proof:    "proven for D = 1..8, stamp a4a448cd74b1d707",
+	Hash:     "2bdc60e5abf7b2d12cb56c8026c2e22d4393f3b4ac370424ca552189554da08d",
+	Proof:    "proven for D = 1..8, stamp c3ffe51bd71d715e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "387b20f06307deb34396d1760ba3236fea0b89463987bf9138f0e49abe1b28e5",
-	Proof:    "proven for D = 1..8, stamp 1c39b37c3df66ea1",
+	Hash:     "434838e1334d5cccb1bda665bb40c27a5b688022f7a9a8228b17004c82ce3042",
+	Proof:    "proven for D = 1..8, stamp cb650e60c40662a0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "72a46aa7ee2a1ca75cc083cb0be8838c621ac5c7755c13856ec150cceb42e5e4",
-	Proof:    "proven for D = 1..8, stamp fe65ff36cb7ad7de",
+	Hash:     "d4b0f446da14dd3b2b7fbbde35044c3ad22f05984da07bf360082ebf66dbbbba",
+	Proof:    "proven for D = 1..8, stamp 0a3c832d6e68e034",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "327f2f13f241b0299e89e79cfab9b9e47b42aab2bf186b3f07809df321b2dad2",
-	Proof:   "proven for D = 1..8, stamp 985668097e77418d",
+	Hash:    "91f6b49cce9973d741e366b230caf0671679113e4bf62c89d6998f8181b36dc6",
+	Proof:   "proven for D = 1..8, stamp ac558487c8cf7fe3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "3327b0e2f973f18622088fc78b3c16be043e3f6047968ba5f072435ebeeb8df5",
-	Proof:   "proven for D = 1..8, stamp c5125939bc85bdda",
+	Hash:    "f394b666a1339519055f70addf0be845b1a1dc12ff1b338fafdfd0884165548b",
+	Proof:   "proven for D = 1..8, stamp 2f3b0141a863834b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "2f940866aebc2c78e01f13a054d2324b66755252447a9ec59fc7d6bb7bf2d69e",
+	Source:  "80dc6cb5ad25ceb0a2b1376c2c5691170bbd7d0abe77a322b3734dd9843477e0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "07f25a6fa526784f8ac45e4f9227d183bb6bb835ab7f6093c00c13cd37bb556e",
-	Proof:   "proven for D = 1..8, stamp ff306e85166be4fc",
+	Hash:    "c2a8dd1ef959d1a7fedc170690dd9f76e459783189475ed173f72bff04224da0",
+	Proof:   "proven for D = 1..8, stamp a3aedf81e48c93b1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "40c7c0a3d70c923368fdc3f029bae1abb5c548904ce1a1a1b41d23739cd5b6c5",
+	Source:  "066ff40836c444e413019bb4109834fd479eec043a75720aacf98a8891148676",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

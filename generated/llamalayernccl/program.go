@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "fc6ab1a174d33251e1590cf48164f5e3f5e017af0bfb7e445bb31734d10bc862",
-	Proof:   "proven for D = 1..8, stamp 6ec49d97d274f5fc",
+	Hash:    "ce058d008e49b286f2e12cda0a826c8f02a10d9ffadacfd07af58dbe446a3e48",
+	Proof:   "proven for D = 1..8, stamp 6ebad54af2a809a4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "logits",
-	Hash:    "0aad6877fa22307fd86d6f69121dc4efe5614a97eee447d6904cd390fd8418e1",
-	Proof:   "proven for D = 1..8, stamp 16bd2976c8e31195",
+	Hash:    "f2f65298242374b9914181a0a63a88473587c0c66bee9edaba8210c52383905f",
+	Proof:   "proven for D = 1..8, stamp 48b68169a9434057",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}},

@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp e6d41ae2028533c9.
+// Proof: proven for D = 1..8, stamp 8a871d50f8c94af9.
 package matmulreducescatter

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "b47dbf8d26cba679d9bce6ce65519da5d79bb83bd19bc159c93297acc5a17253",
+	Source:  "09c7e8a2320f3fca428776098bae81b19c9f810ea0bccd1d2bdebc3c324bb488",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "50c60dffff512cb57c8bf4071e681fa060c4090c15d7c6ce04d4bf6e95adf7ab",
-	Proof:    "proven for D = 1..8, stamp d44a46b5853d3620",
+	Hash:     "93c159515f450732f6adb6268a3c0a09b2d35768f118fda8d7dc104954d74cff",
+	Proof:    "proven for D = 1..8, stamp 8b24ad8063c36f75",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

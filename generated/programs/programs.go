@@ -5,6 +5,8 @@ package programs
 
 import (
 	"ovgen/generated/allgather"
+	"ovgen/generated/allgatherblocksfp8"
+	"ovgen/generated/allgatherfp4"
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgathergateuppackets"
 	"ovgen/generated/allgatherinplace"
@@ -46,6 +48,7 @@ import (
 	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/generated/allgatherquantised"
 	"ovgen/generated/allgatherv"
+	"ovgen/generated/allgathervfp4"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allgathervquantised"
 	"ovgen/generated/allgatherweightlinear"
@@ -135,6 +138,9 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	harness.Of(&allgather.Program, schedules.AllGather, allgather.New, (*allgather.Plan).Bind),
+	harness.Of(&allgatherblocksfp8.Program, schedules.AllGatherBlocksFP8, allgatherblocksfp8.New,
+		(*allgatherblocksfp8.Plan).Bind),
+	harness.Of(&allgatherfp4.Program, schedules.AllGatherFP4, allgatherfp4.New, (*allgatherfp4.Plan).Bind),
 	harness.Of(&allgathergateup.Program, schedules.AllGatherGateUp, allgathergateup.New, (*allgathergateup.Plan).Bind),
 	harness.Of(&allgathergateuppackets.Program, schedules.AllGatherGateUpPackets, allgathergateuppackets.New,
 		(*allgathergateuppackets.Plan).Bind),
@@ -209,6 +215,7 @@ var All = []harness.Program{
 	harness.Of(&allgatherquantised.Program, schedules.AllGatherQuantised, allgatherquantised.New,
 		(*allgatherquantised.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
+	harness.Of(&allgathervfp4.Program, schedules.AllGatherVFP4, allgathervfp4.New, (*allgathervfp4.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
 	harness.Of(&allgathervquantised.Program, schedules.AllGatherVQuantised, allgathervquantised.New,

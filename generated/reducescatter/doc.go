@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp a4a2875a14535305.
+// Proof: proven for D = 1..8, stamp 8e9047b8cb562e76.
 package reducescatter

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "81f92a1f7169ee49487733062b9ca6f63cccdf3c7937a809d047e8171279dff5",
-	Proof:    "proven for D = 1..8, stamp a4a2875a14535305",
+	Hash:     "e3b3cd99fcdbc54f60067fee350b8bb1b2cd587e3dce95b692b84eae60f9f5af",
+	Proof:    "proven for D = 1..8, stamp 8e9047b8cb562e76",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

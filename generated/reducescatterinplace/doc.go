@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatterinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp e6a74fc0fea21acc.
+// Proof: proven for D = 1..8, stamp ccadca6463a04a05.
 package reducescatterinplace

@@ -43,5 +43,5 @@
 // kernels are in reducescatternormgather.cu. Functions: add(Residual) of R by the kernel that sums; rmsnorm(Norm)
 // of X by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 8512fee5dd04eae4.
+// Proof: proven for D = 1..8, stamp faa0d02911c4a131.
 package reducescatternormgather

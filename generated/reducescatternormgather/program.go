@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "2ebafaab61f94223ce9a1ae591b14badfceb697b73eb992c91131c0dfe645969",
-	Proof:    "proven for D = 1..8, stamp 8512fee5dd04eae4",
+	Hash:     "ae876006a5ca09413330e6d924bd3803eb1d4b5782eb1d0c649b7e4ed76e09e4",
+	Proof:    "proven for D = 1..8, stamp faa0d02911c4a131",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

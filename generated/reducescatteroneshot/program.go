@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "1340f751ee9871b38b3c09adb30d87a393054192cf5195671344c6dbd97f2a92",
-	Proof:    "proven for D = 1..8, stamp 91fa5240137c53ff",
+	Hash:     "c8628b5a1c44c01065f9cc3021e5dae371bd97d42b22faef1be21a546aa3b5e7",
+	Proof:    "proven for D = 1..8, stamp 06c049130b85420d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

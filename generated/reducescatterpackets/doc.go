@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in reducescatterpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp fab69365a9495850.
+// Proof: proven for D = 1..8, stamp 7e5758e1e997010a.
 package reducescatterpackets

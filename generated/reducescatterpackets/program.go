@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "b478216aa190bb9d8eaa576b0f036fddade7b6d8ab40d409d48319903cfdaed4",
-	Proof:    "proven for D = 1..8, stamp fab69365a9495850",
+	Hash:     "35ac9799e15c38a5f20f2b67e3aa1101c21ee6153fc603e7f1fc419bb64a3003",
+	Proof:    "proven for D = 1..8, stamp 7e5758e1e997010a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -23,5 +23,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // reducescatterv.cu.
 //
-// Proof: proven for D = 1..8, stamp 9fc421746e53a1a9.
+// Proof: proven for D = 1..8, stamp 7419a745548a1784.
 package reducescatterv

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "e743fca4f9900fbdf126cee285bcfa55b66f29809d473ef1fa8a8402aa4fdf79",
-	Proof:    "proven for D = 1..8, stamp ab97b468741a28f1",
+	Hash:     "a840001c1379ce51887facd17297465efd94e1201fed3e21986fe14f50577730",
+	Proof:    "proven for D = 1..8, stamp a709fd957a5dd713",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

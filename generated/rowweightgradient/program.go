@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "2c2e8817fda505f55a2da08160eb058c63bd498dc7064f123673d51c17dac2f3",
-	Proof:   "proven for D = 1..8, stamp 7bc5d57c7c1c0ecd",
+	Hash:    "2289e77fa30bc7b9b8dd5cf6415f5e77d3239f106ea96c4dc9b579ccdb1dc831",
+	Proof:   "proven for D = 1..8, stamp 016c65ca8880c2b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
+	Source:  "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

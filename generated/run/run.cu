@@ -30,7 +30,8 @@ struct run_fill {
   long long stride;  // from one such run to the next, in the whole tensor
   unsigned seed;
   unsigned limit;    // of 1 << 24: how many integers are not zero
-  unsigned format;   // of elements: bits of the exponent | digits of the significand << 8 | finite << 16
+  unsigned format;   // of elements: bits of the exponent | digits of the significand << 8 |
+                     // 1 << 16 if it has no infinities, and 2 << 16 if no NaN either
   unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
   float unit;
   unsigned add;  // 1: to what is there
@@ -60,7 +61,7 @@ struct run_spin {
 };
 
 // ----------------------------------------------------------------------------
-// Elements of tensors: a sign, an exponent of 5 to 8 bits, and the digits of the significand but
+// Elements of tensors: a sign, an exponent of 2 to 8 bits, and the digits of the significand but
 // for the first. The conversions are spelled out, so that a GPU, the simulator and the reference on
 // the host agree to the bit. An exponent of 8 bits is that of a float.
 
@@ -74,7 +75,10 @@ static __device__ __forceinline__ float widened(unsigned bits, unsigned exponent
   if (field == 0) {  // zero or subnormal
     return __uint_as_float(__float_as_uint(rest * __uint_as_float((129 - bias - digits) << 23)) | sign << 31);
   }
-  if (finite ? rest == (1u << (width - 1)) - 1 : field == (1u << exponent) - 1) {  // infinity or NaN
+  const unsigned first = finite > 1   ? 1u << (width - 1)
+                         : finite > 0 ? (1u << (width - 1)) - 1
+                                      : ((1u << exponent) - 1) << (digits - 1);
+  if (rest >= first) {  // infinity or NaN
     return __uint_as_float(sign << 31 | 0x7f800000u | rest << (24 - digits));
   }
   return __uint_as_float(sign << 31 | ((rest << (24 - digits)) + ((127 - bias) << 23)));
@@ -102,15 +106,20 @@ static __device__ __forceinline__ float load_element(unsigned long long at, long
   const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
   const unsigned bits = width == 32   ? ((const unsigned *)at)[i]
                         : width == 16 ? ((const unsigned short *)at)[i]
-                                      : ((const unsigned char *)at)[i];
+                        : width == 8  ? ((const unsigned char *)at)[i]
+                                      : ((const unsigned char *)at)[i / 2] >> i % 2 * 4 & 15u;
   return widened(bits, exponent, digits, format >> 16);
 }
 
-static __device__ __forceinline__ void store_element(unsigned long long at, long long i, unsigned format, float x)
+// Where two elements share a byte, the second one is stored with the first.
+static __device__ __forceinline__ void store_element(unsigned long long at, long long i, unsigned format, float x,
+    float second)
 {
   const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
   const unsigned bits = narrowed(x, exponent, digits);
-  if (width == 32) {
+  if (width == 4) {
+    ((unsigned char *)at)[i / 2] = (unsigned char)(bits | narrowed(second, exponent, digits) << 4);
+  } else if (width == 32) {
     ((unsigned *)at)[i] = bits;
   } else if (width == 16) {
     ((unsigned short *)at)[i] = (unsigned short)bits;
@@ -141,28 +150,35 @@ static __device__ __forceinline__ long long placed(long long i, long long count,
   return run >= count ? i : i / run * stride + i % run;
 }
 
+// The value of element i of a part.
+static __device__ __forceinline__ float made(const struct run_fill &p, long long i)
+{
+  const unsigned long long at = (unsigned long long)(p.first + placed(i, p.count, p.run, p.stride));
+  const unsigned x = hash(p.seed, at);
+  float value;
+  if (p.real) {
+    value = (float)(x >> 8) / 8388608.0f - 1.0f;
+  } else if ((x >> 8) < p.limit) {
+    value = (x & 1u) ? p.unit : -p.unit;
+  } else {
+    value = 0.0f;
+  }
+  if (p.row) {
+    value *= (float)(1u << hash(p.seed + 1, at / (unsigned long long)p.row) % 3);
+  }
+  if (p.add) {
+    value += load_element(p.at, i, p.format);
+  }
+  return value;
+}
+
 extern "C" {
 __global__ void fill(const __grid_constant__ struct run_fill p)
 {
   const long long stride = (long long)gridDim.x * blockDim.x;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += stride) {
-    const unsigned long long at = (unsigned long long)(p.first + placed(i, p.count, p.run, p.stride));
-    const unsigned x = hash(p.seed, at);
-    float value;
-    if (p.real) {
-      value = (float)(x >> 8) / 8388608.0f - 1.0f;
-    } else if ((x >> 8) < p.limit) {
-      value = (x & 1u) ? p.unit : -p.unit;
-    } else {
-      value = 0.0f;
-    }
-    if (p.row) {
-      value *= (float)(1u << hash(p.seed + 1, at / (unsigned long long)p.row) % 3);
-    }
-    if (p.add) {
-      value += load_element(p.at, i, p.format);
-    }
-    store_element(p.at, i, p.format, value);
+  const long long each = (p.format & 255u) + (p.format >> 8 & 255u) == 4 ? 2 : 1;  // elements that share a byte
+  for (long long i = each * ((long long)blockIdx.x * blockDim.x + threadIdx.x); i < p.count; i += each * stride) {
+    store_element(p.at, i, p.format, made(p, i), each > 1 ? made(p, i + 1) : 0.0f);
   }
 }
 

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "squaredrelumlp",
-	Source:  "6e4b9b90231393162d515cbad8b95ea4acede34141c39cad28ed56e2ccbeae2c",
+	Source:  "d1a771b310ad48564f97dfbcb5e841f6483a35e95a5d5b88a6a83b62e00006ba",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

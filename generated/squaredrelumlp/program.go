@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "aadd986215dd380bd25de6cdb9c9114a2b0edd589bf9fecee9e4ce87175aaed9",
-	Proof:    "proven for D = 1..8, stamp 7d9d38a2d47e3d24",
+	Hash:     "4005b1bff9e027bfeb7835d2fcd065b1389871d9d8c88313e15258c292be90fb",
+	Proof:    "proven for D = 1..8, stamp 10d27dbf6eb29d35",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "085a16895c8ebf2531c96772a8888dc357bc80cbde217eb4509fa6d684e4f82c",
-	Proof:    "proven for D = 1..8, stamp d6a54b1fb2916c81",
+	Hash:     "3458cbca449ac221ef25054f41de4b51881f1a55e440c2100354b7834932a1b3",
+	Proof:    "proven for D = 1..8, stamp 6b16cd1674833de7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -18,8 +18,8 @@ const chunks = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "0e7de4d43d176925aaf1048778955663a8bcdaf592bf607e9a461acbce0a58d8",
-	Proof:    "proven for D = 1..8, stamp 03d5e7c38d78cb91",
+	Hash:     "aff85eaac7125cd2840df2e8b3a50ea444193ee0a3b0fafca9ccbba939695418",
+	Proof:    "proven for D = 1..8, stamp a012fe157011feb2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -53,5 +53,5 @@
 // QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel
 // that sums.
 //
-// Proof: proven for D = 1..8, stamp 00bdce7a7021b68e.
+// Proof: proven for D = 1..8, stamp a4123801d5ee39d9.
 package biased

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "99cc3755eb8d7a13fe6ee5e8d11838061ff1b2c9281a68e78ed8844ebd8e6a5f",
-	Proof:   "proven for D = 1..8, stamp 00bdce7a7021b68e",
+	Hash:    "c7e91c3914dac560fc39e7705c4faac255fc654ce6a1888b540b35b96ab973d9",
+	Proof:   "proven for D = 1..8, stamp a4123801d5ee39d9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

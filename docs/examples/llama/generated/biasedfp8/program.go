@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "1ec74bb08f5a2f912909b285890767897c8936f3d48baef335b30a3aa988e1f2",
-	Proof:   "proven for D = 1..8, stamp 36c321b02fc93d3c",
+	Hash:    "d58be98eff8576c13eb36c8cd21d3d9201fad81fd55e11248d7de4ce68339d60",
+	Proof:   "proven for D = 1..8, stamp b5eb9492d02de2db",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -5,8 +5,7 @@
 // The schedule:
 //
 //	QKV = linear(X8, Wqkv), bias(Bqkv)
-//	O = call Attention(QKV)
-//	O8 = copy(O), quantise
+//	O8 = call Attention(QKV)
 //	R = linear(O8, Wo), add(A)
 //	Y8 = copy(R), rmsnorm(Norm2), quantise
 //	U = linear(Y8, GateUp)
@@ -17,7 +16,6 @@
 //	  A           [M, K]
 //	  Wqkv        e4m3 [DIDx(D), N2/D, K] times ScaleWqkv
 //	  Bqkv        [DIDx(D), N2/D]
-//	  O           [M, DIDx(D), N/D]
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
 //	  Norm2       [K]
 //	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
@@ -45,7 +43,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  Bqkv [DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
+//	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
 //	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  Down e4m3 [K, DIDx(D), F/D] times ScaleDown
 //	        Next [K];  C [M, K];  Z [M, K];  ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K]
 //	        ScaleGateUp fp32 [DIDx(D), N3/D];  ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8
@@ -56,8 +54,7 @@
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(QKV, X8 * ScaleX8, Wqkv * ScaleWqkv, Bqkv);  Call Attention(O, QKV)
-//	main:   Apply quantise(O8, ScaleO8, O) of rows of N/D by kernel
+//	main:   Linear(QKV, X8 * ScaleX8, Wqkv * ScaleWqkv, Bqkv);  Call Attention(O8, ScaleO8, QKV)
 //	main:   Linear(Rpartial, O8 * ScaleO8, Wo * ScaleWo)
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
@@ -74,8 +71,8 @@
 //	                            # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in biasedscaled.cu. Functions:
-// bias(Bqkv) of QKV by the library of products; quantise of O8 by a kernel of its own; add(A) of R, rmsnorm(Norm2)
-// of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
+// bias(Bqkv) of QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C,
+// rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 153ea3279bd83645.
+// Proof: proven for D = 1..8, stamp 9f72d3e427a69c3d.
 package biasedscaled

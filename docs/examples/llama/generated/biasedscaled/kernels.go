@@ -14,15 +14,11 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Groups,
-			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: true},
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
 			ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
@@ -30,7 +26,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}}}, ByBlocks: true},
+					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
 	},
 }
 
@@ -40,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "ceba9d44e55f6b6c43a6a5795e57b5ecfd81f888c2db9243dfd852c9b8dbd7ba",
+	Source:  "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "42a7321d860c322908000d0a0601b30116ca445996097e6ad7893ec857be04f6",
-	Proof:   "proven for D = 1..8, stamp 628e51d3bd485ea6",
+	Hash:    "fd0c6e251fa8bb059d102cdfe9cb8b01d25238fd086543964c1be50a6b0aec50",
+	Proof:   "proven for D = 1..8, stamp 274c7fe5aacf5032",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "c0bc69dfb43cd911a35b7e4d6e3423609e320b8fba8dea1171f03e9dbb09cd6b",
-	Proof:   "proven for D = 1..8, stamp af3f3709d540458e",
+	Hash:    "69a7c86078dd8f3186f96cd9963ba78ab09ef7443b14ca06034ba0ea137eba50",
+	Proof:   "proven for D = 1..8, stamp 321f96c07cc58c8d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

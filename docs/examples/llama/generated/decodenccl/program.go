@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "6082d8efb77e786401ea55b2e552587bad2d4d658c7a041b10ad0c7127313449",
-	Proof:   "proven for D = 1..8, stamp c1a0997a024eefaa",
+	Hash:    "d926d63f5647cd5cc383866b9fdee706bfd21fa2f094cb3cd69bbae7471769f4",
+	Proof:   "proven for D = 1..8, stamp e72aac15a47790c9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

@@ -5,8 +5,7 @@
 // The schedule:
 //
 //	QKV = linear(X8, Wqkv)
-//	O = call Attention(QKV)
-//	O8 = copy(O), quantise
+//	O8 = call Attention(QKV)
 //	R = linear(O8, Wo), add(A)
 //	Y8 = copy(R), rmsnorm(Norm2), quantise
 //	U = linear(Y8, GateUp)
@@ -16,7 +15,6 @@
 //	Z8 = copy(Z), quantise
 //	  A           [M, K]
 //	  Wqkv        e4m3 [DIDx(D), N2/D, K] times ScaleWqkv
-//	  O           [M, DIDx(D), N/D]
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
 //	  Norm2       [K]
 //	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
@@ -43,20 +41,19 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  O [M, DIDx(D), N/D]
-//	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
-//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  Down e4m3 [K, DIDx(D), F/D] times ScaleDown
-//	        Next [K];  C [M, K];  Z [M, K];  ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K]
-//	        ScaleGateUp fp32 [DIDx(D), N3/D];  ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8
-//	        ScaleX8 fp32 [M];  O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)]
-//	        Y8 e4m3 [M, K] times ScaleY8;  ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8
-//	        ScaleG8 fp32 [M, DIDx(D)];  Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
+//	caller: A [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  Wo e4m3 [K, DIDx(D), N/D] times ScaleWo
+//	        Norm2 [K];  GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
+//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
+//	        ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D]
+//	        ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8;  ScaleX8 fp32 [M]
+//	        O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)];  Y8 e4m3 [M, K] times ScaleY8
+//	        ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8;  ScaleG8 fp32 [M, DIDx(D)]
+//	        Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  U [M, DIDx(D), N3/D];  Cpartial [M, K]
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(QKV, X8 * ScaleX8, Wqkv * ScaleWqkv);  Call Attention(O, QKV)
-//	main:   Apply quantise(O8, ScaleO8, O) of rows of N/D by kernel
+//	main:   Linear(QKV, X8 * ScaleX8, Wqkv * ScaleWqkv);  Call Attention(O8, ScaleO8, QKV)
 //	main:   Linear(Rpartial, O8 * ScaleO8, Wo * ScaleWo)
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
@@ -72,9 +69,9 @@
 //	                               Apply quantise(Z8, ScaleZ8, Z) of rows of K}
 //	                            # q's part to rank q; the order of ranks
 //
-// Copies between ranks go by kernels and signals by kernels. The kernels are in decodescaled.cu. Functions:
-// quantise of O8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C,
-// rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
+// Copies between ranks go by kernels and signals by kernels. The kernels are in decodescaled.cu. Functions: add(A)
+// of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that
+// sums.
 //
-// Proof: proven for D = 1..8, stamp fa2a17f7f8b0247a.
+// Proof: proven for D = 1..8, stamp 327fd4345528eb0a.
 package decodescaled

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "41453649f417400a21b61149bc7e091fb3a76ec0f34c51fecaf5b4bfcfcc474d",
-	Proof:   "proven for D = 1..8, stamp fa2a17f7f8b0247a",
+	Hash:    "c09676b5a0396044824d3b7377108d81c7d30a53d5435b4c0d9abc1cdcd18616",
+	Proof:   "proven for D = 1..8, stamp 327fd4345528eb0a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},
@@ -48,13 +48,12 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write O, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
+// Runs write C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
 	// byte.
 	Wqkv device.Ptr
-	O    device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
 	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo: this rank's part; [K, N/D] in memory, K*(N/D) elements of a byte.
 	Wo    device.Ptr
 	Norm2 device.Ptr // [K]: the same on all ranks; K elements
@@ -91,27 +90,25 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O [M, N/D] of QKV [M, N2/D] in this rank's memory. Set it before Bind.
+	// Attention enqueues the caller's own work, O8 [M, N/D] of QKV [M, N2/D] in this rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	// SwiGLU enqueues the caller's own work, G8 [M, F/D] of U [M, N3/D] in this rank's memory. Set it before Bind.
 	SwiGLU plan.Call
 
-	bytesO8       int64 // bytes of M*(N/D) elements of a byte
 	bytesRpartial int64 // bytes of M*K elements
-	columnsO8     int64 // columns of a row
 	columnsY8     int64 // columns of a row
 	epsilon       float64
 
-	a, wqkv, o, wo, norm2, gateUp                    *plan.Buffer
-	down, next, c, z, scaleWqkv, scaleWo             *plan.Buffer
-	scaleGateUp, scaleDown, x8, scaleX8, o8, scaleO8 *plan.Buffer
-	y8, scaleY8, g8, scaleG8, z8, scaleZ8            *plan.Buffer
-	qKV, rpartial, r, u, cpartial                    *plan.Buffer
-	rlanded, clanded                                 *plan.Packets
-	gemmQKV, gemmRpartial, gemmU, gemmCpartial       *plan.Product
-	kernels                                          *kernels.Set
-	terms                                            []driver.Ptr // of the sum that issue enqueues
+	a, wqkv, wo, norm2, gateUp, down            *plan.Buffer
+	next, c, z, scaleWqkv, scaleWo, scaleGateUp *plan.Buffer
+	scaleDown, x8, scaleX8, o8, scaleO8, y8     *plan.Buffer
+	scaleY8, g8, scaleG8, z8, scaleZ8, qKV      *plan.Buffer
+	rpartial, r, u, cpartial                    *plan.Buffer
+	rlanded, clanded                            *plan.Packets
+	gemmQKV, gemmRpartial, gemmU, gemmCpartial  *plan.Product
+	kernels                                     *kernels.Set
+	terms                                       []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -126,7 +123,7 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Wqkv, x.O, x.Wo, x.Norm2, x.GateUp, x.Down, x.Next, x.C, x.Z, x.ScaleWqkv, x.ScaleWo,
+	return p.Plan.Bind(ctx, x.A, x.Wqkv, x.Wo, x.Norm2, x.GateUp, x.Down, x.Next, x.C, x.Z, x.ScaleWqkv, x.ScaleWo,
 		x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8, x.ScaleO8, x.Y8, x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
 }
 
@@ -134,15 +131,12 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, n3, f := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesO8 = int64(m * (n / d))
 	p.bytesRpartial = s.Type.Bytes(m * k)
-	p.columnsO8 = int64(n / d)
 	p.columnsY8 = int64(k)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
 	p.wqkv = b.Caller("Wqkv", int64(n2/d*k))
-	p.o = b.Written(b.Caller("O", s.Type.Bytes(m*(n/d))))
 	p.wo = b.Caller("Wo", int64(k*(n/d)))
 	p.norm2 = b.Alike(b.Caller("Norm2", s.Type.Bytes(k)))
 	p.gateUp = b.Caller("GateUp", int64(n3/d*k))
@@ -191,8 +185,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Product("Linear", main, p.gemmQKV,
 		driver.Operands{C: p.qKV.At(0), A: p.x8.At(0), B: p.wqkv.At(0), ScaleA: p.scaleX8.At(0),
 			ScaleB: p.scaleWqkv.At(0)})
-	q.Call(main, "Attention", p.Attention, p.o.All(), p.qKV.All())
-	p.kernels.Function("quantise").Count(p.columnsO8).Make(q, main, p.o8.At(0), p.bytesO8, p.o.At(0), p.scaleO8.At(0))
+	q.Call(main, "Attention", p.Attention, p.o8.With(p.scaleO8), p.qKV.All())
 	q.Product("Linear", main, p.gemmRpartial,
 		driver.Operands{C: p.rpartial.At(0), A: p.o8.At(0), B: p.wo.At(0), ScaleA: p.scaleO8.At(0),
 			ScaleB: p.scaleWo.At(0)})

@@ -63,5 +63,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums; geglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 1d1090f39a8caea8.
+// Proof: proven for D = 1..8, stamp d73155adc598dd8b.
 package gemma

@@ -39,7 +39,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "560bae7b3a9b62e861e16c6f3cfb0b096be96478fe9ac651d68080ea3408df56",
+	Source:  "51c709596b0d7fe187bf26f2ffa7666df3161135ff8f86cd72460a9f2053a809",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

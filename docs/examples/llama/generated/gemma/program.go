@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "f6189be3b52f5d6bc5afe4476f98a4005e71b19cee1e6f94409ef9a4ee0476d4",
-	Proof:    "proven for D = 1..8, stamp 1d1090f39a8caea8",
+	Hash:     "2f9fb159bade0bc1d39469e8acaece16d8a7e12019a5c3f02a9464318639df44",
+	Proof:    "proven for D = 1..8, stamp d73155adc598dd8b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "F", By: "D"}, {Extent: "N", By: "D"}},

@@ -77,5 +77,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp bc104b63cf0b5a39.
+// Proof: proven for D = 1..8, stamp 255a13c8fc7e4556.
 package gemmanormed

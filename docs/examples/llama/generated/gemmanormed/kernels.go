@@ -45,7 +45,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "2110e55d3527095fa09b4355757b112f578b16f5c7af95d8915120bb22d52243",
+	Source:  "506cac2eb41021dd206597693d6bbb077c502b2ab1950f46488b23bc3a369789",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "65096bd079c40f06c058140009ec956334ae7f9735e09e6b5f023f049de1c493",
-	Proof:   "proven for D = 1..8, stamp bc104b63cf0b5a39",
+	Hash:    "32816c40b625b7a92a06c10698cdfc9295271132de84627830410f4c75d88d94",
+	Proof:   "proven for D = 1..8, stamp 255a13c8fc7e4556",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},

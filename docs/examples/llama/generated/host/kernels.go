@@ -33,7 +33,7 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedfp8", "4cdbe8d8bf42c70fb9a00b4d4e4c074b465555217fe8ff97e3b682ce78773a37",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "ceba9d44e55f6b6c43a6a5795e57b5ecfd81f888c2db9243dfd852c9b8dbd7ba",
+	sim.Compiled("biasedscaled", "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
@@ -43,24 +43,24 @@ func init() {
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "98f601708491d66fcc697677cff93e74d9a284ec4d90004ffbf2634fad8bd9d0",
+	sim.Compiled("decodescaled", "ad71b13bf5b4f48f143b2eee8dbce5546ba8c7bcc94686688565a6fba2fd2d7b",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "560bae7b3a9b62e861e16c6f3cfb0b096be96478fe9ac651d68080ea3408df56",
+	sim.Compiled("gemma", "51c709596b0d7fe187bf26f2ffa7666df3161135ff8f86cd72460a9f2053a809",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "2110e55d3527095fa09b4355757b112f578b16f5c7af95d8915120bb22d52243",
+	sim.Compiled("gemmanormed", "506cac2eb41021dd206597693d6bbb077c502b2ab1950f46488b23bc3a369789",
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedfp8", "0055eabb4028044ce8d6ec7a6abca899e5f040a80bb7c21f00f80e658a5bdb3c",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "1924c9e9d17fe688a96b2090be3d8b08cd18dc5139459abe2186ea3fa8594fcd",
+	sim.Compiled("normedscaled", "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "e40820954959414d0bbcc5e7e3d9b88c61b2caef5e469fcfbba40ed0f6b649b1",
+	sim.Compiled("prefill", "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "ebf016ac0e6480c7d6031455f8d362a4405604c53437b56f05e7d61144831f31",
+	sim.Compiled("prefillnccl", "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "f36fe87f17b528574ffac0e29b6419711f8da79ff562a7f363fea231fda7b2f0",
+	sim.Compiled("prefillscaled", "f7dfb36bfadda9e0b119495c01d0763d3bae0fd6f1aeb398d042deba86cc6d9a",
 		unsafe.Pointer(C.prefillscaled_kernels))
-	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
+	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
 		unsafe.Pointer(C.run_kernels))
 }

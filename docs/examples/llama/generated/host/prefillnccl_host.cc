@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8e821bea44c140ec762858af229bde4cf90bb6ae71b7bf1f7b43f0e60d02f269
+// 733ae1b7934f7c2cc529d7d6b1e2693435a4ba02e90944324877132164f35c66
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 18beae6745760817e0bddb224a4d8c7c549b75877aa23180b94621e159a6b0ca
+// 3754727d263346e3780f8c47a0876aa6ebaa2acbf34f9b33d0d90645cf54bd71
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

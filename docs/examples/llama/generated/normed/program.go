@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "18adc1b20c956d51742de1b37df6f5f34a39290518449af6552ecda5a436b236",
-	Proof:   "proven for D = 1..8, stamp 6d5d6880e8457f89",
+	Hash:    "dea0ae067b3b3289f32dfc6b61f0c0f8d2522f11001970e5c88a2df4cdd1d31a",
+	Proof:   "proven for D = 1..8, stamp da34bf45e8b63dce",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "N3", By: "D"},

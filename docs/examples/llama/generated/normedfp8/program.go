@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "3caba8285e482512c6f537e97a0d7ad7430a9632ceca5e5d5cfd0bfca6d8fabb",
-	Proof:   "proven for D = 1..8, stamp fb71b2a2126df682",
+	Hash:    "4a63cb03d3af8ae248823bd837fe3bf12d2f2e47e3ca6e3231c8b3da55539d24",
+	Proof:   "proven for D = 1..8, stamp 7fa726230f900c64",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

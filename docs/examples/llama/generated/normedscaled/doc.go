@@ -7,8 +7,7 @@
 //	Query = linear(X8, Wq), rmsnorm per head(x*reciproot(mean(x*x, W) + Epsilon)*NormQ[column of a head])
 //	Key = linear(X8, Wk), rmsnorm per head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head])
 //	Value = linear(X8, Wv)
-//	O = call Attention(Query, Key, Value)
-//	O8 = copy(O), quantise
+//	O8 = call Attention(Query, Key, Value)
 //	R = linear(O8, Wo), add(A)
 //	Y8 = copy(R), rmsnorm(Norm2), quantise
 //	U = linear(Y8, GateUp)
@@ -22,7 +21,6 @@
 //	  Wv          e4m3 [DIDx(D), N2/D, K] times ScaleWv
 //	  NormQ       [W]
 //	  NormK       [W]
-//	  O           [M, DIDx(D), N/D]
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
 //	  Norm2       [K]
 //	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
@@ -52,7 +50,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, K];  Wq e4m3 [DIDx(D), N/D, K] times ScaleWq;  Wk e4m3 [DIDx(D), N2/D, K] times ScaleWk
-//	        Wv e4m3 [DIDx(D), N2/D, K] times ScaleWv;  NormQ [W];  NormK [W];  O [M, DIDx(D), N/D]
+//	        Wv e4m3 [DIDx(D), N2/D, K] times ScaleWv;  NormQ [W];  NormK [W]
 //	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
 //	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  Down e4m3 [K, DIDx(D), F/D] times ScaleDown
 //	        Next [K];  C [M, K];  Z [M, K];  ScaleWq fp32 [DIDx(D), N/D];  ScaleWk fp32 [DIDx(D), N2/D]
@@ -72,8 +70,8 @@
 //	main:   Linear(Key, X8 * ScaleX8, Wk * ScaleWk)
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]] of rows of N2/D(Key, Key, NormK) by
 //	    kernel
-//	main:   Linear(Value, X8 * ScaleX8, Wv * ScaleWv);  Call Attention(O, Query, Key, Value)
-//	main:   Apply quantise(O8, ScaleO8, O) of rows of N/D by kernel
+//	main:   Linear(Value, X8 * ScaleX8, Wv * ScaleWv)
+//	main:   Call Attention(O8, ScaleO8, Query, Key, Value)
 //	main:   Linear(Rpartial, O8 * ScaleO8, Wo * ScaleWo)
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
@@ -91,9 +89,8 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in normedscaled.cu. Functions: rmsnorm
 // per head(x*reciproot(mean(x*x, W) + Epsilon)*NormQ[column of a head]) of Query, rmsnorm per
-// head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key, quantise of O8 by a kernel of its own;
-// add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel
-// that sums.
+// head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key by a kernel of its own; add(A) of R,
+// rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 3b8f0cc7e767d8a3.
+// Proof: proven for D = 1..8, stamp 25c529bdcf626772.
 package normedscaled

@@ -19,15 +19,11 @@ var table = kernels.Table{
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
-		{Kind: kernels.Groups, Number: 2,
-			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: true},
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
 			ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
@@ -35,7 +31,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}}}, ByBlocks: true},
+					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
 	},
 }
 
@@ -45,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "1924c9e9d17fe688a96b2090be3d8b08cd18dc5139459abe2186ea3fa8594fcd",
+	Source:  "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,6 @@
 //
 // The kernels of NormedScaled's transport, launched by the host program in program.go:
 //   groups    rmsnorm per head: makes the elements of a row or of a head of all of these
-//   groups2   quantise: makes the elements of a row or of a head of all of these
 //   packets   rmsnorm and quantise: sends tensors as packets, and adds up what lands in order and in fp32
 //   packets2  rmsnorm, quantise: sends tensors as packets, and adds up what lands in order and in fp32
 //
@@ -110,88 +109,6 @@ __global__ void __launch_bounds__(512, 1)
 groups_bf16(const __grid_constant__ struct groups p) { groups_of<bf16>(p); }
 __global__ void __launch_bounds__(512, 1)
 groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
-}
-
-// ----------------------------------------------------------------------------
-// groups2 makes each element y of all elements of its row:
-//   x/power(most(abs(finite(x)))/448)
-// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
-
-struct groups2 {
-  char *dst;  // may be x, or another operand of as many elements
-  u64 rows;
-  const char *x;
-  char *scales;  // what each row is divided by, in fp32
-  u64 columns;  // elements of a row
-};
-
-DEVICE float groups2_of_most1(float x)
-{
-  const float t1 = f_finite(x);
-  return f_abs(t1);
-}
-
-DEVICE float groups2_made(float x, float s3)
-{
-  return f_over_power(x, s3);
-}
-
-template <typename E>
-DEVICE void groups2_of(const struct groups2 &p)
-{
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
-  const unsigned columns = (unsigned)p.columns;
-  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x) % 16 == 0;
-  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
-    const unsigned group = first + threadIdx.x / lanes;
-    const u64 at = (u64)group * columns;
-    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
-    const auto load_x = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.x, together, n, columns, place);
-    };
-    unit<E> x_kept[kept] = {};
-#pragma unroll
-    for (unsigned u = 0; u < kept; u++) {
-      if (lane + u * lanes < units) {
-        x_kept[u] = load_x(lane + u * lanes);
-      }
-    }
-    float most1_mine = __uint_as_float(0xff800000u);
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          most1_mine = f_greatest(most1_mine, groups2_of_most1(element(x, k)));
-        }
-      }
-    });
-    const float most1 = of_lanes<f_greatest>(numbers, most1_mine, lanes);
-    const float s2 = f_div(most1, 448.0f);
-    const float s3 = f_power(s2);
-    if (lane == 0 && units > 0) {
-      ((float *)p.scales)[group] = s3;
-    }
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      unit<e4m3> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, e4m3::narrow(groups2_made(element(x, k), s3)));
-      }
-      store_at(p.dst, together, at, n, columns, y);
-    });
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 1)
-groups2_bf16(const __grid_constant__ struct groups2 p) { groups2_of<bf16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp16(const __grid_constant__ struct groups2 p) { groups2_of<fp16>(p); }
 }
 
 // ----------------------------------------------------------------------------

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "35dea9196e4349b1cf382fc9dc9f57124de347985b287669191be54af3eb408f",
-	Proof:   "proven for D = 1..8, stamp 3b8f0cc7e767d8a3",
+	Hash:    "d2c081cb328d65ff6d8791ea3139e60d0a0664d6d2c022a6aa0e127ee0564871",
+	Proof:   "proven for D = 1..8, stamp 25c529bdcf626772",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
@@ -50,7 +50,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write O, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
+// Runs write C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	// Wq is e4m3 [DIDx(D), N/D, K] times ScaleWq: this rank's part; [N/D, K] in memory, N/D*K elements of a byte.
@@ -61,7 +61,6 @@ type Buffers struct {
 	Wv    device.Ptr
 	NormQ device.Ptr // [W]: the same on all ranks; W elements
 	NormK device.Ptr // [W]: the same on all ranks; W elements
-	O     device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
 	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo: this rank's part; [K, N/D] in memory, K*(N/D) elements of a byte.
 	Wo    device.Ptr
 	Norm2 device.Ptr // [K]: the same on all ranks; K elements
@@ -99,15 +98,14 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
-	// rank's memory. Set it before Bind.
+	// Attention enqueues the caller's own work, O8 [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in
+	// this rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	// SwiGLU enqueues the caller's own work, G8 [M, F/D] of U [M, N3/D] in this rank's memory. Set it before Bind.
 	SwiGLU plan.Call
 
 	bytesKey      int64 // bytes of M*(N2/D) elements
-	bytesO8       int64 // bytes of M*(N/D) elements of a byte
 	bytesQuery    int64 // bytes of M*(N/D) elements
 	bytesRpartial int64 // bytes of M*K elements
 	columnsQuery  int64 // columns of a row
@@ -117,12 +115,11 @@ type Plan struct {
 	epsilon       float64
 
 	a, wq, wk, wv, normQ, normK                           *plan.Buffer
-	o, wo, norm2, gateUp, down, next                      *plan.Buffer
-	c, z, scaleWq, scaleWk, scaleWv, scaleWo              *plan.Buffer
-	scaleGateUp, scaleDown, x8, scaleX8, o8, scaleO8      *plan.Buffer
-	y8, scaleY8, g8, scaleG8, z8, scaleZ8                 *plan.Buffer
-	query, key, value, rpartial, r, u                     *plan.Buffer
-	cpartial                                              *plan.Buffer
+	wo, norm2, gateUp, down, next, c                      *plan.Buffer
+	z, scaleWq, scaleWk, scaleWv, scaleWo, scaleGateUp    *plan.Buffer
+	scaleDown, x8, scaleX8, o8, scaleO8, y8               *plan.Buffer
+	scaleY8, g8, scaleG8, z8, scaleZ8, query              *plan.Buffer
+	key, value, rpartial, r, u, cpartial                  *plan.Buffer
 	rlanded, clanded                                      *plan.Packets
 	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
@@ -141,9 +138,9 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.O, x.Wo, x.Norm2, x.GateUp, x.Down, x.Next, x.C,
-		x.Z, x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8, x.ScaleO8,
-		x.Y8, x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
+	return p.Plan.Bind(ctx, x.A, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.Wo, x.Norm2, x.GateUp, x.Down, x.Next, x.C, x.Z,
+		x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8, x.ScaleO8, x.Y8,
+		x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
 }
 
 // declare tells a builder what a plan of the shape consists of.
@@ -151,7 +148,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, n3, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F, s.W
 	p := &Plan{Plan: b.Plan()}
 	p.bytesKey = s.Type.Bytes(m * (n2 / d))
-	p.bytesO8 = int64(m * (n / d))
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
 	p.bytesRpartial = s.Type.Bytes(m * k)
 	p.columnsQuery = int64(n / d)
@@ -166,7 +162,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.wv = b.Caller("Wv", int64(n2/d*k))
 	p.normQ = b.Alike(b.Caller("NormQ", s.Type.Bytes(w)))
 	p.normK = b.Alike(b.Caller("NormK", s.Type.Bytes(w)))
-	p.o = b.Written(b.Caller("O", s.Type.Bytes(m*(n/d))))
 	p.wo = b.Caller("Wo", int64(k*(n/d)))
 	p.norm2 = b.Alike(b.Caller("Norm2", s.Type.Bytes(k)))
 	p.gateUp = b.Caller("GateUp", int64(n3/d*k))
@@ -230,9 +225,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Product("Linear", main, p.gemmKey,
 		driver.Operands{C: p.value.At(0), A: p.x8.At(0), B: p.wv.At(0), ScaleA: p.scaleX8.At(0),
 			ScaleB: p.scaleWv.At(0)})
-	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	p.kernels.Function("quantise").Count(p.columnsQuery).Make(q, main, p.o8.At(0), p.bytesO8, p.o.At(0),
-		p.scaleO8.At(0))
+	q.Call(main, "Attention", p.Attention, p.o8.With(p.scaleO8), p.query.All(), p.key.All(), p.value.All())
 	q.Product("Linear", main, p.gemmRpartial,
 		driver.Operands{C: p.rpartial.At(0), A: p.o8.At(0), B: p.wo.At(0), ScaleA: p.scaleO8.At(0),
 			ScaleB: p.scaleWo.At(0)})

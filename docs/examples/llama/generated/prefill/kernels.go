@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "e40820954959414d0bbcc5e7e3d9b88c61b2caef5e469fcfbba40ed0f6b649b1",
+	Source:  "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "368dad8971a2e02747c89b7a454d704b9fdbe543198af8685f9377cb764a5ead",
-	Proof:   "proven for D = 1..8, stamp d902e859f102b937",
+	Hash:    "c8018b11439ff341e683c6e06b5089b6777d6e62c14f88b7481cce7ec5b83d4e",
+	Proof:   "proven for D = 1..8, stamp 306a12dea7f79daf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "ebf016ac0e6480c7d6031455f8d362a4405604c53437b56f05e7d61144831f31",
+	Source:  "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

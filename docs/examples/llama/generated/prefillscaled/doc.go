@@ -133,5 +133,5 @@
 // of Y8, quantise of Y8, swiglu(U) of G8, quantise of G8 by a kernel of its own; add(A) of R, add(R) of C by the
 // kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7d405cf51be0a33e.
+// Proof: proven for D = 1..8, stamp ea72986e0f249524.
 package prefillscaled

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "a6712224d812b2fdfc16e2b0c79bb1f2eb3b0339f18b35257588854f4ef8a72c",
-	Proof:   "proven for D = 1..8, stamp 7d405cf51be0a33e",
+	Hash:    "35fa771027b93305e4a0c70cf1866c376d4ac2deecfbd5b00ccef8219c986e0a",
+	Proof:   "proven for D = 1..8, stamp ea72986e0f249524",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

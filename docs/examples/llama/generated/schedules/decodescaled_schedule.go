@@ -10,7 +10,6 @@ var DecodeScaled = schedule.Schedule{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
 		{Name: "Wqkv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}, Type: "e4m3",
 			Scale: "ScaleWqkv"},
-		{Name: "O", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N", schedule.DIDx("D"))}},
 		{Name: "Wo", Axes: []schedule.Axis{schedule.Dim("K"), schedule.Dim("N", schedule.DIDx("D"))}, Type: "e4m3",
 			Scale: "ScaleWo"},
 		{Name: "Norm2", Axes: []schedule.Axis{schedule.Dim("K")}},
@@ -42,8 +41,7 @@ var DecodeScaled = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "QKV", In: []string{"X8", "Wqkv"}, Index: "mk,nk->mn"},
-		{Out: "O", In: []string{"QKV"}, Index: "mn->mo", Call: "Attention"},
-		{Out: "O8", In: []string{"O"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
+		{Out: "O8", In: []string{"QKV"}, Index: "mn->mo", Call: "Attention"},
 		{Out: "R", In: []string{"O8", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("A")}},
 		{Out: "Y8", In: []string{"R"}, Index: "...->...",
 			Then: []schedule.Func{schedule.RMSNorm("Norm2"), schedule.Quantise()}},
