@@ -26,7 +26,7 @@ var (
 		Tensors: []s.Tensor{a}} // want `reads B, which nothing declares` `makes C, which nothing declares`
 
 	// The tensors can't be read, so nothing else is reported.
-	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, "", ""}}}
+	Twice = s.Schedule{Ops: matmul, Tensors: []s.Tensor{a, {"A", a.Axes, "", false, "", "", false}}}
 
 	Names = s.Schedule{Ops: matmul, Tensors: []s.Tensor{
 		a, b, c,
@@ -47,7 +47,7 @@ var (
 
 	Extents = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
 		a,
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, "", ""}, // want `extent "N" where A has "K"`
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, "", "", false}, // want `extent "N" where A has "K"`
 		{Name: "C", Axes: []s.Axis{
 			s.Dim("0"), // want `Tensors\[2\].Axes\[0\].Extent: "0" is no extent`
 			s.Dim(s.K, s.Split{Kind: s.StreamAxis, Count: s.D,

@@ -16,9 +16,9 @@ var (
 	Broken = s.Schedule{Types: []s.Type{"none"}}
 
 	Layer = s.Schedule{Ops: []s.Op{s.Matmul("C", "A", "B")}, Tensors: []s.Tensor{
-		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, "", false, "", ""},
-		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, "", ""},
-		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, "", false, "", ""},
+		{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, "", false, "", "", false},
+		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, "", "", false},
+		{"C", []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}, "", false, "", "", false},
 	}}
 
 	unused = s.Schedule{}
