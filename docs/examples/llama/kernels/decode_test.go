@@ -80,8 +80,8 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		}
 		return list
 	}
-	p := kernels.Params{Count: rows, Rows: put(shared(1)), Queries: queries, Keys: a.keys, Group: a.group, Offset: a.offset,
-		Size: a.size, Places: rows, Room: room, Angles: put(angles), WideQuery: wide, WideKey: wide,
+	p := kernels.Params{Count: rows, Rows: put(shared(1)), Queries: queries, Keys: a.keys, Group: a.group,
+		Offset: a.offset, Size: a.size, Places: rows, Room: room, Angles: put(angles), WideQuery: wide, WideKey: wide,
 		Query: put(elements(qkv)), To: put(elements(make([]float32, rows*queries*a.size))),
 		CacheKeys: put(elements(keys)), CacheValues: put(elements(values)),
 		Parts: put(make([]float32, rows*queries*kernels.Stretches*(4+a.size))),

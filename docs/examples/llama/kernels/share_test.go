@@ -30,7 +30,8 @@ func TestShare(t *testing.T) {
 			all += n * p.Keys
 		}
 		if shares[0] != c.first || all != c.at {
-			t.Errorf("%d positions: %d blocks, and %d in all; want %d and %d", c.positions, shares[0], all, c.first, c.at)
+			t.Errorf("%d positions: %d blocks, and %d in all; want %d and %d", c.positions, shares[0], all, c.first,
+				c.at)
 		}
 	}
 }
