@@ -46,7 +46,7 @@ func TestWide(t *testing.T) {
 		p := kernels.Params{Count: rows, Hidden: wide, Width: wide, Embedding: put(t, d, numbers),
 			Norm: put(t, d, numbers[7:][:wide]), Gates: put(t, d, numbers), Gated: put(t, d, numbers),
 			X: put(t, d, numbers), Normed: put(t, d, numbers),
-			Rows: put(t, d, []int32{5, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0}),
+			Rows:  put(t, d, []int32{5, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0}),
 			Grows: grows, Beyond: beyond}
 		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
