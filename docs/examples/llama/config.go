@@ -171,7 +171,7 @@ func (c *Config) check() (err error) {
 		err = errors.Join(err, c.Quantised.check())
 	}
 	epsilon := numbers.Epsilon(float32(c.Epsilon))
-	must(c.Epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
+	must(float32(c.Epsilon) > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
 	if s.Type == "default" {
 		c.Scaling = nil
 		return err
