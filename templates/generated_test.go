@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
@@ -43,6 +44,9 @@ func TestGeneratedText(t *testing.T) {
 	}
 	run, checked := known(t), sections(t, checking())
 	of16 := known(t, driver.BF16, driver.FP16) // of packages with eight bits
+	// What lets the next launch start does nothing on a host, so the tests here run the same kernels without it;
+	// TestEarly runs products that start early, and the test of package programs all that such a package has.
+	early := included(t, sections(t, withFewRows(t, fewrows.Family(allFewRows).Early(), every())))
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +61,8 @@ func TestGeneratedText(t *testing.T) {
 		switch {
 		case strings.TrimSuffix(filepath.Base(file), ".cu") == checking().name:
 			list = checked
+		case bytes.Contains(text, []byte(", true>::run(p)")): // products that start early
+			list = early
 		case !bytes.Contains(text, []byte("_fp32(")):
 			list = of16
 		}
@@ -213,13 +219,18 @@ func attention(t *testing.T) Own {
 var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 4}, File: "attention.cu",
 	Function: "causal", Out: "O", In: []string{"Query", "Key", "Value"}, Threads: 128}
 
-// withAttention has these kernels, and attention.
+// withAttention has these kernels, products of few rows, and attention.
 func withAttention(t *testing.T, list []kernels.Kernel, types ...driver.Type) code {
+	return withFewRows(t, allFewRows, list, types...)
+}
+
+// withFewRows is withAttention by these products of few rows.
+func withFewRows(t *testing.T, few fewrows.Family, list []kernels.Kernel, types ...driver.Type) code {
 	d := device(list...)
 	if len(types) > 0 {
 		d.Table.Types = types
 	}
-	d.FewRows = allFewRows
+	d.FewRows = few
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }
