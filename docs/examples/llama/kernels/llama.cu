@@ -4,6 +4,7 @@
 //   embed    rows of the embedding, and their norm by the first layer's
 //   gate     SwiGLU of a product that makes gates and what they let through
 //   gatecodes  the same in eight bits, with a scale for each row
+//   codes    what attention of a prompt made in eight bits, likewise
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context; it also
