@@ -13,7 +13,7 @@ import (
 // Library has the products of the library.
 var Library = catalog.BlockBehindAttentionPackets
 
-// FewRows has kernels of few rows, and FewRowsAhead those that read weights ahead.
+// FewRows uses the kernels of few rows. FewRowsAhead lets the same kernels read weights ahead.
 var (
 	FewRows      = few(Library)
 	FewRowsAhead = ahead(FewRows)

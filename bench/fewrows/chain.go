@@ -8,8 +8,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// chain compares products that follow each other in a graph, each of what the one before has made, with the same ones a
-// launch at a time: a launch that starts early must not read its rows early, nor write early.
+// chain compares products in a graph with the same ones run a launch at a time. Each product reads what the one before
+// it made, so a launch that starts early must neither read its rows early nor write early.
 func (g *gpu) chain(variant int, typ, of driver.Type) error {
 	const side, links, replays = 1024, 12, 20
 	p, err := g.product(typ, of, side, side, links*side*side*8)

@@ -60,7 +60,7 @@ var (
 )
 
 // Products of eight bits and scales of rows: with the reduce-scatter, with the all-gather, quantised ahead of it, and
-// with the all-reduce, ahead of which each rank quantises its part of A.
+// with the all-reduce. For that, each rank quantises its part of A first.
 var (
 	EightScatterSlots   = by(catalog.LinearReduceScatterFP8)
 	EightScatterShot    = by(catalog.LinearReduceScatterFP8, out(s.Shot{}))

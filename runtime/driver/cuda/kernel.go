@@ -81,13 +81,13 @@ func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := maps.Clone(*d.kernels.Load())
+	delete(all, f) // the handle may have been that of a kernel which was unloaded
 	for code, x := range d.modules {
 		for _, k := range code.Kernels {
 			if x.handle != m || k.Name != name {
 				continue
 			}
-			r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared))
-			if r != 0 && k.Shared > 0 {
+			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 && k.Shared > 0 {
 				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
 					status("cuFuncSetAttribute", r))
 			}
