@@ -116,7 +116,7 @@ func TestBroken(t *testing.T) {
 		"empty":             func(string) string { return "" },
 		"no JSON":           func(string) string { return "products" },
 		"cut short":         func(s string) string { return s[:len(s)/2] },
-		"another format":    func(s string) string { return strings.Replace(s, `"format": 2`, `"format": 1`, 1) },
+		"another format":    func(s string) string { return strings.Replace(s, `"format": 3`, `"format": 1`, 1) },
 		"another machine":   func(s string) string { return strings.Replace(s, "H200", "H100", 1) },
 		"another sum":       func(s string) string { return strings.Replace(s, `"sum": "`, `"sum": "0`, 1) },
 		"another algorithm": func(s string) string { return strings.Replace(s, "BwgJ", "BwgK", 1) },
@@ -186,7 +186,7 @@ func TestShortAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(`{"format":2,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`,
+	text := fmt.Sprintf(`{"format":3,"device":"NVIDIA H200","driver":12040,"library":120402,"sum":"%s","products":%s}`,
 		s, products)
 	if _, err := decode([]byte(text), x.machine); err == nil || !strings.Contains(err.Error(), "3 bytes") {
 		t.Errorf("%v", err)

@@ -43,7 +43,7 @@ func Folder(named string) string {
 }
 
 // format is the version of the file and of the way in which algorithms are chosen.
-const format = 2
+const format = 3
 
 // content is a file.
 type content struct {

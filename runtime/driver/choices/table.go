@@ -14,8 +14,9 @@ type Machine struct {
 	Library int    `json:"library"` // of cuBLASLt: 120402 for 12.4.2
 }
 
-// Algorithm is one of the library's, as it stores it: cublasLtMatmulAlgo_t.
-type Algorithm [64]byte
+// Algorithm is one of the library's, as it stores it, cublasLtMatmulAlgo_t, and behind it 1 where scales are applied by
+// a kernel of their own.
+type Algorithm [65]byte
 
 // Table has the algorithms of a machine by product. Its methods may be called from any goroutine.
 type Table struct {

@@ -104,14 +104,17 @@ func BenchmarkMatmul(b *testing.B) {
 	}
 }
 
-// BenchmarkScaled times products of e4m3 beside bf16's, at half a layer of a model of 70 billion parameters.
+// BenchmarkScaled times products of e4m3 beside bf16's, of layers of models of 8 and 70 billion parameters. The weights
+// of most do not fit into the cache.
 func BenchmarkScaled(b *testing.B) {
 	d := device(b)
-	for _, m := range []int{16, 512, 2048, 4096} {
-		for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true}} {
-			desc.M, desc.K, desc.N, desc.Type, desc.Transposed = m, 8192, 14336, driver.BF16, true
-			b.Run(fmt.Sprintf("%d,8192,14336 %s, row scales %t", m, desc.Operand(), desc.RowScales),
-				func(b *testing.B) { multiply(b, d, desc) })
+	for _, s := range [][2]int{{4096, 6144}, {4096, 4096}, {4096, 28672}, {14336, 4096}, {8192, 14336}} {
+		for _, m := range []int{16, 24, 64, 128, 256, 512, 2048} {
+			for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true}} {
+				desc.M, desc.K, desc.N, desc.Type, desc.Transposed = m, s[0], s[1], driver.BF16, true
+				b.Run(fmt.Sprintf("%d,%d,%d %s, row scales %t", m, s[0], s[1], desc.Operand(), desc.RowScales),
+					func(b *testing.B) { multiply(b, d, desc) })
+			}
 		}
 	}
 }

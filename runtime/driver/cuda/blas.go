@@ -5,6 +5,7 @@ package cuda
 /*
 #include <stdlib.h>
 #include "blas.h"
+#include "calls.h"
 */
 import "C"
 
@@ -106,6 +107,9 @@ func (d *Driver) closeBlas() error {
 			C.ovgen_product_destroy(C.uintptr_t(p.handle))
 		}
 		clear(d.products)
+		if d.scaling != 0 {
+			C.ovgen_module_unload(d.ctx, d.scaling)
+		}
 		if r := C.ovgen_blas_destroy(d.blas); r != 0 {
 			return blasStatus("cublasLtDestroy", r)
 		}

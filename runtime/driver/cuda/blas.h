@@ -3,6 +3,7 @@
 #ifndef OVGEN_CUDA_BLAS_H
 #define OVGEN_CUDA_BLAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -112,6 +113,9 @@ int ovgen_blas_load(const char *library, char *why, size_t size);
 /* How many of the heuristic's choices are tried: of one number of rows, and of several. */
 enum { OVGEN_CHOICES = 8, OVGEN_MOST_CHOICES = 24 };
 
+/* The bytes of an algorithm, as it is kept. */
+enum { OVGEN_ALGORITHM = sizeof(cublasLtMatmulAlgo_t) + 1 };
+
 /* How many rows of a product in order are compared with a product of as many. */
 enum { OVGEN_ORDER_ROWS = 128 };
 
@@ -122,15 +126,18 @@ enum { OVGEN_DESC_A_SCALE_MODE = 31, OVGEN_DESC_B_SCALE_MODE = 32, OVGEN_SCALE_O
    the product was tuned for, the context can't be made current, an operand lies
    where the result goes, or a scale is missing or not aligned to 16 bytes. */
 enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002, OVGEN_NO_SCALE = 1003 };
+enum { OVGEN_RESCALE = 2000 }; /* and the CUresult of the launch that should have applied scales */
 
 /* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
    [k,n], or [n,k] if transposed. Then comes the epilogue, or what c held is added. */
 typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
-  int transposed, transposed_a, bias, epilogue, accumulate;
-  int of, row_scales; /* cudaDataType of a and b, which have scales where it is e4m3 */
-  int in_order;       /* no algorithm splits k */
+  int epilogue;
+  int of; /* cudaDataType of a and b, which have scales where it is e4m3 */
+  bool transposed, transposed_a, bias, accumulate, row_scales;
+  bool in_order;     /* no algorithm splits k */
+  uintptr_t rescale; /* the CUfunction of rescale.cu for the type, which may apply scales of rows, or none */
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */
@@ -145,8 +152,8 @@ void ovgen_blas_error(cublasStatus_t code, const char **name, const char **text)
    better than the product expects. On failure *call names the call that refused. */
 cublasStatus_t ovgen_product_create(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
                                     uintptr_t *product, int *choices, const char **call);
-/* Makes a product of an algorithm that was chosen before, as ovgen_product_algorithm gave it;
-   *call names what refuses it. */
+/* Makes a product of an algorithm that was chosen before, as ovgen_product_algorithm gave it: OVGEN_ALGORITHM bytes, of
+   which the last says that a kernel applies scales of rows. *call names what refuses it. */
 cublasStatus_t ovgen_product_restore(uintptr_t handle, const ovgen_shape *shape, uint64_t bias, size_t workspace,
                                      const void *algorithm, uintptr_t *product, const char **call);
 void ovgen_product_choose(uintptr_t product, int choice);

@@ -5,8 +5,9 @@
 // api.h declares the little of CUDA that is used, under CUDA's own names, with one
 // table of function pointers; table.c fills it. calls.c has one small function for
 // each method of the driver: it makes the context current on the thread it happens
-// to run on, so a goroutine may call from anywhere. blas.c does the same for
-// cuBLASLt, and nvml.c asks NVML, where there is one, where NVLink's connections end.
+// to run on, so a goroutine may call from anywhere. blas.c opens
+// cuBLASLt, product.c makes products of it, rescale.cu is the kernel for scales of
+// rows that cuBLASLt applies slowly, and nvml.c asks NVML, where there is one, where NVLink's connections end.
 // Calls that CUDA forbids during another thread's capture are made in
 // relaxed capture mode, so that no call here disturbs a capture elsewhere.
 //

@@ -28,9 +28,11 @@ type Driver struct {
 
 	mu       sync.Mutex // of the fields below; no call that enqueues takes it
 	closed   bool
-	blas     C.uintptr_t    // cuBLASLt's handle, made with the first product
-	choices  *choices.Table // of the algorithms chosen before, made with blas
-	folder   string         // of their file, where the caller has named one
+	blas     C.uintptr_t                 // cuBLASLt's handle, made with the first product
+	choices  *choices.Table              // of the algorithms chosen before, made with blas
+	folder   string                      // of their file, where the caller has named one
+	scaling  C.uintptr_t                 // rescale.cu's module, where a product has scales of rows
+	rescale  map[driver.Type]C.uintptr_t // its kernels
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
 	// kernels are what launches need to know. The map is replaced, never changed, so that they take no lock.
@@ -54,6 +56,7 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 		properties: properties,
 		products:   map[driver.MatmulDesc]*product{},
 		modules:    map[*driver.Code]*module{},
+		rescale:    map[driver.Type]C.uintptr_t{},
 	}
 	d.kernels.Store(&map[driver.Function]driver.Kernel{})
 	if err := guarded(d.enter); err != nil {

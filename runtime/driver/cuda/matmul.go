@@ -5,6 +5,7 @@ package cuda
 /*
 #cgo nocallback ovgen_matmul
 #include "blas.h"
+#include "calls.h"
 */
 import "C"
 
@@ -64,7 +65,7 @@ func (d *Driver) MatmulDestroy(m driver.Product) error {
 	return fmt.Errorf("destroy product %#x: there is none, or it was destroyed as often as created", uintptr(m))
 }
 
-// MatmulAlgorithm is cublasLtMatmulAlgo_t in base64, as the file of package choices has it.
+// MatmulAlgorithm is a choices.Algorithm in base64, as the file of package choices has it.
 func (d *Driver) MatmulAlgorithm(m driver.Product) string {
 	var a choices.Algorithm
 	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&a))
@@ -104,6 +105,9 @@ func matmulError(m driver.Product, x driver.Operands, r C.int) error {
 	case C.OVGEN_NO_CONTEXT:
 		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201,
 			Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}
+	}
+	if r >= C.OVGEN_RESCALE {
+		return fmt.Errorf("multiply: apply scales of rows: %w", status("cuLaunchKernel", C.CUresult(r-C.OVGEN_RESCALE)))
 	}
 	return blasStatus("cublasLtMatmul", C.cublasStatus_t(r))
 }

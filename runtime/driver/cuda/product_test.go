@@ -217,6 +217,50 @@ func TestFakeSecond(t *testing.T) {
 	must(t, errors.Join(d.MatmulDestroy(first), d.MatmulDestroy(second), d.Close()))
 }
 
+// TestFakeRowScales tunes a product with scales of rows: where sums that a kernel scales are faster than the whole
+// product, the product is made so, also by a driver that finds it in the file.
+func TestFakeRowScales(t *testing.T) {
+	const form = " alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 "
+	const whole = " bias 0x300" + form + "14 scales 0x500 0x400 at 0x200 0x100 "
+	const sums = " bias (nil)" + form + "0 scales (nil) (nil) at 0x200 0x100 "
+	dir := buildFakes(t)
+	for _, x := range []struct{ env, want, launch string }{{"FAKE_SUMS=", sums,
+		"launch 0x62 (1,8,1) (128,1,1) shared 0 on 0x50: 4096 extra (nil)\n"}, {"FAKE=", whole, ""}} {
+		out := inChild(t, dir, "TestFakeScaled", blasVariable+"="+dir, choices.Variable+"="+t.TempDir(),
+			"FAKE_BLAS=120900", x.env)
+		drivers := strings.Split(out, "heuristic\n")
+		if len(drivers) != 3 { // one asks for both forms
+			t.Fatalf("asked %d times:\n%s", len(drivers)-1, out)
+		}
+		for i, run := range strings.Split(drivers[2], "made\n")[1:] {
+			if !strings.Contains(run, x.want) || !strings.Contains(run, "on 0x50") == (x.launch != "") ||
+				!strings.Contains(run, x.launch) {
+				t.Errorf("%s driver %d: no %q and %q in\n%s", x.env, i, x.want, x.launch, run)
+			}
+		}
+		if loads, unloads := strings.Count(out, "\nload "), strings.Count(out, "unload "); loads != 2 || unloads != 2 {
+			t.Errorf("%d modules loaded, %d unloaded:\n%s", loads, unloads, out)
+		}
+	}
+}
+
+func TestFakeScaled(t *testing.T) {
+	drivertest.OnlyChild(t)
+	for range 2 {
+		b, err := backend{}.Open(1, 0)
+		must(t, err)
+		d := b.(*Driver)
+		d.properties.Major, d.properties.Minor = 9, 0
+		m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 32, Type: driver.BF16, Of: driver.E4M3,
+			Transposed: true, RowScales: true, Bias: true})
+		must(t, err)
+		os.Stderr.WriteString("made\n")
+		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, ScaleA: 0x400, ScaleB: 0x500,
+			Workspace: 0x2000}, 0x50))
+		must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
+	}
+}
+
 // TestFakeInOrder tunes a product of few rows in order: of the algorithms, none of which splits K, it leaves out those
 // that give a row other bits than it has among more rows, were they the fastest; where none is left, nothing is made.
 func TestFakeInOrder(t *testing.T) {

@@ -3,17 +3,27 @@
 package cuda
 
 /*
+#include <stdlib.h>
 #include "blas.h"
+#include "calls.h"
 */
 import "C"
 
 import (
+	_ "embed"
 	"fmt"
+	"unsafe"
 
 	"ovgen/runtime/driver"
 )
 
-// scaled refuses scaled products that the device or the library does not have.
+//go:generate go run ovgen/cmd/ovgen ptx rescale.cu
+
+//go:embed rescale_sm80.ptx
+var rescalePTX []byte
+
+// scaled refuses scaled products that the device or the library does not have, and loads the kernel that may apply
+// scales of rows. It is called with mu held.
 func (d *Driver) scaled(desc driver.MatmulDesc) error {
 	p, version := d.properties, int(C.ovgen_blas_version())
 	have := 10*p.Major + p.Minor
@@ -26,6 +36,20 @@ func (d *Driver) scaled(desc driver.MatmulDesc) error {
 			p.Major, p.Minor)
 	case desc.RowScales && version < 120900:
 		return fmt.Errorf("row scales need cuBLASLt 12.9, and this is %d (take a scale a tensor)", version)
+	case !desc.RowScales || d.rescale[desc.Type] != 0:
+		return nil
 	}
-	return nil
+	if d.scaling == 0 {
+		m, err := d.load(&driver.Code{Name: "products with scales of rows", PTX: rescalePTX})
+		if err != nil {
+			return err
+		}
+		d.scaling = C.uintptr_t(m)
+	}
+	name := C.CString(desc.Type.String() + "_rescale")
+	defer C.free(unsafe.Pointer(name))
+	var f C.uintptr_t
+	r := C.ovgen_module_function(d.ctx, d.scaling, name, &f)
+	d.rescale[desc.Type] = f
+	return check("cuModuleGetFunction", r)
 }

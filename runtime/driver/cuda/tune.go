@@ -89,7 +89,7 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 	if err != nil {
 		return 0, err
 	}
-	shape := shapeOf(desc)
+	shape := d.shapeOf(desc)
 	var made C.uintptr_t
 	var call *C.char
 	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.Bias), driver.WorkspaceBytes,
@@ -144,16 +144,16 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	return m, nil
 }
 
-func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
+func (d *Driver) shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
-		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
-		epilogue: epilogue(desc), accumulate: flag(desc.Accumulate), of: types[desc.Operand()],
-		row_scales: flag(desc.RowScales), in_order: flag(desc.InOrder)}
+		transposed: C.bool(desc.Transposed), transposed_a: C.bool(desc.TransposedA), bias: C.bool(desc.Bias),
+		epilogue: epilogue(desc), accumulate: C.bool(desc.Accumulate), of: types[desc.Operand()],
+		row_scales: C.bool(desc.RowScales), in_order: C.bool(desc.InOrder), rescale: d.rescale[desc.Type]}
 }
 
 // ask makes the product with the heuristic's choices.
 func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, int, error) {
-	shape := shapeOf(desc)
+	shape := d.shapeOf(desc)
 	var m C.uintptr_t
 	var count C.int
 	var call *C.char
@@ -161,13 +161,6 @@ func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, i
 		return 0, 0, blasStatus(C.GoString(call), r)
 	}
 	return driver.Product(m), int(count), nil
-}
-
-func flag(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // fastest returns the one of these choices with the least median time.
@@ -213,11 +206,7 @@ func (d *Driver) fastest(m driver.Product, of []int, x *scratch) (int, error) {
 	return of[best], nil
 }
 
-func median(v []float32) float32 {
-	v = slices.Clone(v)
-	slices.Sort(v)
-	return v[len(v)/2]
-}
+func median(v []float32) float32 { return slices.Sorted(slices.Values(v))[len(v)/2] }
 
 // time runs one choice n times and returns the milliseconds of one run.
 func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, error) {

@@ -92,7 +92,8 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
   int other = odd && (!strcmp(odd, "all") || which == strtoull(odd, NULL, 10)) && lb->columns != 128 &&
               (!getenv("FAKE_LATE") || ++runs[which % 64] == 2);
   setenv("FAKE_BITS", other ? "2" : "1", 1);
-  setenv("FAKE_MS", which == 42 ? "0.1" : "0.2", 1); /* the clock of the fake libcuda */
+  int sums = la->type == CUDA_R_8F_E4M3 && lc->type == CUDA_R_32F; /* faster than whole products with FAKE_SUMS alone */
+  setenv("FAKE_MS", sums ? getenv("FAKE_SUMS") ? "0.05" : "0.3" : which == 42 ? "0.1" : "0.2", 1); /* libcuda's clock */
   dprintf(2, "algorithm %llu pieces %d ", which, (int)((const cublasLtMatmulAlgo_t *)algo)->data[1]);
   dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue,
           op->bias, *alpha, *beta);
