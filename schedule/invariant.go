@@ -11,7 +11,7 @@ func (s Schedule) checkInvariant(v *validation) {
 	if !s.Invariant {
 		return
 	}
-	if s.FewRows {
+	if s.FewRows > 0 {
 		v.add("FewRows", "leave it out, or Invariant",
 			"the kernels of few rows add in another order than the library of products does for more")
 	}

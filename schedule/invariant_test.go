@@ -14,7 +14,9 @@ func TestInvariant(t *testing.T) {
 		return s
 	}
 	few := with(catalog.LinearAllReducePackets)
-	few.FewRows = true
+	few.FewRows = 64
+	odd := catalog.LinearAllReducePackets
+	odd.FewRows = 12
 	gated, reduce := catalog.GatedMLP, catalog.LinearReduceScatter
 	const ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
 		"in the order of ranks, such as Slots or PushShot, or leave Invariant out)"
@@ -35,6 +37,7 @@ func TestInvariant(t *testing.T) {
 		{with(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order " +
 			"is its own (leave it out, or Invariant)"},
 		{with(catalog.ColumnWeightGradient), "Ops[0]: C is a sum over the rows of A (leave Invariant out)"},
+		{odd, "FewRows: no kernel takes products of at most 12 rows (say 8, 16, 32 or 64, or leave it out)"},
 		{few, "FewRows: the kernels of few rows add in another order than the library of products does for more " +
 			"(leave it out, or Invariant)"},
 	} {

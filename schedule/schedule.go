@@ -17,9 +17,10 @@ type Schedule struct {
 	// Multiples are numbers that extents must be multiples of, beside the numbers that the placements need: products of
 	// whole numbers, D and W. With {N2: "W*D"} a kernel of the caller's own has whole heads on each rank.
 	Multiples map[Extent]string
-	// FewRows: a kernel of the package makes the products of at most 64 rows by weights, where the library of products
-	// makes those of more. It has one order of sums: a row has the same bits whatever the number of rows beside it.
-	FewRows bool
+	// FewRows: kernels of the package make the products of at most so many rows by weights, 8, 16, 32 or 64, where the
+	// library of products makes those of more; 0 is none. They have one order of sums: a row has the same bits whatever
+	// the number of rows beside it.
+	FewRows int
 	// Invariant: a row of a result has the same bits whatever the number of rows beside it, and in every other
 	// schedule of the same operations that is Invariant, whatever its ways. Products add over K in one order, partial
 	// results meet in that of ranks; ways with an order of their own are refused, as New refuses sizes that can't.

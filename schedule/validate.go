@@ -64,6 +64,7 @@ func (s Schedule) Validate() error {
 	s.checkScales(v)
 	s.checkNumbers(v)
 	s.checkInvariant(v)
+	s.checkFewRows(v)
 	return declared.AsDeclared(errors.Join(v.errs...))
 }
 

@@ -26,7 +26,7 @@ var (
 )
 
 func few(of s.Schedule) s.Schedule {
-	of.FewRows = true
+	of.FewRows = 64
 	return of
 }
 

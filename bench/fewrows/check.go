@@ -22,7 +22,7 @@ func (g *gpu) check(variant int, typ, of driver.Type) error {
 		if err != nil {
 			return err
 		}
-		if of == 0 && !fewrows.Takes(p.MatmulDesc) {
+		if of == 0 && !fewrows.Kernels.Takes(p.MatmulDesc) {
 			return fmt.Errorf("%d columns, depth %d: no kernel makes it", p.N, p.K)
 		}
 		if err = g.exact(variant, p); err == nil {

@@ -27,8 +27,8 @@ type Family []Kernel
 
 // Kernels are for weights of the rows' type.
 var Kernels = Family{
-	{Rows: 8, Parts: 1, Ahead: 8, Beside: 2},
-	{Rows: 16, Parts: 2, Ahead: 4, Beside: 2},
+	{Rows: 8, Parts: 1, Ahead: 12, Beside: 1},
+	{Rows: 16, Parts: 4, Ahead: 4, Beside: 1},
 	{Rows: 32, Parts: 4, Ahead: 4, Beside: 1},
 	{Rows: 64, Parts: 4, Ahead: 3, Beside: 1},
 }
@@ -39,6 +39,11 @@ var Narrow = Family{
 	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
 	{Rows: 32, Parts: 2, Ahead: 4, Beside: 1, Narrow: true},
 	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
+}
+
+// UpTo are the kernels of at most so many rows.
+func (f Family) UpTo(rows int) Family {
+	return slices.DeleteFunc(slices.Clone(f), func(k Kernel) bool { return k.Rows > rows })
 }
 
 // Early are the same kernels, which read their weight ahead of the end of the launch before.
@@ -53,12 +58,12 @@ func (f Family) Early() Family {
 // Threads of a block.
 const Threads = 256
 
-// most rows, and what the depth and the columns are multiples of.
-const most, deep, wide = 64, 256, 64
+// deep and wide are what the depth and the columns are multiples of.
+const deep, wide = 256, 64
 
-// Takes reports whether a kernel makes a product: one of 1 to 64 rows and a weight, of elements of 16 bits.
-func Takes(d driver.MatmulDesc) bool {
-	return d.M > 0 && d.M <= most && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
+// Takes reports whether a kernel makes a product: of as many rows as one has and a weight, of elements of 16 bits.
+func (f Family) Takes(d driver.MatmulDesc) bool {
+	return d.M > 0 && d.M <= f[len(f)-1].Rows && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
 		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias}) &&
 		compiled(d.Type)
 }
@@ -163,7 +168,7 @@ func (f Family) Declare(b *plan.Builder, typ driver.Type) *Set {
 
 // Linear sets c to a bᵀ, and a bias or plan.NoBias: by a kernel that takes the product, else by the library.
 func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, bias driver.Ptr) {
-	if d := p.Desc(); Takes(d) {
+	if d := p.Desc(); s.family.Takes(d) {
 		s.launch(q, on, d, Params{To: c, A: a, B: b, Bias: bias})
 	} else {
 		q.Linear(on, p, c, a, b, bias)

@@ -47,7 +47,7 @@ var LinearAllReduceFewRows = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
-	FewRows: true,
+	FewRows: 64,
 	Teaches: true,
 }
 
@@ -57,7 +57,7 @@ var LinearAllReduceFewRowsAhead = s.Schedule{
 	Tensors: constant("B", linearReduced),
 	Ops:     product,
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
-	FewRows: true,
+	FewRows: 64,
 	Teaches: true,
 }
 

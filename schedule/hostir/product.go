@@ -82,9 +82,10 @@ func (x Product) Kernel() string {
 	return FewRowsKernel
 }
 
-// FewRows says that a product is one of few rows: its elements have 16 bits, and whole blocks of a kernel make it.
-func FewRows(rows, depth, columns, bytes int64) bool {
-	return rows <= 64 && depth%256 == 0 && columns%64 == 0 && bytes == 2
+// FewRows says that a product is one of few rows, at most most: its elements have 16 bits, and whole blocks of a kernel
+// make it.
+func FewRows(most int, rows, depth, columns, bytes int64) bool {
+	return rows <= int64(most) && depth%256 == 0 && columns%64 == 0 && bytes == 2
 }
 
 // text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales, which A may lack.

@@ -5,7 +5,7 @@ import "ovgen/schedule/hostir"
 // fewRows gives the products that a kernel makes, where they are of few rows, that kernel. It refuses a schedule that
 // asks for it and has none.
 func fewRows(p *hostir.Program) error {
-	if !p.Schedule.FewRows {
+	if p.Schedule.FewRows == 0 {
 		return nil
 	}
 	made := false

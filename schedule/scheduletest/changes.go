@@ -64,7 +64,7 @@ func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
 	c.types()
-	c.add("FewRows", func(s *schedule.Schedule) { s.FewRows = !s.FewRows })
+	c.add("FewRows", func(s *schedule.Schedule) { s.FewRows = 64 - s.FewRows })
 	c.add("Invariant", func(s *schedule.Schedule) { s.Invariant = !s.Invariant })
 	c.multiples()
 	for i := range s.Tensors {

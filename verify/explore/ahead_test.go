@@ -16,7 +16,7 @@ import (
 // aheadOf is a block of few rows whose weights are read ahead.
 func aheadOf() schedule.Schedule {
 	s := catalog.BlockBehindAttentionPackets
-	s.FewRows, s.Tensors = true, slices.Clone(s.Tensors)
+	s.FewRows, s.Tensors = 64, slices.Clone(s.Tensors)
 	for i := range s.Tensors {
 		s.Tensors[i].Constant = slices.Contains([]string{"Projection", "Gate", "Up", "Down"}, s.Tensors[i].Name)
 	}

@@ -395,5 +395,5 @@ func (u *unroller) add(o Op) {
 func (u *unroller) fewRows(a, b, c int64) bool {
 	size := u.c.ElementSize
 	rows := int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
-	return hostir.FewRows(rows, a/rows/size, c/rows/size, size)
+	return hostir.FewRows(u.program.Schedule.FewRows, rows, a/rows/size, c/rows/size, size)
 }

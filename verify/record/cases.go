@@ -44,7 +44,7 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	}
 	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
 	list = append(list, shape{large, true})
-	if p.Schedule.FewRows {
+	if p.Schedule.FewRows > 0 {
 		few := scaled(bases[0], 256)
 		few[schedule.M] = 1
 		list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})

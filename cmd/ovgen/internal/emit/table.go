@@ -256,21 +256,26 @@ func (u *unit) limited() bool {
 type multipliers struct {
 	name, field, comment string
 	kernels              fewrows.Family
+	most                 int // rows; 0 is all that there are kernels for
 	early                bool
 }
 
 // family is the Go of the kernels: those that read their weight ahead are Early.
 func (m multipliers) family() *jen.Statement {
-	if m.early {
-		return jen.Qual(fewRowsPath, m.name).Dot("Early").Call()
+	family := jen.Qual(fewRowsPath, m.name)
+	if m.most > 0 {
+		family.Dot("UpTo").Call(jen.Lit(m.most))
 	}
-	return jen.Qual(fewRowsPath, m.name)
+	if m.early {
+		family.Dot("Early").Call()
+	}
+	return family
 }
 
 // multiply are all, by the kernels of host programs.
 var multiply = map[string]multipliers{
-	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, false},
-	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, false},
+	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false},
+	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false},
 }
 
 // fewRows are the kernels that make products.
@@ -280,6 +285,10 @@ func (u *unit) fewRows() (list []multipliers) {
 		hostir.Steps(u.program.Body, func(s hostir.Step) {
 			found, of.early = found || s.By == by, of.early || s.By == by && s.Ahead
 		})
+		if by == hostir.FewRowsKernel {
+			of.most = u.program.Schedule.FewRows
+			of.kernels = of.kernels.UpTo(of.most)
+		}
 		if of.early {
 			of.kernels = of.kernels.Early()
 		}

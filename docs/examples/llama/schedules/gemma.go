@@ -25,7 +25,7 @@ func gemma(heads []s.Tensor, attention ...s.Op) s.Schedule {
 		s.Linear("Y", "O", "Wo", plusOne("Behind"), s.Add("A"), plusOne("Norm2")).Keeping("R", 2),
 		s.Linear("U", "Y", "Up"), s.Linear("G", "Y", "Gate", s.GeGLU("U")),
 		s.Linear("Z", "G", "Down", plusOne("Behind2"), s.Add("R"), plusOne("Next")).Keeping("C", 2))
-	return layer
+	return weights(layer, func(t *s.Tensor) { t.Constant = true })
 }
 
 // plusOne is RMSNorm by 1 + the weight.

@@ -50,7 +50,8 @@ func eightBits(name string, rows, columns s.Axis) []s.Tensor {
 // of the norms, which the kernels of the sums quantise. It takes those of X, and makes those of Z, which are the next
 // layer's.
 func scaled(layer s.Schedule) s.Schedule {
-	layer.Tensors = slices.Concat(slices.DeleteFunc(slices.Clone(layer.Tensors), func(t s.Tensor) bool {
+	layer = weights(layer, func(t *s.Tensor) { t.Constant = false })
+	layer.Tensors = slices.Concat(slices.DeleteFunc(layer.Tensors, func(t s.Tensor) bool {
 		return t.Name == "X" || t.Name == "O" || t.Name == "G"
 	}), codesOf(s.Dim(s.M), s.Dim(s.M)), eightBits("Z8", s.Dim(s.M), s.Dim(s.K)))
 	var ops []s.Op

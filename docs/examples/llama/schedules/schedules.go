@@ -86,10 +86,11 @@ var together = s.Call("O", "Attention", "mp->mq", "QKV")
 var packets = []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}, {Of: "C", Way: s.PushShot{Rows: true}}}
 
 // few declares a layer of few rows. It takes the rows A and their norm X, and makes C and the norm Z, which is the next
-// layer's X. GateUp has the rank's rows of both weights, one after the other.
+// layer's X. GateUp has the rank's rows of both weights, one after the other. Kernels make the products of up to 8 rows,
+// and read their weights ahead.
 func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 	rows := []s.Axis{s.Dim(s.M), s.Dim(s.K)}
-	return s.Schedule{
+	layer := s.Schedule{
 		Tensors: slices.Concat([]s.Tensor{{Name: "A", Axes: rows}, {Name: "X", Axes: rows}}, heads, []s.Tensor{
 			{Name: "O", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
 			{Name: "Wo", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N, s.DIDx(s.D))}},
@@ -104,22 +105,30 @@ func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 			s.Linear("Y", "O", "Wo", s.Add("A"), s.RMSNorm("Norm2")).Keeping("R", 1),
 			s.Linear("U", "Y", "GateUp"), s.Call("G", "SwiGLU", "mp->mf", "U"),
 			s.Linear("Z", "G", "Down", s.Add("R"), s.RMSNorm("Next")).Keeping("C", 1)),
-		Moves: moves,
+		Moves: moves, FewRows: 8,
 	}
+	return weights(layer, func(t *s.Tensor) { t.Constant = true })
 }
 
-// eight gives the weights of a layer's products eight bits, and a scale for each of their rows. What the products read
-// and make beside them has 16.
-func eight(layer s.Schedule) s.Schedule {
-	var scales []s.Tensor
+// weights changes the weights of a layer's products.
+func weights(layer s.Schedule, change func(t *s.Tensor)) s.Schedule {
 	layer.Tensors = slices.Clone(layer.Tensors)
 	for i, t := range layer.Tensors {
 		if slices.ContainsFunc(layer.Ops, func(o s.Op) bool { return len(o.In) == 2 && o.In[1] == t.Name }) {
-			scale := s.Tensor{Name: "Scale" + t.Name, Axes: t.Axes[:1:1], Type: s.FP32}
-			layer.Tensors[i].Type, layer.Tensors[i].Scale = s.E4M3, scale.Name
-			scales = append(scales, scale)
+			change(&layer.Tensors[i])
 		}
 	}
-	layer.Tensors = append(layer.Tensors, scales...)
+	return layer
+}
+
+// eight gives the weights of a layer's products eight bits, and a scale for each of their rows. What the products read
+// and make beside them has 16. Kernels make all of them.
+func eight(layer s.Schedule) s.Schedule {
+	var scales []s.Tensor
+	layer = weights(layer, func(t *s.Tensor) {
+		t.Type, t.Scale = s.E4M3, "Scale"+t.Name
+		scales = append(scales, s.Tensor{Name: t.Scale, Axes: t.Axes[:1:1], Type: s.FP32})
+	})
+	layer.Tensors, layer.FewRows = append(layer.Tensors, scales...), 0
 	return layer
 }
