@@ -136,9 +136,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "dba05e51da3a0368a8b332ced0408b1acdc71e0c3b80ee22520308c4b867fb54",
+	sim.Compiled("linearallreducefewrows", "2eac371bd9ac3b800a65e288c23bfa4192c118b0fa47e49760f14c0a85157449",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "da3e86ff7ced2e6f36439f05cb7249c552c6512531e4273af8a263e07f3b39d3",
+	sim.Compiled("linearallreducefewrowsahead", "cd39c8dbda9fca186d5f0cba4a3cb747f6bd02c4938d150e19e988cea99565c0",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))

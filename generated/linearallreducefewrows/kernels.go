@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "dba05e51da3a0368a8b332ced0408b1acdc71e0c3b80ee22520308c4b867fb54",
+	Source:  "2eac371bd9ac3b800a65e288c23bfa4192c118b0fa47e49760f14c0a85157449",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "89711a99d4a95607dbce7f2e989f956488b1daee74cd93819db82efa5a098098",
+	Hash:     "2bbff8c70bb06a8b160867a5681e93efa33f33f3685d59bf44000db3ef4a8de4",
 	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -91,7 +91,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

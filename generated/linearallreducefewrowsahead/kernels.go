@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "da3e86ff7ced2e6f36439f05cb7249c552c6512531e4273af8a263e07f3b39d3",
+	Source:  "cd39c8dbda9fca186d5f0cba4a3cb747f6bd02c4938d150e19e988cea99565c0",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -308,21 +308,21 @@ struct fewrows_code {
 };
 
 extern "C" {
-__global__ void __launch_bounds__(256, 2) fewrows8_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) fewrows8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 1, 1, 8, true>::run(p);
+  fewrows_code<bf16, plain, 1, 1, 12, true>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) fewrows8_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 1, 1, 8, true>::run(p);
+  fewrows_code<fp16, plain, 1, 1, 12, true>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) fewrows16_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) fewrows16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 2, 2, 4, true>::run(p);
+  fewrows_code<bf16, plain, 4, 2, 4, true>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) fewrows16_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) fewrows16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 2, 2, 4, true>::run(p);
+  fewrows_code<fp16, plain, 4, 2, 4, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows32_bf16(const __grid_constant__ struct fewrows p)
 {

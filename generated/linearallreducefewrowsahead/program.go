@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "4fc5e228a6755d36f0e685411619d909b66f214e55cf9f8d1c781d39e23c33f2",
+	Hash:     "100accd54dbf52bd25a7bf30f65f7a65298d2d8650546fbf50f8287481d4338b",
 	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -91,7 +91,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

@@ -15,6 +15,6 @@ var LinearAllReduceFewRows = schedule.Schedule{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
 	},
 	Moves:   []schedule.Move{{Of: "C", Way: schedule.PushShot{}}},
-	FewRows: true,
+	FewRows: 64,
 	Teaches: true,
 }

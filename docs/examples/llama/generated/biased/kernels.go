@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -22,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed biased_sm80.ptx
+//go:embed biased_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "6c22b3428f5bc1df19f121b86a2ff07f86fc49a073dbeb41b38521320c8f1667",
+	Source:  "47c7f8164734c16ded1579b1cdb5a7a7c146473fcf8628094bdb9e5358bd01c7",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

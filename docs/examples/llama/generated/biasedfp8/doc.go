@@ -14,14 +14,14 @@
 //	Z = copy(C), rmsnorm(Next)
 //	  A           [M, K]
 //	  X           [M, K]
-//	  Wqkv        e4m3 [DIDx(D), N2/D, K] times ScaleWqkv
+//	  Wqkv        e4m3 [DIDx(D), N2/D, K] times ScaleWqkv constant
 //	  Bqkv        [DIDx(D), N2/D]
 //	  O           [M, DIDx(D), N/D]
-//	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
+//	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo constant
 //	  Norm2       [K]
-//	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
+//	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant
 //	  G           [M, DIDx(D), F/D]
-//	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown
+//	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown constant
 //	  Next        [K]
 //	  C           [M, K]
 //	  Z           [M, K]
@@ -34,25 +34,25 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  Bqkv [DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
-//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  G [M, DIDx(D), F/D]
-//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv constant;  Bqkv [DIDx(D), N2/D]
+//	        O [M, DIDx(D), N/D];  Wo e4m3 [K, DIDx(D), N/D] times ScaleWo constant;  Norm2 [K]
+//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant;  G [M, DIDx(D), F/D]
+//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown constant;  Next [K];  C [M, K];  Z [M, K]
 //	        ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D]
 //	        ScaleDown fp32 [K]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D]
 //	        Cpartial [M, K];  Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(QKV, X, Wqkv * ScaleWqkv, Bqkv) by kernel;  Call Attention(O, QKV)
-//	main:   Linear(Rpartial, O, Wo * ScaleWo) by kernel
+//	main:   Linear(QKV, X, Wqkv * ScaleWqkv, Bqkv) by kernel, weight ahead;  Call Attention(O, QKV)
+//	main:   Linear(Rpartial, O, Wo * ScaleWo) by kernel, weight ahead
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
 //	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Apply rmsnorm(Y, R, Norm2) of rows of
 //	                              K}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, GateUp * ScaleGateUp) by kernel;  Call SwiGLU(G, U)
-//	main:   Linear(Cpartial, G, Down * ScaleDown) by kernel
+//	main:   Linear(U, Y, GateUp * ScaleGateUp) by kernel, weight ahead;  Call SwiGLU(G, U)
+//	main:   Linear(Cpartial, G, Down * ScaleDown) by kernel, weight ahead
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
 //	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
@@ -62,5 +62,5 @@
 // of QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the
 // kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp b5eb9492d02de2db.
+// Proof: proven for D = 1..8, stamp 0854fa404b546ce6.
 package biasedfp8

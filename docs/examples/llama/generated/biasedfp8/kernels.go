@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed biasedfp8_sm80.ptx
+//go:embed biasedfp8_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "4cdbe8d8bf42c70fb9a00b4d4e4c074b465555217fe8ff97e3b682ce78773a37",
+	Source:  "5f43a89b07f80dfb78cbf2f053a74528dc8604659acbcd1c854022aa35abc2bd",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "d58be98eff8576c13eb36c8cd21d3d9201fad81fd55e11248d7de4ce68339d60",
-	Proof:   "proven for D = 1..8, stamp b5eb9492d02de2db",
+	Hash:    "949706cfa2b16dc942b2c88d0ba6ef7633415072ec016c99701c13df1a246a89",
+	Proof:   "proven for D = 1..8, stamp 0854fa404b546ce6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},
@@ -53,19 +53,21 @@ func (s Shape) String() string {
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X device.Ptr // [M, K]: the same on all ranks; M*K elements
-	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
-	// byte.
+	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	// of a byte.
 	Wqkv device.Ptr
 	Bqkv device.Ptr // [DIDx(D), N2/D]: this rank's part; [N2/D] in memory, N2/D elements
 	O    device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo: this rank's part; [K, N/D] in memory, K*(N/D) elements of a byte.
+	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo constant: this rank's part; [K, N/D] in memory, K*(N/D) elements of a
+	// byte.
 	Wo    device.Ptr
 	Norm2 device.Ptr // [K]: the same on all ranks; K elements
-	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp: this rank's part; [N3/D, K] in memory, N3/D*K elements of a
-	// byte.
+	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant: this rank's part; [N3/D, K] in memory, N3/D*K
+	// elements of a byte.
 	GateUp device.Ptr
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown: this rank's part; [K, F/D] in memory, K*(F/D) elements of a byte.
+	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	// of a byte.
 	Down device.Ptr
 	Next device.Ptr // [K]: the same on all ranks; K elements
 	C    device.Ptr // [M, K]; M*K elements
@@ -164,7 +166,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true}
 	p.kernels = table.Declare(b, s.Type)
-	p.narrow = fewrows.Narrow.Declare(b, s.Type)
+	p.narrow = fewrows.Narrow.Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

@@ -16,13 +16,13 @@
 //	Z = copy(C), rmsnorm(Next)
 //	  A      [M, K]
 //	  X      [M, K]
-//	  Wqkv   [DIDx(D), N2/D, K]
+//	  Wqkv   [DIDx(D), N2/D, K] constant
 //	  O      [M, DIDx(D), N/D]
-//	  Wo     [K, DIDx(D), N/D]
+//	  Wo     [K, DIDx(D), N/D] constant
 //	  Norm2  [K]
-//	  GateUp [DIDx(D), N3/D, K]
+//	  GateUp [DIDx(D), N3/D, K] constant
 //	  G      [M, DIDx(D), F/D]
-//	  Down   [K, DIDx(D), F/D]
+//	  Down   [K, DIDx(D), F/D] constant
 //	  Next   [K]
 //	  C      [M, K]
 //	  Z      [M, K]
@@ -31,20 +31,22 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K];  O [M, DIDx(D), N/D];  Wo [K, DIDx(D), N/D]
-//	        Norm2 [K];  GateUp [DIDx(D), N3/D, K];  G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D];  Next [K]
-//	        C [M, K];  Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K] constant;  O [M, DIDx(D), N/D]
+//	        Wo [K, DIDx(D), N/D] constant;  Norm2 [K];  GateUp [DIDx(D), N3/D, K] constant
+//	        G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D] constant;  Next [K];  C [M, K];  Z [M, K]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D]
 //	        Cpartial [M, K];  Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(QKV, X, Wqkv);  Call Attention(O, QKV);  Linear(Rpartial, O, Wo)
+//	main:   Linear(QKV, X, Wqkv) by kernel, weight ahead;  Call Attention(O, QKV)
+//	main:   Linear(Rpartial, O, Wo) by kernel, weight ahead
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
 //	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Apply rmsnorm(Y, R, Norm2) of rows of
 //	                              K}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, GateUp);  Call SwiGLU(G, U);  Linear(Cpartial, G, Down)
+//	main:   Linear(U, Y, GateUp) by kernel, weight ahead;  Call SwiGLU(G, U)
+//	main:   Linear(Cpartial, G, Down) by kernel, weight ahead
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
 //	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
@@ -53,5 +55,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in decode.cu. Functions: add(A) of R,
 // rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 274c7fe5aacf5032.
+// Proof: proven for D = 1..8, stamp 41841aac0bed4330.
 package decode

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -22,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decode_sm80.ptx
+//go:embed decode_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "255bd468e6b5ec7a8b5aaa38bebfa883c3fa7b94fdc7e1f58e4c88a47f016bbd",
+	Source:  "4e7fc9561e692676ae20a263d5f76211af59fb10c8beee30f7001521fd8b580c",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/numbers"
@@ -17,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "fd0c6e251fa8bb059d102cdfe9cb8b01d25238fd086543964c1be50a6b0aec50",
-	Proof:   "proven for D = 1..8, stamp 274c7fe5aacf5032",
+	Hash:    "eca8248ee7bfd5280681325fb6821b067184fea7bbdf24ad40bcd20d63ddc95b",
+	Proof:   "proven for D = 1..8, stamp 41841aac0bed4330",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},
@@ -52,13 +53,13 @@ func (s Shape) String() string {
 type Buffers struct {
 	A      device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X      device.Ptr // [M, K]: the same on all ranks; M*K elements
-	Wqkv   device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wqkv   device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	O      device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Wo     device.Ptr // [K, DIDx(D), N/D] constant: this rank's part; [K, N/D] in memory, K*(N/D) elements
 	Norm2  device.Ptr // [K]: the same on all ranks; K elements
-	GateUp device.Ptr // [DIDx(D), N3/D, K]: this rank's part; [N3/D, K] in memory, N3/D*K elements
+	GateUp device.Ptr // [DIDx(D), N3/D, K] constant: this rank's part; [N3/D, K] in memory, N3/D*K elements
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	Down   device.Ptr // [K, DIDx(D), F/D] constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
 	Next   device.Ptr // [K]: the same on all ranks; K elements
 	C      device.Ptr // [M, K]; M*K elements
 	Z      device.Ptr // [M, K]; M*K elements
@@ -85,6 +86,7 @@ type Plan struct {
 	rlanded, clanded                           *plan.Packets
 	gemmQKV, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                    *kernels.Set
+	few                                        *fewrows.Set // products of few rows
 	terms                                      []driver.Ptr // of the sum that issue enqueues
 }
 
@@ -136,6 +138,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -144,9 +147,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	q.Linear(main, p.gemmQKV, p.qKV.At(0), p.x.At(0), p.wqkv.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmQKV, p.qKV.At(0), p.x.At(0), p.wqkv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.qKV.All())
-	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
@@ -155,9 +158,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	p.kernels.Adding(p.a.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon), p.y.At(0),
 		p.norm2.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
-	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
 	q.Call(main, "SwiGLU", p.SwiGLU, p.g.All(), p.u.All())
-	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]

@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decodefp8_sm80.ptx
+//go:embed decodefp8_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "d43cd85486379ed5524d2c080920d3ef501c551d2b2f497695c442231338a96c",
+	Source:  "d4f7d51205d841032332477b2a9202d036ed95d84ae49a099069ae36ea8860ac",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "69a7c86078dd8f3186f96cd9963ba78ab09ef7443b14ca06034ba0ea137eba50",
-	Proof:   "proven for D = 1..8, stamp 321f96c07cc58c8d",
+	Hash:    "1621cae5c1314c2afa61cee416db08dcc7c023a20a189b778474b94b096b1ea6",
+	Proof:   "proven for D = 1..8, stamp 58e9d0f14dc4ff95",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},
@@ -53,18 +53,20 @@ func (s Shape) String() string {
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X device.Ptr // [M, K]: the same on all ranks; M*K elements
-	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
-	// byte.
+	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	// of a byte.
 	Wqkv device.Ptr
 	O    device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo: this rank's part; [K, N/D] in memory, K*(N/D) elements of a byte.
+	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo constant: this rank's part; [K, N/D] in memory, K*(N/D) elements of a
+	// byte.
 	Wo    device.Ptr
 	Norm2 device.Ptr // [K]: the same on all ranks; K elements
-	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp: this rank's part; [N3/D, K] in memory, N3/D*K elements of a
-	// byte.
+	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant: this rank's part; [N3/D, K] in memory, N3/D*K
+	// elements of a byte.
 	GateUp device.Ptr
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown: this rank's part; [K, F/D] in memory, K*(F/D) elements of a byte.
+	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	// of a byte.
 	Down device.Ptr
 	Next device.Ptr // [K]: the same on all ranks; K elements
 	C    device.Ptr // [M, K]; M*K elements
@@ -162,7 +164,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true}
 	p.kernels = table.Declare(b, s.Type)
-	p.narrow = fewrows.Narrow.Declare(b, s.Type)
+	p.narrow = fewrows.Narrow.Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

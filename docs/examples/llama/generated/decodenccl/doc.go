@@ -14,13 +14,13 @@
 //	Z = copy(C), rmsnorm(Next)
 //	  A      [M, K]
 //	  X      [M, K]
-//	  Wqkv   [DIDx(D), N2/D, K]
+//	  Wqkv   [DIDx(D), N2/D, K] constant
 //	  O      [M, DIDx(D), N/D]
-//	  Wo     [K, DIDx(D), N/D]
+//	  Wo     [K, DIDx(D), N/D] constant
 //	  Norm2  [K]
-//	  GateUp [DIDx(D), N3/D, K]
+//	  GateUp [DIDx(D), N3/D, K] constant
 //	  G      [M, DIDx(D), F/D]
-//	  Down   [K, DIDx(D), F/D]
+//	  Down   [K, DIDx(D), F/D] constant
 //	  Next   [K]
 //	  C      [M, K]
 //	  Z      [M, K]
@@ -29,20 +29,21 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K];  O [M, DIDx(D), N/D];  Wo [K, DIDx(D), N/D]
-//	        Norm2 [K];  GateUp [DIDx(D), N3/D, K];  G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D];  Next [K]
-//	        C [M, K];  Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K] constant;  O [M, DIDx(D), N/D]
+//	        Wo [K, DIDx(D), N/D] constant;  Norm2 [K];  GateUp [DIDx(D), N3/D, K] constant
+//	        G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D] constant;  Next [K];  C [M, K];  Z [M, K]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D]
 //	        Cpartial [M, K];  Rreduced [M, K];  Creduced [M, K]
-//	main:   Linear(QKV, X, Wqkv);  Call Attention(O, QKV);  Linear(Rpartial, O, Wo)
-//	main:   nccl{AllReduce(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, GateUp)
-//	main:   Call SwiGLU(G, U);  Linear(Cpartial, G, Down);  nccl{AllReduce(Creduced, Cpartial)}
+//	main:   Linear(QKV, X, Wqkv) by kernel, weight ahead;  Call Attention(O, QKV)
+//	main:   Linear(Rpartial, O, Wo) by kernel, weight ahead;  nccl{AllReduce(Rreduced, Rpartial)}
+//	main:   Reduce(R, Rreduced, A);  Apply rmsnorm(Y, R, Norm2) of rows of K by kernel
+//	main:   Linear(U, Y, GateUp) by kernel, weight ahead;  Call SwiGLU(G, U)
+//	main:   Linear(Cpartial, G, Down) by kernel, weight ahead;  nccl{AllReduce(Creduced, Cpartial)}
 //	main:   Reduce(C, Creduced, R);  Apply rmsnorm(Z, C, Next) of rows of K by kernel
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in decodenccl.cu. Functions: add(A) of R, add(R) of C by the kernel that sums; rmsnorm(Norm2) of Y,
 // rmsnorm(Next) of Z by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp e72aac15a47790c9.
+// Proof: proven for D = 1..8, stamp 7a01489d4cbf29e7.
 package decodenccl

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -23,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decodenccl_sm80.ptx
+//go:embed decodenccl_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
+	Source:  "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

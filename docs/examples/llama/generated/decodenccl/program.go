@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"
@@ -18,8 +19,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "d926d63f5647cd5cc383866b9fdee706bfd21fa2f094cb3cd69bbae7471769f4",
-	Proof:   "proven for D = 1..8, stamp e72aac15a47790c9",
+	Hash:    "8646c22152a1bafb85ac0d4cd19b1b8a0a1d0d201f2bb4b855fd7361d07d0b00",
+	Proof:   "proven for D = 1..8, stamp 7a01489d4cbf29e7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},
@@ -52,13 +53,13 @@ func (s Shape) String() string {
 type Buffers struct {
 	A      device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X      device.Ptr // [M, K]: the same on all ranks; M*K elements
-	Wqkv   device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wqkv   device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	O      device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Wo     device.Ptr // [K, DIDx(D), N/D] constant: this rank's part; [K, N/D] in memory, K*(N/D) elements
 	Norm2  device.Ptr // [K]: the same on all ranks; K elements
-	GateUp device.Ptr // [DIDx(D), N3/D, K]: this rank's part; [N3/D, K] in memory, N3/D*K elements
+	GateUp device.Ptr // [DIDx(D), N3/D, K] constant: this rank's part; [N3/D, K] in memory, N3/D*K elements
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	Down   device.Ptr // [K, DIDx(D), F/D] constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
 	Next   device.Ptr // [K]: the same on all ranks; K elements
 	C      device.Ptr // [M, K]; M*K elements
 	Z      device.Ptr // [M, K]; M*K elements
@@ -85,6 +86,7 @@ type Plan struct {
 	rreduced, creduced                         *plan.Buffer
 	gemmQKV, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                    *kernels.Set
+	few                                        *fewrows.Set // products of few rows
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -136,6 +138,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -143,16 +146,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	q.Linear(main, p.gemmQKV, p.qKV.At(0), p.x.At(0), p.wqkv.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmQKV, p.qKV.At(0), p.x.At(0), p.wqkv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.qKV.All())
-	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.AllReduce(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesRpartial)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesRpartial, p.rreduced.At(0), p.a.At(0))
 	p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesRpartial,
 		p.r.At(0), p.norm2.At(0))
-	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
 	q.Call(main, "SwiGLU", p.SwiGLU, p.g.All(), p.u.All())
-	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 	q.AllReduce(main, p.creduced.At(0), p.cpartial.At(0), p.bytesRpartial)
 	p.kernels.Reduce(q, main, p.c.At(0), p.bytesRpartial, p.creduced.At(0), p.r.At(0))
 	p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon).Make(q, main, p.z.At(0), p.bytesRpartial,

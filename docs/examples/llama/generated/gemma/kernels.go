@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -33,13 +34,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemma_sm80.ptx
+//go:embed gemma_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "51c709596b0d7fe187bf26f2ffa7666df3161135ff8f86cd72460a9f2053a809",
+	Source:  "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -16,20 +16,20 @@
 //	Z = copy(C), gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 //	  A       [M, K]
 //	  X       [M, K]
-//	  Wq      [DIDx(D), N/D, K]
-//	  Wk      [DIDx(D), N2/D, K]
-//	  Wv      [DIDx(D), N2/D, K]
+//	  Wq      [DIDx(D), N/D, K] constant
+//	  Wk      [DIDx(D), N2/D, K] constant
+//	  Wv      [DIDx(D), N2/D, K] constant
 //	  NormQ   [W]
 //	  NormK   [W]
 //	  Behind  [K]
 //	  Behind2 [K]
-//	  Gate    [DIDx(D), F/D, K]
-//	  Up      [DIDx(D), F/D, K]
+//	  Gate    [DIDx(D), F/D, K] constant
+//	  Up      [DIDx(D), F/D, K] constant
 //	  O       [M, DIDx(D), N/D]
-//	  Wo      [K, DIDx(D), N/D]
+//	  Wo      [K, DIDx(D), N/D] constant
 //	  Norm2   [K]
 //	  G       [M, DIDx(D), F/D]
-//	  Down    [K, DIDx(D), F/D]
+//	  Down    [K, DIDx(D), F/D] constant
 //	  Next    [K]
 //	  C       [M, K]
 //	  Z       [M, K]
@@ -38,30 +38,32 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K]
-//	        NormQ [W];  NormK [W];  Behind [K];  Behind2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
-//	        O [M, DIDx(D), N/D];  Wo [K, DIDx(D), N/D];  Norm2 [K];  G [M, DIDx(D), F/D]
-//	        Down [K, DIDx(D), F/D];  Next [K];  C [M, K];  Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wq [DIDx(D), N/D, K] constant;  Wk [DIDx(D), N2/D, K] constant
+//	        Wv [DIDx(D), N2/D, K] constant;  NormQ [W];  NormK [W];  Behind [K];  Behind2 [K]
+//	        Gate [DIDx(D), F/D, K] constant;  Up [DIDx(D), F/D, K] constant;  O [M, DIDx(D), N/D]
+//	        Wo [K, DIDx(D), N/D] constant;  Norm2 [K];  G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D] constant
+//	        Next [K];  C [M, K];  Z [M, K]
 //	plan:   Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D];  Rsumpartial [M, K]
 //	        Rsum [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D];  Csumpartial [M, K];  Csum [M, K]
 //	        Rsumlanded [D, M, K] by M*K in 2 halves, of packets with flags Rsumarrived
 //	        Csumlanded [D, M, K] by M*K in 2 halves, of packets with flags Csumarrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(Query, X, Wq)
+//	main:   Linear(Query, X, Wq) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*(1 + NormQ[column of a head])] of rows of N/D(Query, Query,
 //	    NormQ) by kernel
-//	main:   Linear(Key, X, Wk)
+//	main:   Linear(Key, X, Wk) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*(1 + NormK[column of a head])] of rows of N2/D(Key, Key, NormK)
 //	    by kernel
-//	main:   Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value);  Linear(Rsumpartial, O, Wo)
+//	main:   Linear(Value, X, Wv) by kernel, weight ahead;  Call Attention(O, Query, Key, Value)
+//	main:   Linear(Rsumpartial, O, Wo) by kernel, weight ahead
 //	main:   packets by blocks{Send(Rsumlanded, Rsumpartial, q = 0..D-1)
 //	                          Post Rsumarrived -> every peer;  Wait Rsumarrived[every peer]
 //	                          Reduce(Rsum, Rsumlanded and Rsumpartial, q = 0..D-1);  Make [x*reciproot(mean(x*x) +
 //	                              Epsilon)*(1 + Behind[column]), then x + A] of rows of K(R, Rsum, Behind, A);  Make
 //	                              [x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])] of rows of K(Y, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, Up);  Linear(G, Y, Gate);  Apply geglu(G, G, U) by kernel
-//	main:   Linear(Csumpartial, G, Down)
+//	main:   Linear(U, Y, Up) by kernel, weight ahead;  Linear(G, Y, Gate) by kernel, weight ahead
+//	main:   Apply geglu(G, G, U) by kernel;  Linear(Csumpartial, G, Down) by kernel, weight ahead
 //	main:   packets by blocks{Send(Csumlanded, Csumpartial, q = 0..D-1)
 //	                          Post Csumarrived -> every peer;  Wait Csumarrived[every peer]
 //	                          Reduce(Csum, Csumlanded and Csumpartial, q = 0..D-1);  Make [x*reciproot(mean(x*x) +
@@ -77,5 +79,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 255a13c8fc7e4556.
+// Proof: proven for D = 1..8, stamp 9c4a0834c35be9c1.
 package gemmanormed

@@ -4,6 +4,7 @@
 //   elements  geglu: makes each element of those at its place
 //   groups    gemmanorm per head: makes the elements of a row or of a head of all of these
 //   packets   gemmanorm and add, gemmanorm: sends tensors as packets, and adds up what lands in order and in fp32
+//   fewrows  multiplies few rows by a weight
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -20,6 +21,8 @@
 #include "../device/groups.h"
 #include "../device/sum.h"
 #include "../device/packets.h"
+#include "../device/early.h"
+#include "../device/fewrows.h"
 
 // ----------------------------------------------------------------------------
 // elements makes each element y of the elements at its place:
@@ -89,9 +92,9 @@ DEVICE void elements_of(const struct elements &p)
 }
 
 extern "C" {
-__global__ void elements_bf16(const __grid_constant__ struct elements p) { elements_of<bf16>(p); }
-__global__ void elements_fp16(const __grid_constant__ struct elements p) { elements_of<fp16>(p); }
-__global__ void elements_fp32(const __grid_constant__ struct elements p) { elements_of<fp32>(p); }
+__global__ void elements_bf16(const __grid_constant__ struct elements p) { next_may_start(); elements_of<bf16>(p); }
+__global__ void elements_fp16(const __grid_constant__ struct elements p) { next_may_start(); elements_of<fp16>(p); }
+__global__ void elements_fp32(const __grid_constant__ struct elements p) { next_may_start(); elements_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -179,11 +182,11 @@ DEVICE void groups_of(const struct groups &p)
 
 extern "C" {
 __global__ void __launch_bounds__(512, 1)
-groups_bf16(const __grid_constant__ struct groups p) { groups_of<bf16>(p); }
+groups_bf16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<bf16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
+groups_fp16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp32(const __grid_constant__ struct groups p) { groups_of<fp32>(p); }
+groups_fp32(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -411,14 +414,209 @@ DEVICE void packets_of(const struct packets &p)
 extern "C" {
 __global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
 {
-  packets_of<bf16>(p);
+  next_may_start(); packets_of<bf16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
 {
-  packets_of<fp16>(p);
+  next_may_start(); packets_of<fp16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ struct packets p)
 {
-  packets_of<fp32>(p);
+  next_may_start(); packets_of<fp32>(p);
+}
+}
+
+// ----------------------------------------------------------------------------
+// fewrows and narrow multiply rows by a weight: C = A Bᵀ, and a bias, where B is [columns, depth]. Fewrows takes 1 to
+// 64 rows, and narrow any number by a weight of eight bits, which has a scale for each of its rows, or one, that
+// multiplies the sums. With few rows that takes as long as reading B does, so a block keeps as many copies under way as
+// its memory holds, through all of the tiles that it makes one after another.
+//
+// Each of a block's warps has a slice of the depth: of the pieces of 64 bytes of B, warp w has those with the numbers
+// w, w + 8, w + 16 and so on. A sum is made in an order that the depth alone decides, whatever the number of rows, and
+// of columns of a tile: each slice from its front to its end, then the slices one after another. So a row has the same
+// bits beside others as alone.
+//
+// Launch: any grid of one dimension; blocks of 256 threads. A row of B is whole units of 16 bytes, and of A too, and
+// columns are multiples of 16; a launch with no columns or no rows does nothing. The kernels differ by the most rows of
+// a tile.
+
+struct fewrows {
+  char *dst;
+  u64 rows, depth, columns;
+  const char *a, *b;
+  const char *bias;    // of [columns], or none
+  const float *scale;  // of narrow
+  u64 scales;          // columns, or 1
+};
+
+// The elements of a weight have a type W: their own, or codes. A tile has parts of 16 columns and groups of 8 rows.
+// Copies go ahead steps of the depth ahead of the products. A launch that is early may start before the one before it
+// has ended: until then it reads the weight alone, and what comes of it waits in the ring.
+template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early>
+struct fewrows_code {
+  enum { wide = 2 / W::bytes, units = 2 * parts + groups * wide, block = few_slices * 32 };
+  enum { across = parts * few_columns, down = groups * few_rows };
+
+  // What a lane copies next: 16 bytes of each eighth column of a tile, and as many elements of each eighth row, at a
+  // step of the depth.
+  struct Next {
+    const char *a, *b;
+    unsigned tile, step, row, column;
+  };
+
+  DEVICE unsigned steps(const struct fewrows &p)
+  {
+    return ((unsigned)p.depth * W::bytes + few_pieces - 1) / few_pieces;
+  }
+
+  // Tiles of the same columns follow each other: what one reads of B is in the cache for the next.
+  DEVICE unsigned tall(const struct fewrows &p) { return ((unsigned)p.rows + down - 1) / down; }
+  DEVICE unsigned tiles(const struct fewrows &p) { return ((unsigned)p.columns + across - 1) / across * tall(p); }
+
+  // start starts the copies of a lane's next step, of its block's next tile behind the last step of one: of the weight,
+  // of the rows, or of both. What a lane copies it reads itself. Rows, columns and depth that are not there are zeros.
+  template <bool weight, bool rows>
+  DEVICE void start(const struct fewrows &p, struct Next &next, uint4 *to)
+  {
+    const unsigned line = threadIdx.x % 32 / 4, lane = threadIdx.x / 32 * few_piece + threadIdx.x % 4 * 16;
+    const u64 row = p.depth * W::bytes;
+    if (next.tile < tiles(p)) {
+      if (next.step == 0) {
+        next.row = next.tile % tall(p) * down + line;
+        next.column = next.tile / tall(p) * across + line;
+        next.a = p.a + wide * (next.row * row + lane);
+        next.b = p.b + next.column * row + lane;
+      }
+      const bool there = next.step * few_pieces + lane < row;
+#pragma unroll
+      for (unsigned i = 0; weight && i < 2 * parts; i++) {
+        copy_weight(to + i * block, next.b + i * 8 * row, there && next.column + i * 8 < p.columns);
+      }
+#pragma unroll
+      for (unsigned i = 0; rows && i < groups * wide; i++) {
+        const unsigned g = i / wide * few_rows;
+        copy_row(to + (2 * parts + i) * block, next.a + wide * g * row + i % wide * 16, there && next.row + g < p.rows);
+      }
+      next.a += wide * few_pieces;
+      next.b += few_pieces;
+      if (++next.step == steps(p)) {
+        next.step = 0;
+        next.tile += gridDim.x;
+      }
+    }
+    if (rows) {
+      copies_started();
+    }
+  }
+
+  // fill starts the first copies of every place in the ring. It returns what comes next.
+  template <bool weight, bool rows>
+  DEVICE struct Next fill(const struct fewrows &p, uint4 *ring)
+  {
+    struct Next next = {p.a, p.b, blockIdx.x, 0, 0, 0};
+    for (unsigned stage = 0; stage < ahead; stage++) {
+      start<weight, rows>(p, next, ring + stage * units * block + threadIdx.x);
+    }
+    return next;
+  }
+
+  // add adds the products of a step. A lane's 16 bytes of a row are 8 elements of the depth. An instruction takes them
+  // for others, but for the same in A and B.
+  DEVICE void add(float (&sums)[parts][groups][4], const uint4 *from)
+  {
+#pragma unroll
+    for (unsigned half = 0; half < wide; half++) {
+      uint4 a[groups];
+#pragma unroll
+      for (unsigned g = 0; g < groups; g++) {
+        a[g] = from[(2 * parts + g * wide + half) * block];
+      }
+#pragma unroll
+      for (unsigned t = 0; t < parts; t++) {
+        const uint4 low = W::template of<E>(from[2 * t * block], half);
+        const uint4 high = W::template of<E>(from[(2 * t + 1) * block], half);
+        const unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
+#pragma unroll
+        for (unsigned g = 0; g < groups; g++) {
+          multiply(E(), sums[t][g], first, {a[g].x, a[g].y});
+          multiply(E(), sums[t][g], second, {a[g].z, a[g].w});
+        }
+      }
+    }
+  }
+
+  // finish adds up the slices' sums of a part, and stores its columns of the rows of a tile from one on.
+  DEVICE void finish(const struct fewrows &p, const float (&mine)[groups][4], unsigned row, unsigned column)
+  {
+    enum { pitch = few_columns + 1, slice = down * pitch };
+    SHARED(float, sums, few_slices * slice);
+    const unsigned line = threadIdx.x % 32 / 4, part = threadIdx.x % 4;
+    float *const to = sums + threadIdx.x / 32 * slice;
+    __syncthreads();  // all have added the part before
+#pragma unroll
+    for (unsigned g = 0; g < groups; g++) {
+#pragma unroll
+      for (unsigned i = 0; i < 4; i++) {
+        to[(g * few_rows + 2 * part + i % 2) * pitch + line + i / 2 * 8] = mine[g][i];
+      }
+    }
+    __syncthreads();
+    const unsigned left = ((unsigned)p.rows - row) * few_columns;
+    for (unsigned i = threadIdx.x; i < down * few_columns && i < left; i += block) {
+      const unsigned at = column + i % few_columns;
+      float sum = 0.0f;
+#pragma unroll
+      for (unsigned s = 0; s < few_slices; s++) {
+        sum += sums[s * slice + i / few_columns * pitch + i % few_columns];
+      }
+      if (W::scaled) {
+        sum *= p.scale[p.scales == 1 ? 0 : at];
+      }
+      if (p.bias != nullptr) {
+        sum += E::widen(((const typename E::bits *)p.bias)[at]);
+      }
+      ((typename E::bits *)p.dst)[(row + i / few_columns) * p.columns + at] = (typename E::bits)E::narrow(sum);
+    }
+  }
+
+  DEVICE void run(const struct fewrows &p)
+  {
+    RING(ring, ahead * units * block);
+    if constexpr (early) {
+      next_may_start();
+      fill<true, false>(p, ring);
+      last_has_ended();
+    }
+    struct Next next = fill<!early, true>(p, ring);
+    unsigned stage = 0;
+    for (unsigned tile = blockIdx.x; tile < tiles(p); tile += gridDim.x) {
+      const unsigned row = tile % tall(p) * down, column = tile / tall(p) * across;
+      float sums[parts][groups][4] = {};
+      for (unsigned step = 0; step < steps(p); step++) {
+        uint4 *const mine = ring + stage * units * block + threadIdx.x;
+        copies_left<ahead - 1>();
+        add(sums, mine);
+        start<true, true>(p, next, mine);
+        stage = stage + 1 == ahead ? 0 : stage + 1;
+      }
+#pragma unroll
+      for (unsigned t = 0; t < parts; t++) {
+        if (column + t * few_columns < p.columns) {
+          finish(p, sums[t], row, column + t * few_columns);
+        }
+      }
+    }
+  }
+};
+
+extern "C" {
+__global__ void __launch_bounds__(256, 1) fewrows8_bf16(const __grid_constant__ struct fewrows p)
+{
+  fewrows_code<bf16, plain, 1, 1, 12, true>::run(p);
+}
+__global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ struct fewrows p)
+{
+  fewrows_code<fp16, plain, 1, 1, 12, true>::run(p);
 }
 }

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -39,13 +40,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemmanormed_sm80.ptx
+//go:embed gemmanormed_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "506cac2eb41021dd206597693d6bbb077c502b2ab1950f46488b23bc3a369789",
+	Source:  "be0497a6802ee01cb029b29df3bc3e5ef257b6213f563959eb2f0be115c51527",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/numbers"
@@ -17,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "32816c40b625b7a92a06c10698cdfc9295271132de84627830410f4c75d88d94",
-	Proof:   "proven for D = 1..8, stamp 255a13c8fc7e4556",
+	Hash:    "0f12a127c63598869f30f5100a05ee46941c93346cf870eee1a565a2028443ab",
+	Proof:   "proven for D = 1..8, stamp 9c4a0834c35be9c1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},
@@ -52,20 +53,20 @@ func (s Shape) String() string {
 type Buffers struct {
 	A       device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X       device.Ptr // [M, K]: the same on all ranks; M*K elements
-	Wq      device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
-	Wk      device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wv      device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wq      device.Ptr // [DIDx(D), N/D, K] constant: this rank's part; [N/D, K] in memory, N/D*K elements
+	Wk      device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wv      device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	NormQ   device.Ptr // [W]: the same on all ranks; W elements
 	NormK   device.Ptr // [W]: the same on all ranks; W elements
 	Behind  device.Ptr // [K]: the same on all ranks; K elements
 	Behind2 device.Ptr // [K]: the same on all ranks; K elements
-	Gate    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Up      device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
+	Gate    device.Ptr // [DIDx(D), F/D, K] constant: this rank's part; [F/D, K] in memory, F/D*K elements
+	Up      device.Ptr // [DIDx(D), F/D, K] constant: this rank's part; [F/D, K] in memory, F/D*K elements
 	O       device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	Wo      device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Wo      device.Ptr // [K, DIDx(D), N/D] constant: this rank's part; [K, N/D] in memory, K*(N/D) elements
 	Norm2   device.Ptr // [K]: the same on all ranks; K elements
 	G       device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	Down    device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	Down    device.Ptr // [K, DIDx(D), F/D] constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
 	Next    device.Ptr // [K]: the same on all ranks; K elements
 	C       device.Ptr // [M, K]; M*K elements
 	Z       device.Ptr // [M, K]; M*K elements
@@ -98,6 +99,7 @@ type Plan struct {
 	rsumlanded, csumlanded                                      *plan.Packets
 	gemmQuery, gemmKey, gemmRsumpartial, gemmU, gemmCsumpartial *plan.Product
 	kernels                                                     *kernels.Set
+	few                                                         *fewrows.Set // products of few rows
 	terms                                                       []driver.Ptr // of the sum that issue enqueues
 }
 
@@ -168,6 +170,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -176,15 +179,15 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Function("gemmanorm per head").Count(p.columnsQuery).Count(p.width).Number(p.epsilon).Make(q, main,
 		p.query.At(0), p.bytesQuery, p.query.At(0), p.normQ.At(0))
-	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	p.kernels.Function("gemmanorm per head").Count(p.columnsKey).Count(p.width).Number(p.epsilon).Make(q, main,
 		p.key.At(0), p.bytesKey, p.key.At(0), p.normK.At(0))
-	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	q.Linear(main, p.gemmRsumpartial, p.rsumpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmRsumpartial, p.rsumpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
@@ -194,10 +197,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.Making(p.kernels.Function("gemmanorm and add, gemmanorm").Count(p.columnsR).Number(p.epsilon), p.r.At(0),
 		p.behind.At(0), p.a.At(0), p.y.At(0), p.norm2.At(0)).Packets(q, main, p.rsumlanded, p.rsum.At(0),
 		p.bytesRsumpartial, p.terms...)
-	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
-	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
-	q.Linear(main, p.gemmCsumpartial, p.csumpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmCsumpartial, p.csumpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]

@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f91c0a4c2f8c6cbbcf4ccb6e8ead18bc878c002a3d25fdcf36c50dd992506de9
+// cf480456d3bbfeaa7e22af5754d9a46f17783575d55c8539da706e231ee7e2ed
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,29 +29,29 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "6c22b3428f5bc1df19f121b86a2ff07f86fc49a073dbeb41b38521320c8f1667",
+	sim.Compiled("biased", "47c7f8164734c16ded1579b1cdb5a7a7c146473fcf8628094bdb9e5358bd01c7",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "4cdbe8d8bf42c70fb9a00b4d4e4c074b465555217fe8ff97e3b682ce78773a37",
+	sim.Compiled("biasedfp8", "5f43a89b07f80dfb78cbf2f053a74528dc8604659acbcd1c854022aa35abc2bd",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "255bd468e6b5ec7a8b5aaa38bebfa883c3fa7b94fdc7e1f58e4c88a47f016bbd",
+	sim.Compiled("decode", "4e7fc9561e692676ae20a263d5f76211af59fb10c8beee30f7001521fd8b580c",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "d43cd85486379ed5524d2c080920d3ef501c551d2b2f497695c442231338a96c",
+	sim.Compiled("decodefp8", "d4f7d51205d841032332477b2a9202d036ed95d84ae49a099069ae36ea8860ac",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
+	sim.Compiled("decodenccl", "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "ad71b13bf5b4f48f143b2eee8dbce5546ba8c7bcc94686688565a6fba2fd2d7b",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "51c709596b0d7fe187bf26f2ffa7666df3161135ff8f86cd72460a9f2053a809",
+	sim.Compiled("gemma", "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "506cac2eb41021dd206597693d6bbb077c502b2ab1950f46488b23bc3a369789",
+	sim.Compiled("gemmanormed", "be0497a6802ee01cb029b29df3bc3e5ef257b6213f563959eb2f0be115c51527",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("normed", "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
+	sim.Compiled("normed", "983fe3f38d3e2394e02c31e835bd8b2d8c1a136400f334c2f0866f6fab07f122",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "0055eabb4028044ce8d6ec7a6abca899e5f040a80bb7c21f00f80e658a5bdb3c",
+	sim.Compiled("normedfp8", "2ece8c08157e43e16f70cdb22b9964fa6b2c8f8b360aae0306eb76e23e9b1868",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
 		unsafe.Pointer(C.normedscaled_kernels))

@@ -17,17 +17,17 @@
 //	Z = copy(C), rmsnorm(Next)
 //	  A      [M, K]
 //	  X      [M, K]
-//	  Wq     [DIDx(D), N/D, K]
-//	  Wk     [DIDx(D), N2/D, K]
-//	  Wv     [DIDx(D), N2/D, K]
+//	  Wq     [DIDx(D), N/D, K] constant
+//	  Wk     [DIDx(D), N2/D, K] constant
+//	  Wv     [DIDx(D), N2/D, K] constant
 //	  NormQ  [W]
 //	  NormK  [W]
 //	  O      [M, DIDx(D), N/D]
-//	  Wo     [K, DIDx(D), N/D]
+//	  Wo     [K, DIDx(D), N/D] constant
 //	  Norm2  [K]
-//	  GateUp [DIDx(D), N3/D, K]
+//	  GateUp [DIDx(D), N3/D, K] constant
 //	  G      [M, DIDx(D), F/D]
-//	  Down   [K, DIDx(D), F/D]
+//	  Down   [K, DIDx(D), F/D] constant
 //	  Next   [K]
 //	  C      [M, K]
 //	  Z      [M, K]
@@ -36,28 +36,30 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K]
-//	        NormQ [W];  NormK [W];  O [M, DIDx(D), N/D];  Wo [K, DIDx(D), N/D];  Norm2 [K]
-//	        GateUp [DIDx(D), N3/D, K];  G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D];  Next [K];  C [M, K]
-//	        Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wq [DIDx(D), N/D, K] constant;  Wk [DIDx(D), N2/D, K] constant
+//	        Wv [DIDx(D), N2/D, K] constant;  NormQ [W];  NormK [W];  O [M, DIDx(D), N/D]
+//	        Wo [K, DIDx(D), N/D] constant;  Norm2 [K];  GateUp [DIDx(D), N3/D, K] constant
+//	        G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D] constant;  Next [K];  C [M, K];  Z [M, K]
 //	plan:   Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D];  Rpartial [M, K]
 //	        R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D];  Cpartial [M, K]
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(Query, X, Wq)
+//	main:   Linear(Query, X, Wq) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*NormQ[column of a head]] of rows of N/D(Query, Query, NormQ) by
 //	    kernel
-//	main:   Linear(Key, X, Wk)
+//	main:   Linear(Key, X, Wk) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]] of rows of N2/D(Key, Key, NormK) by
 //	    kernel
-//	main:   Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value);  Linear(Rpartial, O, Wo)
+//	main:   Linear(Value, X, Wv) by kernel, weight ahead;  Call Attention(O, Query, Key, Value)
+//	main:   Linear(Rpartial, O, Wo) by kernel, weight ahead
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
 //	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Apply rmsnorm(Y, R, Norm2) of rows of
 //	                              K}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, GateUp);  Call SwiGLU(G, U);  Linear(Cpartial, G, Down)
+//	main:   Linear(U, Y, GateUp) by kernel, weight ahead;  Call SwiGLU(G, U)
+//	main:   Linear(Cpartial, G, Down) by kernel, weight ahead
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
 //	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
@@ -68,5 +70,5 @@
 // head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key by a kernel of its own; add(A) of R,
 // rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp da34bf45e8b63dce.
+// Proof: proven for D = 1..8, stamp b804c6e6edc315d2.
 package normed

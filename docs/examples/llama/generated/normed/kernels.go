@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -27,13 +28,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed normed_sm80.ptx
+//go:embed normed_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
+	Source:  "983fe3f38d3e2394e02c31e835bd8b2d8c1a136400f334c2f0866f6fab07f122",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

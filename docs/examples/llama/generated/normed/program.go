@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/numbers"
@@ -17,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "dea0ae067b3b3289f32dfc6b61f0c0f8d2522f11001970e5c88a2df4cdd1d31a",
-	Proof:   "proven for D = 1..8, stamp da34bf45e8b63dce",
+	Hash:    "1402f95d66c7aeba47445942f395da878db4eebd6dfa596f3ef86a5cd30ce385",
+	Proof:   "proven for D = 1..8, stamp b804c6e6edc315d2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "N3", By: "D"},
@@ -53,17 +54,17 @@ func (s Shape) String() string {
 type Buffers struct {
 	A      device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X      device.Ptr // [M, K]: the same on all ranks; M*K elements
-	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
-	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wq     device.Ptr // [DIDx(D), N/D, K] constant: this rank's part; [N/D, K] in memory, N/D*K elements
+	Wk     device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wv     device.Ptr // [DIDx(D), N2/D, K] constant: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	NormQ  device.Ptr // [W]: the same on all ranks; W elements
 	NormK  device.Ptr // [W]: the same on all ranks; W elements
 	O      device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Wo     device.Ptr // [K, DIDx(D), N/D] constant: this rank's part; [K, N/D] in memory, K*(N/D) elements
 	Norm2  device.Ptr // [K]: the same on all ranks; K elements
-	GateUp device.Ptr // [DIDx(D), N3/D, K]: this rank's part; [N3/D, K] in memory, N3/D*K elements
+	GateUp device.Ptr // [DIDx(D), N3/D, K] constant: this rank's part; [N3/D, K] in memory, N3/D*K elements
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	Down   device.Ptr // [K, DIDx(D), F/D] constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
 	Next   device.Ptr // [K]: the same on all ranks; K elements
 	C      device.Ptr // [M, K]; M*K elements
 	Z      device.Ptr // [M, K]; M*K elements
@@ -97,6 +98,7 @@ type Plan struct {
 	rlanded, clanded                                      *plan.Packets
 	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
+	few                                                   *fewrows.Set // products of few rows
 	terms                                                 []driver.Ptr // of the sum that issue enqueues
 }
 
@@ -161,6 +163,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -169,15 +172,15 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Function("rmsnorm per head").Count(p.columnsQuery).Count(p.width).Number(p.epsilon).Make(q, main,
 		p.query.At(0), p.bytesQuery, p.query.At(0), p.normQ.At(0))
-	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	p.kernels.Function("rmsnorm per head").Count(p.columnsKey).Count(p.width).Number(p.epsilon).Make(q, main,
 		p.key.At(0), p.bytesKey, p.key.At(0), p.normK.At(0))
-	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
@@ -186,9 +189,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	p.kernels.Adding(p.a.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon), p.y.At(0),
 		p.norm2.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
-	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
 	q.Call(main, "SwiGLU", p.SwiGLU, p.g.All(), p.u.All())
-	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]

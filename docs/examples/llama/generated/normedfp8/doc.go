@@ -16,17 +16,17 @@
 //	Z = copy(C), rmsnorm(Next)
 //	  A           [M, K]
 //	  X           [M, K]
-//	  Wq          e4m3 [DIDx(D), N/D, K] times ScaleWq
-//	  Wk          e4m3 [DIDx(D), N2/D, K] times ScaleWk
-//	  Wv          e4m3 [DIDx(D), N2/D, K] times ScaleWv
+//	  Wq          e4m3 [DIDx(D), N/D, K] times ScaleWq constant
+//	  Wk          e4m3 [DIDx(D), N2/D, K] times ScaleWk constant
+//	  Wv          e4m3 [DIDx(D), N2/D, K] times ScaleWv constant
 //	  NormQ       [W]
 //	  NormK       [W]
 //	  O           [M, DIDx(D), N/D]
-//	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
+//	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo constant
 //	  Norm2       [K]
-//	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
+//	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant
 //	  G           [M, DIDx(D), F/D]
-//	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown
+//	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown constant
 //	  Next        [K]
 //	  C           [M, K]
 //	  Z           [M, K]
@@ -41,11 +41,12 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wq e4m3 [DIDx(D), N/D, K] times ScaleWq
-//	        Wk e4m3 [DIDx(D), N2/D, K] times ScaleWk;  Wv e4m3 [DIDx(D), N2/D, K] times ScaleWv;  NormQ [W]
-//	        NormK [W];  O [M, DIDx(D), N/D];  Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
-//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  G [M, DIDx(D), F/D]
-//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
+//	caller: A [M, K];  X [M, K];  Wq e4m3 [DIDx(D), N/D, K] times ScaleWq constant
+//	        Wk e4m3 [DIDx(D), N2/D, K] times ScaleWk constant
+//	        Wv e4m3 [DIDx(D), N2/D, K] times ScaleWv constant;  NormQ [W];  NormK [W];  O [M, DIDx(D), N/D]
+//	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo constant;  Norm2 [K]
+//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant;  G [M, DIDx(D), F/D]
+//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown constant;  Next [K];  C [M, K];  Z [M, K]
 //	        ScaleWq fp32 [DIDx(D), N/D];  ScaleWk fp32 [DIDx(D), N2/D];  ScaleWv fp32 [DIDx(D), N2/D]
 //	        ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D];  ScaleDown fp32 [K]
 //	plan:   Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D];  Rpartial [M, K]
@@ -53,21 +54,22 @@
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(Query, X, Wq * ScaleWq) by kernel
+//	main:   Linear(Query, X, Wq * ScaleWq) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*NormQ[column of a head]] of rows of N/D(Query, Query, NormQ) by
 //	    kernel
-//	main:   Linear(Key, X, Wk * ScaleWk) by kernel
+//	main:   Linear(Key, X, Wk * ScaleWk) by kernel, weight ahead
 //	main:   Make [x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]] of rows of N2/D(Key, Key, NormK) by
 //	    kernel
-//	main:   Linear(Value, X, Wv * ScaleWv) by kernel;  Call Attention(O, Query, Key, Value)
-//	main:   Linear(Rpartial, O, Wo * ScaleWo) by kernel
+//	main:   Linear(Value, X, Wv * ScaleWv) by kernel, weight ahead
+//	main:   Call Attention(O, Query, Key, Value)
+//	main:   Linear(Rpartial, O, Wo * ScaleWo) by kernel, weight ahead
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
 //	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Apply rmsnorm(Y, R, Norm2) of rows of
 //	                              K}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, GateUp * ScaleGateUp) by kernel;  Call SwiGLU(G, U)
-//	main:   Linear(Cpartial, G, Down * ScaleDown) by kernel
+//	main:   Linear(U, Y, GateUp * ScaleGateUp) by kernel, weight ahead;  Call SwiGLU(G, U)
+//	main:   Linear(Cpartial, G, Down * ScaleDown) by kernel, weight ahead
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
 //	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
@@ -78,5 +80,5 @@
 // head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key by a kernel of its own; add(A) of R,
 // rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7fa726230f900c64.
+// Proof: proven for D = 1..8, stamp 8858ca86a4726d10.
 package normedfp8

@@ -28,13 +28,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed normedfp8_sm80.ptx
+//go:embed normedfp8_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "0055eabb4028044ce8d6ec7a6abca899e5f040a80bb7c21f00f80e658a5bdb3c",
+	Source:  "2ece8c08157e43e16f70cdb22b9964fa6b2c8f8b360aae0306eb76e23e9b1868",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

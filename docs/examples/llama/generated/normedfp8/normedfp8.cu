@@ -106,9 +106,9 @@ DEVICE void groups_of(const struct groups &p)
 
 extern "C" {
 __global__ void __launch_bounds__(512, 1)
-groups_bf16(const __grid_constant__ struct groups p) { groups_of<bf16>(p); }
+groups_bf16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<bf16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
+groups_fp16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp16>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -281,11 +281,11 @@ DEVICE void packets_of(const struct packets &p)
 extern "C" {
 __global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
 {
-  packets_of<bf16>(p);
+  next_may_start(); packets_of<bf16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
 {
-  packets_of<fp16>(p);
+  next_may_start(); packets_of<fp16>(p);
 }
 }
 
@@ -476,34 +476,34 @@ struct fewrows_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 2) narrow8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 1, 1, 6, false>::run(p);
+  fewrows_code<bf16, coded, 1, 1, 6, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 1, 1, 6, false>::run(p);
+  fewrows_code<fp16, coded, 1, 1, 6, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3, false>::run(p);
+  fewrows_code<bf16, coded, 2, 2, 3, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3, false>::run(p);
+  fewrows_code<fp16, coded, 2, 2, 3, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 4, 4, false>::run(p);
+  fewrows_code<bf16, coded, 2, 4, 4, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 4, 4, false>::run(p);
+  fewrows_code<fp16, coded, 2, 4, 4, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 4, 8, 2, false>::run(p);
+  fewrows_code<bf16, coded, 4, 8, 2, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 4, 8, 2, false>::run(p);
+  fewrows_code<fp16, coded, 4, 8, 2, true>::run(p);
 }
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "4a63cb03d3af8ae248823bd837fe3bf12d2f2e47e3ca6e3231c8b3da55539d24",
-	Proof:   "proven for D = 1..8, stamp 7fa726230f900c64",
+	Hash:    "bb464721e7a5c233a1850eb0c60cb2ced3e20c91f2aee48245cc4d3b2324793c",
+	Proof:   "proven for D = 1..8, stamp 8858ca86a4726d10",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
@@ -55,23 +55,28 @@ func (s Shape) String() string {
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	X device.Ptr // [M, K]: the same on all ranks; M*K elements
-	// Wq is e4m3 [DIDx(D), N/D, K] times ScaleWq: this rank's part; [N/D, K] in memory, N/D*K elements of a byte.
+	// Wq is e4m3 [DIDx(D), N/D, K] times ScaleWq constant: this rank's part; [N/D, K] in memory, N/D*K elements of a
+	// byte.
 	Wq device.Ptr
-	// Wk is e4m3 [DIDx(D), N2/D, K] times ScaleWk: this rank's part; [N2/D, K] in memory, N2/D*K elements of a byte.
+	// Wk is e4m3 [DIDx(D), N2/D, K] times ScaleWk constant: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
+	// byte.
 	Wk device.Ptr
-	// Wv is e4m3 [DIDx(D), N2/D, K] times ScaleWv: this rank's part; [N2/D, K] in memory, N2/D*K elements of a byte.
+	// Wv is e4m3 [DIDx(D), N2/D, K] times ScaleWv constant: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
+	// byte.
 	Wv    device.Ptr
 	NormQ device.Ptr // [W]: the same on all ranks; W elements
 	NormK device.Ptr // [W]: the same on all ranks; W elements
 	O     device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
-	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo: this rank's part; [K, N/D] in memory, K*(N/D) elements of a byte.
+	// Wo is e4m3 [K, DIDx(D), N/D] times ScaleWo constant: this rank's part; [K, N/D] in memory, K*(N/D) elements of a
+	// byte.
 	Wo    device.Ptr
 	Norm2 device.Ptr // [K]: the same on all ranks; K elements
-	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp: this rank's part; [N3/D, K] in memory, N3/D*K elements of a
-	// byte.
+	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp constant: this rank's part; [N3/D, K] in memory, N3/D*K
+	// elements of a byte.
 	GateUp device.Ptr
 	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
-	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown: this rank's part; [K, F/D] in memory, K*(F/D) elements of a byte.
+	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown constant: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	// of a byte.
 	Down    device.Ptr
 	Next    device.Ptr // [K]: the same on all ranks; K elements
 	C       device.Ptr // [M, K]; M*K elements
@@ -193,7 +198,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true}
 	p.kernels = table.Declare(b, s.Type)
-	p.narrow = fewrows.Narrow.Declare(b, s.Type)
+	p.narrow = fewrows.Narrow.Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
