@@ -196,7 +196,7 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 func (w *writer) cutPieces() error {
 	for _, s := range w.chain.stages {
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
-		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
+		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, leave[0])
 		}
@@ -237,5 +237,5 @@ func (w *writer) finer(name, as string, parts int64) {
 	w.fine[name] = parts
 	b, rows := w.buffer(name), w.rowAxis(as, true)
 	rows.Outer = append(rows.Outer, schedule.DIDx(decimal(int(parts))))
-	b.Chunk = elements(schedule.Tensor{Axes: append([]schedule.Axis{rows}, b.Tensor.Axes[1:]...)})
+	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[len(b.Tensor.Axes)-1]}})
 }

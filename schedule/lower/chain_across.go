@@ -40,10 +40,10 @@ func (c *chain) junctionAt(i int) (j junction, ok bool) {
 
 // junctions finds by stage the junctions whose parts a schedule asks for, and cuts the memory of own rows there.
 func (w *writer) junctions() error {
-	w.across, w.fine, w.through = map[*stage]junction{}, map[string]int64{}, map[*stage]bool{}
+	w.across, w.through = map[*stage]junction{}, map[*stage]bool{}
 	parts := int64(0)
 	for i, s := range w.chain.stages {
-		if s.parts < 2 || s.toAll && w.alone(s) {
+		if s.parts < 2 || w.partsOf(s).n > 1 {
 			continue
 		}
 		j, ok := w.chain.junctionAt(i)

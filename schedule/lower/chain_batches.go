@@ -29,14 +29,6 @@ func (d *draft) inBatches() inBatches {
 	return inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
 }
 
-// around takes nodes for each batch, if rounds are of one.
-func (m inBatches) around(nodes ...hostir.Node) []hostir.Node {
-	if m.takes == batchByBatch {
-		return m.inTurn(nodes...)
-	}
-	return nodes
-}
-
 // within takes nodes of a round for each batch, if it takes all.
 func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
 	if m.takes == batchesInRound && len(nodes) > 0 {
@@ -91,8 +83,9 @@ func inBatchesOf(t schedule.Tensor) int {
 // batched finds in how many batches the rows come: one gather and one sum can take them in turn.
 func (c *chain) batched(d *draft) error {
 	first := c.stages[0]
-	if d.lonely() {
+	if len(c.stages) == 1 && first.outward() && first.left.Batches != "" {
 		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
+		c.order = batchesInRound
 		return nil
 	}
 	a, _ := d.schedule.Tensor(first.input)

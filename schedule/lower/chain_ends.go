@@ -8,20 +8,26 @@ import (
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	first, sets := mainRef, w.streams()
-	if w.any((*stage).puts) {
-		first = w.put
-	}
-	if w.copies() {
-		first = copyRef
-	}
-	if w.meetsBeforeEarly() {
-		first = mainRef
-	}
 	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	first, sets := mainRef, w.streams()
 	fork := w.fork(sets...)
 	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // streams of products are forked there
 		fork.Streams = fork.Streams[:len(sets)-len(w.sets)]
+	}
+	now, then := w.startFirst()
+	switch {
+	case w.meetsBeforeEarly() || len(now) > 0:
+	case w.copies():
+		first = copyRef
+	case w.any(w.putting):
+		first = w.put
+	}
+	if len(now) > 0 {
+		begin := fork
+		begin.Streams, begin.Remark = now, "the first product starts before the post"
+		w.add(begin)
+		n := len(sets) - len(w.sets) - len(w.beside())
+		fork.Streams = slices.Concat(fork.Streams[:n], then, refs(w.beside()))
 	}
 	if first == mainRef {
 		w.open(first)
@@ -32,20 +38,59 @@ func (w *writer) head() {
 	if first != mainRef {
 		w.open(first)
 	}
-	if w.copies() && w.any((*stage).puts) {
-		w.add(hostir.After(w.put, copyRef))
-	}
-	if w.any(func(s *stage) bool { return w.leaves[s].before != nil }) { // products wait behind this rank's posts
-		w.add(hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: refs(w.sets),
-			On: []hostir.StreamRef{first}})
-	}
+	w.add(w.behindPosts(first)...)
 	if w.exchanges() {
 		w.add(hostir.After(collectiveRef, first)) // peers need these posts before they can exchange
 	}
-	if s := w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
-		w.moves(s.here(), w.comes[s].begin...)
-		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
+	for _, s := range w.chain.stages {
+		if s.pulls() && w.partsOf(s).n > 1 {
+			w.moves(s.here(), w.comes[s].begin...)
+		}
+		if d := w.leaves[s]; d.take != nil && w.partsOf(s).n > 1 {
+			w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
+			if d.puts.Name != putName {
+				w.add(hostir.Synchronize{Streams: refs([]hostir.StreamSet{d.puts}), On: []hostir.StreamRef{w.put}})
+			}
+		}
 	}
+}
+
+// behindPosts lets the streams that wait for peers do so behind this rank's posts, which are on another one.
+func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
+	var waiting []hostir.StreamSet
+	for _, set := range w.puts() {
+		if set.Name != posts.Set {
+			waiting = append(waiting, set)
+		}
+	}
+	if w.any(func(s *stage) bool { return w.leaves[s].before != nil }) { // those of products
+		waiting = append(waiting, w.sets...)
+	}
+	if posts == mainRef || len(waiting) == 0 {
+		return nil
+	}
+	return []hostir.Node{hostir.Synchronize{Streams: refs(waiting), On: []hostir.StreamRef{posts}}}
+}
+
+// startFirst divides the streams of products for those that begin ahead of the posts and the others. Products that wait
+// for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
+// device, whatever its priority, so the others must not begin at the same moment.
+func (w *writer) startFirst() (now, then []hostir.StreamRef) {
+	s := w.chain.stages[0]
+	i := slices.IndexFunc(w.sets, func(x hostir.StreamSet) bool { return x.Name == workName })
+	if d := w.leaves[s]; i < 0 || !w.outward(s) || s.given != "" || len(d.open) == 0 || d.take == nil && d.slot == nil {
+		return nil, refs(w.sets)
+	} else if set := w.sets[i]; d.take == nil { // the others wait for peers
+		if w.with.compute > 0 {
+			return nil, refs(w.sets)
+		}
+		now, then = []hostir.StreamRef{d.own}, refs(w.sets)
+		then[i].To = d.own.Index
+	} else if now, then = refs(w.sets[i:i+1]), slices.Delete(refs(w.sets), i, i+1); set.Falling {
+		now = []hostir.StreamRef{hostir.StreamAt(set.Name, set.First)}
+		then = append(then, hostir.StreamRef{Set: set.Name, From: hostir.Add(set.First, one), To: set.Count})
+	}
+	return now, then
 }
 
 // meetsBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
@@ -74,15 +119,25 @@ func (w *writer) beside() (sets []hostir.StreamSet) {
 	return sets
 }
 
+// putting says that a stage has the stream of sums.
+func (w *writer) putting(s *stage) bool { return s.puts() && w.leaves[s].passes == nil }
+
+// puts are the sets of streams of copies and sums that leave.
+func (w *writer) puts() (sets []hostir.StreamSet) {
+	for _, s := range w.chain.stages {
+		if w.putting(s) {
+			sets = withSet(withSet(sets, hostir.StreamSet{Name: putName, High: true}), w.leaves[s].puts)
+		}
+	}
+	return sets
+}
+
 // streams are those of the program.
 func (w *writer) streams() (sets []hostir.StreamSet) {
 	if w.copies() {
 		sets = append(sets, copySet)
 	}
-	if w.any((*stage).puts) {
-		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
-	}
-	return slices.Concat(sets, w.sets, w.beside())
+	return slices.Concat(sets, w.puts(), w.sets, w.beside())
 }
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
@@ -111,7 +166,7 @@ func (w *writer) reads() bool {
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
-	puts, copies, spreads := w.any((*stage).puts), w.copies(), w.any(w.spreads)
+	puts, copies, spreads := w.any(w.putting), w.copies(), w.any(w.spreads)
 	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
 	if copies {
 		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef

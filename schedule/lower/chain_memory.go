@@ -33,7 +33,7 @@ func (w *writer) memories() {
 		switch {
 		case s.ofSummands():
 			w.cut(s.whole(), schedule.D)
-		case w.byRanks(s) && !w.lonely() && !s.takesParts():
+		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
 		}
 	}
@@ -154,14 +154,22 @@ func (w *writer) indexed(s *stage) {
 	if s.given != "" {
 		rows = s.sums
 	}
+	if s.left.Columns() {
+		w.cut(s.ops[0].In[1], schedule.D)
+		return
+	}
 	w.cutRows(w.rowExtent(rows), 1)
+	cut := []schedule.Extent{schedule.D}
+	if w.takes == batchesInRound && s.puts() {
+		cut = []schedule.Extent{chunksName, schedule.D}
+	}
 	names := append(w.eachRows(s), s.into)
 	if !s.ofAll() && s.given == "" {
 		names = append(names, s.input)
 	}
 	for _, name := range names {
 		if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
-			w.cut(name, schedule.D)
+			w.cut(name, cut...)
 		}
 	}
 }
@@ -169,12 +177,28 @@ func (w *writer) indexed(s *stage) {
 // leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
 // one rank's after another's.
 func (w *writer) leavingRows(s *stage) []string {
-	if !s.puts() || w.lonely() {
+	if !s.puts() {
 		return nil
 	}
-	names := []string{w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
+	names := []string{w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
 		s.ops[len(s.ops)-1].Added()}
+	if s.given == "" && w.outward(s) { // which is multiplied in these parts
+		names = append(append(names, w.eachRows(s)...), s.input)
+	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
+}
+
+// ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
+// rank's. Rows of batches that leave together lie together there.
+func (w *writer) ofEachRank(s *stage, columns schedule.Axis, name string) {
+	name = w.named(name, s.sums)
+	if sum := *w.buffer(s.sums); s.left.Columns() {
+		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
+		return
+	}
+	if w.eachRank(name, s.sums, columns); w.takes == batchesInRound {
+		w.fine[name] = w.n
+	}
 }
 
 // eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.

@@ -69,7 +69,11 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	index, _, _ := productOf(o)
 	if o.Out == s.sums {
-		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, w.weight(o))
+		weight := w.weight(o)
+		if s.left.Columns() { // they are rows of the weight
+			x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
+		}
+		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, weight)
 	}
 	with := w.schedule.With(o)
 	var bias []hostir.View

@@ -16,11 +16,13 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case i > 0 && s.ofSummands() && (s.held != nil || w.early(s)):
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s)
+	case i > 0 && s.given != "":
+		nodes = append(nodes, hostir.After(w.put, mainRef))
 	case i > 0 || s.gathers && !s.pulls():
-		nodes = append(nodes, w.workAfterMain())
+		nodes = append(nodes, w.workAfterMain(s))
 	}
-	nodes = append(nodes, w.around(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; s.puts() && !goesOn && w.awaited(s, i) {
+	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
+	if _, goesOn := w.across[s]; s.puts() && !goesOn && w.leaves[s].passes == nil && w.awaited(s, i) {
 		sums := []hostir.StreamRef{w.put}
 		if d := w.leaves[s]; d.turns != nil {
 			sums = refs(d.beside)
@@ -49,7 +51,7 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 		}
 	}
 	if a.withStep() {
-		return append(nodes, w.workAfterMain())
+		return append(nodes, w.workAfterMain(s))
 	}
 	nodes = append(nodes, hostir.After(a.on, mainRef))
 	if a.exchanges {
@@ -58,10 +60,17 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 	return nodes
 }
 
-// workAfterMain lets the streams of products begin.
-func (w *writer) workAfterMain() hostir.Node {
+// workAfterMain lets the streams of a stage's products begin, and those of what leaves in their rounds.
+func (w *writer) workAfterMain(s *stage) hostir.Node {
+	var sets []hostir.StreamSet
+	for _, t := range w.order(s) {
+		sets = withSet(sets, t.set)
+	}
+	if puts := w.leaves[s].puts; puts.Name == putsName {
+		sets = append(sets, puts)
+	}
 	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
-		Streams: refs(w.sets), On: []hostir.StreamRef{mainRef}}
+		Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
 }
 
 // together brings all rows of a stage, ahead of its operations.
@@ -93,11 +102,18 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 }
 
 // rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last
-// operation.
+// operation, and where nothing comes.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	var nodes []hostir.Node
-	ops, turns := s.ops, w.leaves[s].turns
-	if s.puts() && turns == nil {
+	ops, d := s.ops, w.leaves[s]
+	switch {
+	case d.passes != nil:
+		return d.passes()
+	case w.outward(s) && d.turns != nil:
+		return w.rounds(s)
+	case w.outward(s):
+		return append(w.peersInTurn(s), w.ownLeaves(s)...)
+	case s.puts() && d.turns == nil:
 		ops = s.beforeSum()
 	}
 	if a := w.comes[s]; !w.through[s] && !a.copied {
@@ -111,8 +127,8 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	nodes = w.within(nodes...)
 	nodes = append(nodes, w.peersInTurn(s)...)
-	if turns != nil {
-		return append(nodes, w.leaves[s].rounds(s)...)
+	if d.turns != nil {
+		return append(nodes, w.rounds(s)...)
 	}
 	if s.puts() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
@@ -146,10 +162,20 @@ func (w *writer) order(s *stage) []turns {
 	if s.ofSummands() {
 		return []turns{w.shift(1).onMain()}
 	}
-	if d := w.leaves[s]; d.order != nil {
+	if d := w.leaves[s]; d.order != nil && s.given == "" {
 		return d.order
 	}
-	return []turns{w.shift(1)}
+	t := w.shift(1)
+	if s.puts() {
+		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
+	}
+	switch {
+	case s.given != "": // no product makes them
+		t.set = hostir.StreamSet{}
+	case w.outward(s) && w.with.compute == 0: // one for own rows
+		t.set.Count = hostir.Add(t.end, one)
+	}
+	return []turns{t}
 }
 
 // peersInTurn brings the pieces of the peers' rows, and does the operations on them.
@@ -179,6 +205,8 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 	a := w.comes[s]
 	round = slices.Clone(t.came)
 	for _, p := range t.pieces {
+		piece := p
+		p = w.inBatch(s, p)
 		from := p.from
 		if from.Buffer == "" {
 			from = w.at(s.here(), p)
@@ -188,6 +216,9 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 		}
 		round = append(round, w.within(products...)...)
+		if w.outward(s) {
+			round = append(round, hostir.MovesOf(s.sums, w.leaves[s].taken(piece)...)...)
+		}
 	}
 	round = append(round, t.behind...)
 	bring = hostir.MovesOf(s.here(), t.bring...)
@@ -213,33 +244,9 @@ func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.
 	if d.slot == nil {
 		return nodes
 	}
-	products := len(nodes) - 1 - len(s.terms)
-	return slices.Concat(nodes[:products], hostir.MovesOf(s.sums, d.before(t.work, p.rank)...),
-		into(d.slot(p.rank), nodes[products:]), hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
-}
-
-// ownLeaves makes the partial results of this rank's rows, and lets those of peers leave.
-func (w *writer) ownLeaves(s *stage) []hostir.Node {
-	sum := s.ops[len(s.ops)-1]
-	x := w.own(s)
-	if sum.In[0] != s.input {
-		x = w.rowsAt(sum.In[0], hostir.Rank)
-	}
-	leaves := w.leaves[s]
-	last := into(leaves.mine, w.products(mainRef, s, sum, ofRank(hostir.Rank), x))
-	last[0] = last[0].(hostir.Step).Described("own rows last, straight into their slot")
-	var taken []hostir.Node
-	for _, t := range w.order(s) {
-		if leaves.take != nil {
-			taken = append(taken, t.over(nil, leaves.take(t.pieces[0].rank)...)...)
-		}
-	}
-	if j, ok := w.across[s]; ok {
-		return w.goOn(j, last, taken, leaves)
-	}
-	out := slices.Concat(taken, []hostir.Node{hostir.After(w.put, mainRef)}, leaves.came,
-		[]hostir.Node{leaves.sum}, leaves.toAll)
-	return append(last, hostir.MovesOf(s.sums, out...)...)
+	before, last := s.last(nodes)
+	return slices.Concat(before, hostir.MovesOf(s.sums, d.before(t.work, p.rank)...), into(d.slot(p), last),
+		hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
 }
 
 // own are this rank's rows of a stage's input, where they are.

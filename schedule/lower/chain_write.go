@@ -31,7 +31,8 @@ func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
+	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName),
+		fine: map[string]int64{}}
 	w.heads()
 	w.memories()
 	w.countedRows()
@@ -42,11 +43,6 @@ func writeChain(d *draft) error {
 	w.departures()
 	w.workSets()
 	w.words()
-	if w.lonely() {
-		s := d.chain.stages[0]
-		w.add(w.leavesAlone(s, w.leaves[s])...)
-		return nil
-	}
 	w.head()
 	for i, s := range d.chain.stages {
 		if w.through[s] && s.own {
@@ -73,7 +69,7 @@ func (w *writer) pulled(s *stage) bool { return s.held != nil && s.held.pulls() 
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {
-	return w.inTurns(s) || s.gathers && !s.moved.From.Columns() || len(s.taken) > 0
+	return w.inTurns(s) && !s.leaving.ofAll || s.gathers && !s.moved.From.Columns() || len(s.taken) > 0
 }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.

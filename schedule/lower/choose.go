@@ -22,10 +22,10 @@ type options struct {
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need
-	way                       schedule.Way // the zero value
-	gathered, inPlace, lonely bool         // as intoCallers, inPlace and ofOneProduct say
-	lacks                     []string     // options, or values of theirs, that the way has for other communications
-	write                     func(d *draft, s *stage, w schedule.Way) error
+	way                      schedule.Way // the zero value
+	gathered, inPlace, apart bool         // as intoCallers, inPlace and noRowsCome say
+	lacks                    []string     // options, or values of theirs, that the way has for other communications
+	write                    func(d *draft, s *stage, w schedule.Way) error
 }
 
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest known.
@@ -60,10 +60,10 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 }
 
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; and it serves a stage to which no rows come.
-func intoCallers(l *lowering)  { l.gathered = true }
-func inPlace(l *lowering)      { l.inPlace = true }
-func ofOneProduct(l *lowering) { l.lonely = true }
+// within an operand; and it serves stages to which no rows come.
+func intoCallers(l *lowering) { l.gathered = true }
+func inPlace(l *lowering)     { l.inPlace = true }
+func noRowsCome(l *lowering)  { l.apart = true }
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -164,7 +164,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
 		l := &lowerings[i]
-		if l.need != of.need || l.lonely && !d.lonely() {
+		if l.need != of.need || l.apart && !of.stage.outward() {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))

@@ -13,173 +13,174 @@ type leaving struct {
 	plan   func(w *writer, s *stage) departure
 	cut    int    // parts that a rank's rows leave in; 0 and 1: one
 	cutAt  string // the field that says so
+	ofAll  bool   // rows of all ranks leave together, a part of them at a time
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
 type departure struct {
 	words []hostir.Semaphore
-	open  []hostir.Node                        // peers may begin
-	mine  hostir.View                          // where own rows are made
-	take  func(peer hostir.Expr) []hostir.Node // brings a peer's rows to their owner
-	came  []hostir.Node                        // waits until all peers' parts of own rows are here
-	sum   hostir.Step                          // of own rows
-	toAll []hostir.Node                        // brings all ranks the sums of all
+	open  []hostir.Node               // peers may begin
+	puts  hostir.StreamSet            // of the copies of each round, if these have streams of their own
+	own   hostir.StreamRef            // of the product of own rows
+	take  func(p piece) []hostir.Node // brings a peer's rows to their owner
+	after []hostir.StreamRef          // that the sum waits for, beside that
+	came  []hostir.Node               // waits until all peers' parts of own rows are here
+	sum   hostir.Step                 // of own rows
+	toAll []hostir.Node               // brings all ranks the sums of all
 	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
-	slot           func(peer hostir.Expr) hostir.View
+	slot           func(p piece) hostir.View
 	before, behind func(on hostir.StreamRef, peer hostir.Expr) []hostir.Node
 	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
 	// that, if no arrival has another one.
 	turns, order []turns
+	// All products and what is between, where sums are passed on.
+	passes func() []hostir.Node
 	beyond
-
-	lone // in a program that is this stage, to which no rows come
-}
-
-// lone is what a departure is, beyond that, where no rows come beside it.
-type lone struct {
-	share
-	head   []hostir.Node // forks its streams, and opens
-	last   hostir.StreamRef
-	first  bool                 // own rows are multiplied before peers'
-	passes func() []hostir.Node // all products and what is between, where sums are passed on
-	met    []hostir.Node        // brings the streams together for the sum
-	tail   []hostir.Node
 }
 
 // departures asks the ways of sums how partial results leave.
 func (w *writer) departures() {
 	w.leaves = map[*stage]departure{}
 	for _, s := range w.chain.stages {
-		if s.puts() {
-			w.leaves[s] = s.leaving.plan(w, s)
+		if !s.puts() {
+			continue
 		}
+		d := s.leaving.plan(w, s)
+		if d.own.Set == "" {
+			_, d.own = w.streamsOf(s)
+		}
+		w.leaves[s] = d
 	}
 }
 
-// leaveBy gives a stage that ends with sums a way. What the caller gives leaves at once
-// where other stages follow.
-func (d *draft) leaveBy(s *stage, way leaving) {
-	if s.given != "" && !d.lonely() {
-		s.summing = way.atOnce
-		return
+// outward says that partial results leave a stage to which no rows come.
+func (s *stage) outward() bool { return s.puts() && !s.ofAll() }
+
+// outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
+func (w *writer) outward(s *stage) bool {
+	_, goesOn := w.across[s]
+	return s.outward() && !goesOn
+}
+
+// streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where rows
+// come at the same time, one stream has all copies, and own rows wait for the products of all others. Else the copies of
+// each round have a stream, so that their start-up latency overlaps other copies, and own rows have that of the lowest
+// priority: they fill what the products that travel leave of the device.
+func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
+	if !w.outward(s) || s.given != "" {
+		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
-	s.leaving = way
+	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
+		hostir.StreamAt(workName, poolIndex(w.draft, hostir.Size))
 }
 
-// alone says that a stage is a program of its own, or as one: nothing comes beside its partial results.
-func (d *draft) alone(s *stage) bool { return s.given != "" || d.lonely() }
-
-// atOnce is a departure of what the caller gives, among other stages.
-func (l leaving) atOnce(w *writer, s *stage) []hostir.Node {
-	l.memory(w, s, w.columnsOf(s.sums))
-	d := l.plan(w, s)
-	w.program.Semaphores = append(w.program.Semaphores, d.words...)
-	if len(d.toAll) > 0 {
-		w.semaphores(w.named(read, s.sums))
+// partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
+// batches, or those of sums for all ranks.
+func (w *writer) partsOf(s *stage) parts {
+	switch {
+	case w.takes == batchByBatch && w.n > 1:
+		return w.parts
+	case s.toAll && s.outward():
+		return parts{int64(max(s.parts, 1)), "j"}
 	}
-	return w.leavesAlone(s, d)
+	return parts{n: 1}
 }
 
-// lonely says that the program is one product whose partial results leave, and that nothing comes. Sums in fp32
-// leave as those of several operations do.
-func (d *draft) lonely() bool {
-	s := d.chain.stages[0]
-	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && len(s.terms) == 0 &&
-		s.puts() && !d.widens(s)
+// pieceOf is what a stage makes of a rank's rows at a time.
+func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
+	return piece{rank: rank, part: w.partsOf(s).part()}
 }
 
-// post lets peers begin.
-func (d departure) post(s *stage) []hostir.Node { return hostir.MovesOf(s.sums, d.open...) }
+// inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
+func (w *writer) inBatch(s *stage, p piece) piece {
+	if s.puts() && w.takes == batchesInRound {
+		p.part = w.part()
+	}
+	return p
+}
 
 // slotsFree posts that peers may write the slots of a stage.
 func (w *writer) slotsFree(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.sums), every).Described("the slots may be written")}
 }
 
-// ownLast puts products on streams of their own, the product of this rank's rows on the last, and returns that. Partial
-// results that travel must be made first: products that may run at once with equal priority share the device instead.
-func (w *writer) ownLast() (set hostir.StreamSet, last hostir.StreamRef) {
-	if w.with.compute == 0 {
-		w.set.First, w.set.Count = one, hostir.Add(hostir.Size, one)
-	}
-	return w.set, hostir.StreamAt(w.set.Name, poolIndex(w.draft, hostir.Size))
+// made are the operations of a stage on a piece, the last of which makes its result elsewhere.
+func (w *writer) made(on hostir.StreamRef, s *stage, p piece, to hostir.View) []hostir.Node {
+	return s.lastInto(to, w.operations(on, s, s.ops, p, w.at(s.here(), p)))
 }
 
-// staggered forks the streams of the products, posts to the peers, and forks the other
-// streams: the first product need not wait for the post, and the copies wait for peers. If
-// priorities fall, only the first step is forked before the post: a product that has begun
-// keeps the device, whatever its priority, so the others must not begin at the same moment.
-func (w *writer) staggered(post []hostir.Node, set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
-	first := w.fork(append(others, set)...)
-	rest := first
-	first.Remark = "the first product starts before the post"
-	first.Streams, rest.Streams = refs([]hostir.StreamSet{set}), refs(others)
-	if set.Falling {
-		first.Streams = []hostir.StreamRef{hostir.StreamAt(set.Name, one)}
-		rest.Streams = append(rest.Streams, hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
+// lastInto has the last operation on a piece make its result elsewhere.
+func (s *stage) lastInto(to hostir.View, nodes []hostir.Node) []hostir.Node {
+	if len(nodes) == 0 { // the caller has it
+		return nil
 	}
-	return append(append([]hostir.Node{first}, post...), rest)
+	before, last := s.last(nodes)
+	return append(before, into(to, last)...)
 }
 
-// leavesAlone is the program of a stage from which partial results leave, and to which no rows come. A step multiplies
-// the rows of one peer.
-func (w *writer) leavesAlone(s *stage, d departure) []hostir.Node {
-	between := d.passes
-	switch {
-	case between != nil:
-	case d.turns != nil:
-		between = func() []hostir.Node { return d.rounds(s) }
-	default:
-		between = func() []hostir.Node { return d.inTurn(w.piecesLeave(s, d)...) }
-	}
-	return slices.Concat(d.head, between(), d.tail)
+// last divides the operations on a piece for those that make its partial result and the others.
+func (s *stage) last(nodes []hostir.Node) (before, last []hostir.Node) {
+	n := len(nodes) - 1 - len(s.terms)
+	return nodes[:n:n], nodes[n:]
 }
 
 // rounds are those of a departure that has its own.
-func (d departure) rounds(s *stage) (nodes []hostir.Node) {
-	for _, t := range d.turns {
-		nodes = append(nodes, d.round(s, t)...)
+func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
+	for _, t := range w.leaves[s].turns {
+		nodes = append(nodes, w.leavingRound(s, t)...)
 	}
-	return append(nodes, hostir.MovesOf(s.sums, d.toAll...)...)
+	return append(nodes, hostir.MovesOf(s.sums, w.leaves[s].toAll...)...)
 }
 
-func (d departure) round(s *stage, t turns) (nodes []hostir.Node) {
+func (w *writer) leavingRound(s *stage, t turns) (nodes []hostir.Node) {
 	for _, p := range t.pieces {
-		nodes = append(nodes, d.made(t.work, p.into, p.rank)...)
+		nodes = append(nodes, w.made(t.work, s, p, p.into)...)
 	}
 	nodes = append(nodes, hostir.MovesOf(s.sums, t.leave...)...)
 	for _, inner := range t.then {
-		nodes = append(nodes, d.round(s, inner)...)
+		nodes = append(nodes, w.leavingRound(s, inner)...)
 	}
 	return t.over(nil, nodes...)
 }
 
-// piecesLeave makes the peers' rows, sends each product, makes the own rows, and sums.
-func (w *writer) piecesLeave(s *stage, d departure) []hostir.Node {
-	to := hostir.Var("to")
-	piece := []hostir.Node{hostir.Bind("to", hostir.Ahead(step))}
-	if d.before != nil {
-		piece = append(piece, hostir.MovesOf(s.sums, d.before(w.work, to)...)...)
+// taken are the steps that bring a piece to its owner.
+func (d departure) taken(p piece) []hostir.Node {
+	if d.take == nil {
+		return nil
 	}
-	piece = append(piece, d.made(w.work, d.slot(to), to)...)
-	if d.behind != nil {
-		piece = append(piece, hostir.MovesOf(s.sums, d.behind(w.work, to)...)...)
-	} else {
-		piece = append(piece, hostir.MovesOf(s.sums, d.take(to)...)...)
-	}
-	when := "last, "
-	if d.first {
-		when = ""
-	}
-	own := d.made(d.last, d.mine, hostir.Rank)
-	for i, n := range own {
-		if x, ok := n.(hostir.Step); ok {
-			own[i] = x.Described("own " + d.what() + " " + when + "straight into their slot")
+	return d.take(p)
+}
+
+// ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
+func (w *writer) ownLeaves(s *stage) []hostir.Node {
+	d := w.leaves[s]
+	last, taken := w.ownMade(s), []hostir.Node{}
+	for _, t := range w.order(s) {
+		if x := d.taken(t.pieces[0]); len(x) > 0 && !w.outward(s) {
+			taken = append(taken, t.over(nil, x...)...)
 		}
 	}
-	nodes := append([]hostir.Node{steps(piece...)}, own...)
-	if d.first {
-		slices.Reverse(nodes)
+	if j, ok := w.across[s]; ok {
+		return w.goOn(j, last, taken, d)
 	}
-	return slices.Concat(nodes, d.met, hostir.MovesOf(s.sums, append(append(d.came, d.sum), d.toAll...)...))
+	if len(last) > 0 {
+		taken = append(taken, hostir.After(w.put, append([]hostir.StreamRef{d.own}, d.after...)...))
+	}
+	return append(last, hostir.MovesOf(s.sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
+}
+
+// ownMade are the operations on own rows that are left for the end.
+func (w *writer) ownMade(s *stage) []hostir.Node {
+	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.ops)-1:]
+	if w.outward(s) {
+		x, ops = w.at(s.here(), p), s.ops
+	}
+	nodes := w.operations(w.leaves[s].own, s, ops, p, x)
+	if len(nodes) == 0 {
+		return nil
+	}
+	before, last := s.last(nodes)
+	last = into(w.at(w.named(slots, s.sums), p), last)
+	last[0] = last[0].(hostir.Step).Described("own rows last, straight into their slot")
+	return w.within(append(before, last...)...)
 }

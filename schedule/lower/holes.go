@@ -48,7 +48,7 @@ var holes = []hole{
 		return named(w, schedule.TwoShot{}) || named(w, schedule.PushTwoShot{})
 	}, "it brings every rank all sums"},
 	{func(n need, w schedule.Way) bool { return n.sums() },
-		"it does one product from which sums leave, and nothing beside it"},
+		"it adds up products of rows that are there from the beginning, and these come"},
 }
 
 // sums says that partial results meet.

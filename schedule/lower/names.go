@@ -24,6 +24,7 @@ const (
 	ready      = "ready"    // the owner's shard may be read
 	read       = "read"     // the reader is done with the owner's shard
 	copyName   = "copy"
+	putsName   = "puts" // streams of copies of partial results, one a step
 	workName   = "work"
 	// collectiveName is the stream of collectives beside products, and of exchanges with other hosts.
 	collectiveName = "nccl"

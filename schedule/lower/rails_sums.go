@@ -18,7 +18,7 @@ const (
 
 // memory is that of slots, and for a rank's rows of a stage's sums for each host.
 func (r railed) memory(w *writer, s *stage, columns schedule.Axis) {
-	slotMemory(w, s, columns, int(r.n))
+	slotMemory(w, s, columns)
 	each := []string{hostSums, railSums}
 	if s.toAll {
 		each = append(each, landing)
@@ -33,22 +33,24 @@ type railSum struct {
 	*writer
 	parts
 	s     *stage
-	alone bool             // products and sums take turns; else all rows have been through the stage
-	put   hostir.StreamRef // of the copies to slots
+	first bool // products and sums take turns; else all rows have been through the stage
 }
 
 // sums is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it,
 // which others need.
 func (r railed) sums(w *writer, s *stage) (d departure) {
-	x := railSum{w, parts(r), s, w.alone(s), w.put}
+	x := railSum{w, parts(r), s, w.outward(s)}
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	d.exchanges, d.beside = true, []hostir.StreamSet{collectiveSet}
 	to, from := hostir.HostBehind(phase), hostir.HostAhead(phase) // as rows come
-	if x.alone {
-		x.put, to, from = copyRef, from, to
-		d.share = shareOf(s, int(r.n))
+	if x.first {
+		to, from = from, to
+	}
+	if x.first && s.given == "" {
+		d.order = []turns{{set: x.set}}
+		d.order[0].set.First, d.order[0].set.Count = one, hostir.Add(x.all(hostir.Size), one)
 	}
 	others := phases(hostir.Bind("host", to), hostir.Bind("next", from))
 	host, next := hostir.Var("host"), hostir.Var("next")
@@ -57,11 +59,8 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
 	own.then = x.toHost(hostir.Const(0), railSums, x.ofHosts(&d)...)
-	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(x.put, x.named(free), every)}},
+	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(w.put, x.named(free), every)}},
 		x.partByPart(others), x.partByPart(own)}
-	if x.alone {
-		x.around(&d)
-	}
 	return d
 }
 
@@ -71,7 +70,7 @@ func (x railSum) named(name string) string { return x.writer.named(name, x.s.sum
 // product of a program of them alone has a stream of its own, in the order in which they leave.
 func (x railSum) work(turn hostir.Expr) (peers, own hostir.StreamRef) {
 	switch zero := hostir.Const(0); {
-	case x.alone:
+	case x.first:
 		before := x.chunk(hostir.Sub(phase, one))
 		return workOf(before, step), workOf(hostir.Add(before, one), zero)
 	case turn.Equal(zero):
@@ -95,9 +94,9 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
 	partial := x.made(to)
-	if peers.work = made; x.alone {
-		peers.pieces = []piece{{rank: to, into: partial}}
-		own.pieces = []piece{{rank: slot, into: hostir.Chunk(x.named(slots), x.chunk(slot))}}
+	if peers.work = made; x.first {
+		peers.pieces = []piece{{rank: to, part: x.part(), into: partial}}
+		own.pieces = []piece{{rank: slot, part: x.part(), into: hostir.Chunk(x.named(slots), x.chunk(slot))}}
 	}
 	peers.leave = append(peers.leave, hostir.Set(x.put, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
 		hostir.Post(x.put, x.named(arrived), peer).Member(number))
@@ -121,7 +120,7 @@ func (x railSum) made(rank hostir.Expr) hostir.View {
 func (x railSum) terms(host hostir.Expr) []hostir.View {
 	zero, of := hostir.Const(0), hostir.OnHost(host, hostir.Var(hostir.RankIndex))
 	slot := hostir.Chunk(x.named(slots), x.chunk(of))
-	if x.alone && x.s.given == "" {
+	if x.first && x.s.given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}
 	return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.Local),
@@ -158,21 +157,4 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 	return slices.Concat([]hostir.Node{sum(own),
 		hostir.Post(collectiveRef, word, every).Member(x.part()).Described("peers may read " + own.Buffer),
 		hostir.After(relay, collectiveRef)}, others.brought())
-}
-
-// around is the beginning and the end of a program of these sums alone.
-func (x railSum) around(d *departure) {
-	sets := append(slices.Clone(d.beside), copySet)
-	if x.s.given == "" {
-		set := x.set
-		set.First, set.Count = one, hostir.Add(x.all(hostir.Size), one)
-		sets = append(sets, set)
-	}
-	d.head = append(d.post(x.s), x.fork(sets...))
-	if d.tail = []hostir.Node{join(sets...)}; x.s.toAll {
-		done := x.named(read)
-		d.tail = append(d.tail, hostir.MovesOf(x.s.sums,
-			hostir.Post(mainRef, done, every).Described("what peers read may be overwritten afterwards"),
-			hostir.Wait(mainRef, done, every))...)
-	}
 }

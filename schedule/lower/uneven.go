@@ -60,6 +60,9 @@ func (w *writer) countedRows() {
 // that a part may have, or else for all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.buffer(name)
+	if b.Name == "" {
+		return
+	}
 	b.Counts = counts
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
 	if len(columns) > 1 {
@@ -114,13 +117,14 @@ func (w *writer) counts(s *stage) bool {
 		given.Counts = hostir.Var(countChunk)
 		given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
 		w.counted(s.sums, hostir.Var(countRank))
-	case s.summing != nil && w.uneven(s.sums):
+	case s.sums != "" && w.uneven(s.sums):
 		w.counted(s.ops[0].In[0], hostir.Var(countChunk))
 		w.counted(w.named(partial, s.sums), hostir.Var(countChunk))
 		w.counted(s.sums, hostir.Var(countRank))
-		if added := s.ops[0].Added(); added != "" {
-			w.counted(added, hostir.Var(countRank))
-		}
+		w.counted(s.ops[0].Added(), hostir.Var(countRank))
+		sum, own := w.buffer(s.sums), w.buffer(w.named(slots, s.sums))
+		own.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+		own.Chunk, own.Counts, own.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 	case s.given == "" && w.uneven(s.input):
 		w.counted(s.input, hostir.Var(countRank))
 		for _, name := range append(w.eachRows(s), s.here()) {

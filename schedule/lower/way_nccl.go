@@ -128,9 +128,9 @@ func (d *draft) inOne(w schedule.NCCL) error {
 // summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
 // part of the rows by one while the next part is multiplied.
 func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
-	if w.Parts > 1 && s.given == "" && d.lonely() && kind(s.ops[0].Name()) != gradient {
+	if one := len(d.schedule.Ops) == 1 && kind(s.ops[0].Name()) != gradient; w.Parts > 1 && s.given == "" && one {
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		return d.passOn(s, leaving{memory: x.memory, plan: x.plan})
+		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true})
 	}
 	if err := d.inOne(w); err != nil {
 		return err
@@ -160,29 +160,30 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 		w.cut(a, schedule.D, n)
 		w.cutRows(rows, x.n)
 	}
-	w.memory(partial, w.buffer(s.sums).Chunk, schedule.Dim(rows), columns)
+	w.memory(w.named(partial, s.sums), w.buffer(s.sums).Chunk, schedule.Dim(rows), columns)
 }
 
 // plan multiplies a part and adds it up while the next one is multiplied.
-func (x partsSummed) plan(w *writer, s *stage) departure {
-	o, q := s.ops[0], hostir.Var(hostir.RankIndex)
+func (x partsSummed) plan(w *writer, s *stage) (d departure) {
+	o, partial := s.ops[0], w.named(partial, s.sums)
 	index, _, _ := productOf(o)
-	d := departure{}
-	d.share = shareOf(s, int(x.n))
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
-	var product hostir.Node = hostir.Multiply(mainRef, index, of,
-		hostir.Chunk(o.In[0], x.part()), hostir.Whole(o.In[1]))
+	product := func(into hostir.View, rows hostir.Expr) hostir.Node {
+		return hostir.Multiply(mainRef, index, into, hostir.Chunk(o.In[0], rows), w.weight(o))
+	}
+	products := product(of, x.part())
 	if !s.toAll {
-		first := hostir.Mul(x.part(), hostir.Size)
-		product = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
-			d.product(mainRef, hostir.Chunk(partial, hostir.Add(first, q)), q))
+		first, q := hostir.Mul(x.part(), hostir.Size), hostir.Var(hostir.RankIndex)
+		products = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
+			product(hostir.Chunk(partial, hostir.Add(first, q)), x.chunk(q)))
 		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
 	}
-	w.fork(collectiveSet) // each collective waits for the products that it adds up
+	d.order = []turns{{}}
 	d.passes = func() []hostir.Node {
-		return x.inTurn(append([]hostir.Node{product}, hostir.MovesOf(s.sums, hostir.After(collectiveRef, mainRef),
-			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...)
+		w.fork(collectiveSet) // each collective waits for the products that it adds up
+		return append(x.inTurn(append([]hostir.Node{products}, hostir.MovesOf(s.sums,
+			hostir.After(collectiveRef, mainRef),
+			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...), join(collectiveSet))
 	}
-	d.tail = []hostir.Node{join(collectiveSet)}
 	return d
 }

@@ -38,7 +38,7 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
-	d.leaveBy(s, leaving{x.memory, x.sums, w.Parts, d.at() + ".Parts"})
+	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts"}
 	return nil
 }
 

@@ -9,12 +9,16 @@ import (
 )
 
 var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate, reduceRows, reduceColumns)...).
-	with(ofOneProduct)
+	with(noRowsCome)
 
 func ringSum(d *draft, s *stage, w schedule.RingSum) error {
-	d.with.compute = w.Streams
 	d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-	return d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing})
+	if err := d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing}); err != nil {
+		return err
+	} else if w.Streams > 0 {
+		return d.inTurn("Streams", w.Streams, false)
+	}
+	return nil
 }
 
 func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
@@ -31,8 +35,8 @@ const ringSums = "ring"
 
 // passOn refuses functions of sums that no rank has all terms of.
 func (d *draft) passOn(s *stage, x leaving) error {
-	d.leaveBy(s, x)
-	for _, f := range s.ops[0].Then {
+	s.leaving = x
+	for _, f := range s.ops[len(s.ops)-1].Then {
 		return refused(d.at(), "use another way, or leave it out",
 			"no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))
 	}
@@ -41,19 +45,37 @@ func (d *draft) passOn(s *stage, x leaving) error {
 
 // ringMemory is that of stacks of some names.
 func ringMemory(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
-	return func(w *writer, s *stage, columns schedule.Axis) { w.stacks(s, columns, 1, names...) }
+	return func(w *writer, s *stage, columns schedule.Axis) {
+		for _, name := range names {
+			w.ofEachRank(s, columns, name)
+		}
+	}
 }
 
-// inRing is what rings have in common, of the steps of ranks that have peers.
-func inRing(s *stage, exchange func(d *departure) []hostir.Node) (d departure) {
-	d.share = shareOf(s, 1)
-	d.words = []hostir.Semaphore{{Name: ready, Count: hostir.Size}, {Name: read}}
+// inRing is what rings have in common.
+type inRing struct {
+	*writer
+	s                 *stage
+	ring, ready, read string
+}
+
+func (w *writer) inRing(s *stage) inRing {
+	return inRing{w, s, w.named(ringSums, s.sums), w.named(ready, s.sums), w.named(read, s.sums)}
+}
+
+// product makes the partial result of a rank's rows.
+func (x inRing) product(on hostir.StreamRef, into hostir.View, rank hostir.Expr) []hostir.Node {
+	return x.made(on, x.s, ofRank(rank), into)
+}
+
+// passedOn is the departure, with the steps of ranks that have peers.
+func (x inRing) passedOn(exchange func() []hostir.Node) (d departure) {
+	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
 	d.passes = func() []hostir.Node {
-		body := append(slices.Clone(neighbours),
-			d.product(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)))
-		first := hostir.MovesOf(s.sums, hostir.Post(mainRef, ready, next).Member(hostir.Const(0)))
-		return withPeers(slices.Concat(body, first, exchange(&d)),
-			d.product(mainRef, hostir.Whole(s.sums), hostir.Rank))
+		first := x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one))
+		post := hostir.MovesOf(x.s.sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
+		return withPeers(slices.Concat(neighbours, first, post, exchange()),
+			x.product(mainRef, hostir.Whole(x.s.sums), hostir.Rank)...)
 	}
 	return d
 }
@@ -70,52 +92,58 @@ var (
 	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
 )
 
-// passedOn is the loop over the steps that receive a sum and pass it on.
-func passedOn(body ...hostir.Node) hostir.For {
+// handedOn is the loop over the steps that receive a sum and pass it on.
+func handedOn(body ...hostir.Node) hostir.For {
 	return hostir.Loop(stepIndex, one, final, body...)
 }
 
 // accumulatedInRing adds in the epilogue of the product: the sum so far is copied to where
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
-	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	x := w.inRing(s)
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.sums, nodes...) }
-	return inRing(s, func(d *departure) []hostir.Node {
-		// add takes the sum that the rank before made in a step, and adds a chunk to it.
-		add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
-			return append(moved(hostir.Wait(mainRef, ready, previous).Member(before),
-				hostir.Set(mainRef, dst, hostir.Remote(ringSums, previous, before))),
-				d.product(mainRef, dst, chunk).(hostir.Step).Accumulated())
-		}
-		passed := append(add(hostir.Chunk(ringSums, step), hostir.Sub(step, one), passing),
-			moved(hostir.Post(mainRef, ready, next).Member(step))...)
-		nodes := append([]hostir.Node{passedOn(passed...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...)
-		return append(nodes, moved(hostir.Post(mainRef, read, previous), hostir.Wait(mainRef, read, next))...)
+	// add takes the sum that the rank before made in a step, and adds a chunk to it.
+	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
+		products := x.product(mainRef, dst, chunk)
+		last := len(products) - 1
+		products[last] = products[last].(hostir.Step).Accumulated()
+		return slices.Concat(products[:last], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
+			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[last:])
+	}
+	d := x.passedOn(func() []hostir.Node {
+		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
+			moved(hostir.Post(mainRef, x.ready, next).Member(step))...)
+		nodes := append([]hostir.Node{handedOn(each...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...)
+		return append(nodes, moved(hostir.Post(mainRef, x.read, previous), hostir.Wait(mainRef, x.read, next))...)
 	})
+	d.order = []turns{{}}
+	return d
 }
 
 // summedInRing adds by a kernel that reads the sum so far from the previous rank. The
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
-	fork := w.fork(w.set, copySet)
-	fork.Streams = fork.Streams[:1]
+	x, partial := w.inRing(s), w.named(partial, s.sums)
 	last := w.work
 	last.Index = poolIndex(w.draft, final)
-	d := inRing(s, func(d *departure) []hostir.Node {
-		// add takes the sum that the rank before made in a step, and adds the product of the next step.
-		add := func(work hostir.StreamRef, dst hostir.View, before, i hostir.Expr) []hostir.Node {
-			return []hostir.Node{hostir.After(copyRef, work),
-				hostir.Wait(copyRef, ready, previous).Member(before),
-				hostir.Reduce(copyRef, dst, hostir.Remote(ringSums, previous, before), hostir.Chunk(partial, i))}
-		}
-		passed := append(add(w.work, hostir.Chunk(ringSums, step), hostir.Sub(step, one), step),
-			hostir.Post(copyRef, ready, next).Member(step))
-		nodes := append([]hostir.Node{passedOn(passed...)}, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
-		nodes = append(nodes, hostir.Post(copyRef, read, previous), hostir.Wait(copyRef, read, next),
+	// add takes the sum that the rank before made in a step, and adds the product of the next step.
+	add := func(work hostir.StreamRef, dst hostir.View, before, i hostir.Expr) []hostir.Node {
+		return []hostir.Node{hostir.After(copyRef, work),
+			hostir.Wait(copyRef, x.ready, previous).Member(before),
+			hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i))}
+	}
+	d := x.passedOn(func() []hostir.Node {
+		w.fork(copySet) // where the first product is made
+		each := append(add(w.work, hostir.Chunk(x.ring, step), hostir.Sub(step, one), step),
+			hostir.Post(copyRef, x.ready, next).Member(step))
+		nodes := append([]hostir.Node{handedOn(each...)}, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
+		nodes = append(nodes, hostir.Post(copyRef, x.read, previous), hostir.Wait(copyRef, x.read, next),
 			hostir.After(mainRef, copyRef))
-		return append([]hostir.Node{hostir.After(copyRef, mainRef),
-			steps(d.product(w.work, hostir.Chunk(partial, step), passing))}, hostir.MovesOf(s.sums, nodes...)...)
+		products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
+		return append([]hostir.Node{hostir.After(copyRef, mainRef), products}, hostir.MovesOf(s.sums, nodes...)...)
 	})
-	d.head, d.tail = []hostir.Node{fork}, []hostir.Node{join(w.set)}
+	inTurn := d.passes
+	d.passes = func() []hostir.Node { return append(inTurn(), join(w.set)) }
+	d.order = []turns{{set: w.set}}
 	return d
 }

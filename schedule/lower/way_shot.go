@@ -103,6 +103,6 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	mine := hostir.Chunk(s.sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
 		hostir.Rank).EachRank()).Described("own part, in the order of ranks")
-	spread := slotting{writer: w, s: s, sum: mainRef, parts: parts{n: 1}}.toAll(mine, hostir.Whole(own))
+	spread := w.toAll(mainRef, s, parts{n: 1}, hostir.Whole(own))
 	return w.whileRead(input, s.sums, append([]hostir.Node{sum}, spread...), word)
 }

@@ -136,9 +136,9 @@ func (w *writer) wantsOwn(s *stage) bool {
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	o := s.ops[len(s.ops)-1]
+	w.ofEachRank(s, w.columnsOf(s.sums), slots)
 	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
 	x := w.at(o.In[0], piece{})
-	shareOf(s, 1).stack(w, slots, true)
 	w.semaphores(free, arrived)
 	w.units(w.columnsOf(o.In[0]), w.columnsOfWeight(o))
 	to := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)

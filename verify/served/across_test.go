@@ -28,8 +28,7 @@ var across = []declared{
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of C lead to")},
 	{"an all-reduce", "every rank has all rows", of(
 		"O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("X", "O", "Wo"),
-		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.Slots{Parts: 2}),
-		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
+		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.Slots{Parts: 2}), served},
 	{"gathered by NCCL", "all rows come at once", form{catalog.BlockBehindAttention}.by("R", s.Slots{Parts: 2}).
 		by("X", s.NCCL{}), at("Moves[0].Way.Parts", "no stage gathers what the own rows of R lead to")},
 	{"a product of own rows alone", "it stands before the gather", of(
