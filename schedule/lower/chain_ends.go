@@ -120,14 +120,15 @@ func (w *writer) beside() (sets []hostir.StreamSet) {
 }
 
 // putting says that a stage has the stream of sums.
-func (w *writer) putting(s *stage) bool { return s.puts() && w.leaves[s].passes == nil }
+func (w *writer) putting(s *stage) bool { return w.leaves[s].sums.Set == putName }
 
 // puts are the sets of streams of copies and sums that leave.
 func (w *writer) puts() (sets []hostir.StreamSet) {
 	for _, s := range w.chain.stages {
 		if w.putting(s) {
-			sets = withSet(withSet(sets, hostir.StreamSet{Name: putName, High: true}), w.leaves[s].puts)
+			sets = withSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
+		sets = withSet(sets, w.leaves[s].puts)
 	}
 	return sets
 }

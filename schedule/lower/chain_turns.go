@@ -22,7 +22,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = append(nodes, w.workAfterMain(s))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; s.puts() && !goesOn && w.leaves[s].passes == nil && w.awaited(s, i) {
+	if _, goesOn := w.across[s]; w.putting(s) && !goesOn && w.awaited(s, i) {
 		sums := []hostir.StreamRef{w.put}
 		if d := w.leaves[s]; d.turns != nil {
 			sums = refs(d.beside)

@@ -25,6 +25,7 @@ type departure struct {
 	take  func(p piece) []hostir.Node // brings a peer's rows to their owner
 	after []hostir.StreamRef          // that the sum waits for, beside that
 	came  []hostir.Node               // waits until all peers' parts of own rows are here
+	sums  hostir.StreamRef            // of the sum
 	sum   hostir.Step                 // of own rows
 	toAll []hostir.Node               // brings all ranks the sums of all
 	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
@@ -72,6 +73,14 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
 		hostir.StreamAt(workName, poolIndex(w.draft, hostir.Size))
+}
+
+// sumsOf is the stream of a stage's sums: that of the caller, if nothing else is left to do.
+func (w *writer) sumsOf(s *stage) hostir.StreamRef {
+	if w.outward(s) && s.given == "" && !s.toAll && w.isLast(s) {
+		return mainRef
+	}
+	return w.put
 }
 
 // partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
@@ -164,7 +173,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		return w.goOn(j, last, taken, d)
 	}
 	if len(last) > 0 {
-		taken = append(taken, hostir.After(w.put, append([]hostir.StreamRef{d.own}, d.after...)...))
+		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))
 	}
 	return append(last, hostir.MovesOf(s.sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

@@ -43,7 +43,7 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
-	d.exchanges, d.beside = true, []hostir.StreamSet{collectiveSet}
+	d.sums, d.exchanges, d.beside = w.put, true, []hostir.StreamSet{collectiveSet}
 	to, from := hostir.HostBehind(phase), hostir.HostAhead(phase) // as rows come
 	if x.first {
 		to, from = from, to

@@ -88,6 +88,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	named := func(name string) string { return w.named(name, s.sums) }
 	cut, put, own := w.partsOf(s), w.put, w.pieceOf(s, hostir.Rank)
 	d.puts, d.own = w.streamsOf(s)
+	d.sums = w.sumsOf(s)
 	if d.puts.Name != putName {
 		put = hostir.StreamAt(d.puts.Name, step)
 	}
@@ -112,15 +113,15 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
 		}
 	}
-	d.came = []hostir.Node{hostir.Wait(w.put, named(arrived), every).Member(cut.part())}
+	d.came = []hostir.Node{hostir.Wait(d.sums, named(arrived), every).Member(cut.part())}
 	rows := hostir.Chunk(s.sums, cut.part())
 	dst := rows
 	if s.toAll {
 		rows, dst = w.at(s.sums, own), hostir.Chunk(named(reduced), cut.part())
 		d.words = append(d.words, cut.semaphore(named(summed)))
-		d.toAll = w.toAll(w.put, s, cut, dst)
+		d.toAll = w.toAll(d.sums, s, cut, dst)
 	}
-	d.sum = w.slotsSum(w.put, s, dst, rows)
+	d.sum = w.slotsSum(d.sums, s, dst, rows)
 	return d
 }
 

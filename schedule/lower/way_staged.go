@@ -52,7 +52,7 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 			hostir.After(w.work, w.put),
 			hostir.Wait(w.work, read, p.rank).Described("the buffer is free again")}
 	}
-	d.own, d.after = mainRef, refs([]hostir.StreamSet{w.set})
+	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
 	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
 	return d
 }

@@ -39,10 +39,11 @@ func storesLeave(w *writer, s *stage) (d departure) {
 	d.behind = func(on hostir.StreamRef, to hostir.Expr) []hostir.Node {
 		return []hostir.Node{hostir.Post(on, arrived, to)}
 	}
-	d.came = []hostir.Node{hostir.Wait(w.put, arrived, every)}
+	d.sums = w.sumsOf(s)
+	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every)}
 	if w.outward(s) {
 		d.after = refs([]hostir.StreamSet{w.set})
 	}
-	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
+	d.sum = w.slotsSum(d.sums, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
 	return d
 }
