@@ -39,8 +39,9 @@ func (w *writer) head() {
 		w.open(first)
 	}
 	w.add(w.behindPosts(first)...)
-	if w.exchanges() {
-		w.add(hostir.After(collectiveRef, first)) // peers need these posts before they can exchange
+	// Peers need these posts before they can exchange; what only leaves is on the stream of the posts before it does.
+	if w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges && !w.outward(s) }) {
+		w.add(hostir.After(collectiveRef, first))
 	}
 	for _, s := range w.chain.stages {
 		if s.pulls() && w.partsOf(s).n > 1 {

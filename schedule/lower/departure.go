@@ -75,9 +75,9 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 		hostir.StreamAt(workName, poolIndex(w.draft, hostir.Size))
 }
 
-// sumsOf is the stream of a stage's sums: that of the caller, if nothing else is left to do.
+// sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
 func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && s.given == "" && !s.toAll && w.isLast(s) {
+	if w.outward(s) && s.given == "" && !s.toAll && len(w.chain.stages) == 1 {
 		return mainRef
 	}
 	return w.put

@@ -303,8 +303,8 @@ var mistakes = []struct{ mistake, schedule, mutant string }{
 	{"another count to get", "AllGatherLinearHosts", "halve a count on rank 1 of 3: nccl: write Agathered@1+144 72B"},
 	{"another count to get", inParts, "halve a count on rank 1 of 3: nccl: write others@1+120 24B"},
 	{"a wait comes ahead of what others need", "AllGatherLinearHosts", "drop copy: Synchronize(relay[1..H-1])"},
-	{"a wait comes ahead of what others need", "LinearReduceScatterHosts", "drop nccl: Synchronize(copy)"},
-	{"a wait comes ahead of what others need", inParts, "drop nccl: Synchronize(copy)"},
+	{"a wait comes ahead of what others need", "LinearReduceScatterHosts", "drop nccl: Synchronize(put)"},
+	{"a wait comes ahead of what others need", inParts, "drop nccl: Synchronize(put)"},
 	{"two exchanges swapped on one rank", "AllGatherLinearHosts", "swap collectives on rank 1 of 3: " + gathering +
 		" with nccl: collective exchange to 0 from 2: read A@1+0 72B, write Agathered@1+144 72B"},
 	{"two exchanges swapped on one rank", inParts, "swap collectives on rank 1 of 3: " +
@@ -323,10 +323,10 @@ var mistakes = []struct{ mistake, schedule, mutant string }{
 	{"no wait for the peers' parts", inParts, "drop nccl: Wait arrived[2*phase + j] <- every peer"},
 	{"no wait for the own part", "LinearReduceScatterHosts", "drop nccl: Synchronize(work[phase*L])"},
 	{"no wait for the own part", inParts, "drop nccl: Synchronize(work[((phase - 1)*2 + j + 1)*L])"},
-	{"no wait for free slots", "LinearReduceScatterHosts", "drop copy: Wait free[every peer]"},
-	{"no wait for free slots", inParts, "drop copy: Wait free[every peer]"},
+	{"no wait for free slots", "LinearReduceScatterHosts", "drop put: Wait free[every peer]"},
+	{"no wait for free slots", inParts, "drop put: Wait free[every peer]"},
 	{"a sum beside the exchanges", inParts,
-		"other stream nccl: Reduce(sums[2*host + j], slots[(host*L + q)*2 + j], q = 0..L-1) on copy"},
+		"other stream nccl: Reduce(sums[2*host + j], slots[(host*L + q)*2 + j], q = 0..L-1) on put"},
 }
 
 // The exchange of an all-gather, in the program and as rank 1 of 3 first makes it, and rank 1's of a sum.
