@@ -34,6 +34,7 @@ type stage struct {
 	gathers bool          // the rows of the input have to come from their owners
 	held    *stage        // an earlier one that has gathered them; nil: none
 	own     bool          // it works on each rank's own rows only
+	first   bool          // no stage is before it
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
@@ -297,6 +298,7 @@ func (c *chain) begin(input string, gathers, own bool) *stage {
 // add adds a stage, behind those that end the one before.
 func (c *chain) add(s *stage) *stage {
 	c.gatherColumns()
+	s.first = len(c.stages) == 0
 	c.stages = append(c.stages, s)
 	return s
 }

@@ -54,8 +54,9 @@ func (w *writer) departures() {
 	}
 }
 
-// outward says that partial results leave a stage to which no rows come.
-func (s *stage) outward() bool { return s.puts() && !s.ofAll() }
+// outward says that partial results leave a stage to which no rows come: the first one, whose products begin one after
+// the other, own rows last, or one without products. Behind another stage all products would begin at the same moment.
+func (s *stage) outward() bool { return (s.first || s.given != "") && s.puts() && !s.ofAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
@@ -63,10 +64,10 @@ func (w *writer) outward(s *stage) bool {
 	return s.outward() && !goesOn
 }
 
-// streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where rows
-// come at the same time, one stream has all copies, and own rows wait for the products of all others. Else the copies of
-// each round have a stream, so that their start-up latency overlaps other copies, and own rows have that of the lowest
-// priority: they fill what the products that travel leave of the device.
+// streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where these
+// leave outward, the copies of each round have a stream, so that their start-up latency overlaps other copies, and own
+// rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
+// has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
 	if !w.outward(s) || s.given != "" {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef

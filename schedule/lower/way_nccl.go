@@ -181,9 +181,9 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 	d.order = []turns{{}}
 	d.passes = func() []hostir.Node {
 		w.fork(collectiveSet) // each collective waits for the products that it adds up
-		return append(x.inTurn(append([]hostir.Node{products}, hostir.MovesOf(s.sums,
-			hostir.After(collectiveRef, mainRef),
-			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...), join(collectiveSet))
+		adds := hostir.MovesOf(s.sums, hostir.After(collectiveRef, mainRef),
+			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))
+		return append(x.inTurn(append([]hostir.Node{products}, adds...)...), join(collectiveSet))
 	}
 	return d
 }

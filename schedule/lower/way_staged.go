@@ -25,8 +25,9 @@ func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	if len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.sums, true), columns}
 	}
-	buffers := schedule.Dim(decimal(w.with.compute))
-	w.memory(w.named(staging, s.sums), elements(schedule.Tensor{Axes: axes}), append([]schedule.Axis{buffers}, axes...)...)
+	buffer := elements(schedule.Tensor{Axes: axes})
+	axes = append([]schedule.Axis{schedule.Dim(decimal(w.with.compute))}, axes...)
+	w.memory(w.named(staging, s.sums), buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
