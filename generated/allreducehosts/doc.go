@@ -16,23 +16,22 @@
 //
 //	mesh:   H hosts of L ranks, rank r = h*L + l; every peer is of the own host
 //	caller: A [DIDx(D), M, N] by M/D*N;  C [M, N] by M/D*N
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  reduced [DIDx(D), M/D, N];  sums [H, DIDx(D), M/D, N] by M/D*N
+//	plan:   slots [D, M/D, N] by M/D*N;  reduced [DIDx(D), M/D, N];  sums [H, DIDx(D), M/D, N] by M/D*N
 //	        others [H, DIDx(D), M/D, N] by M/D*N;  railed [H, DIDx(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Post free -> every peer                                            # the slots may be written
-//	nccl, relay[0..H-1], copy: Synchronize(main)
-//	copy:   Wait free[every peer]
+//	put, nccl, relay[0..H-1]: Synchronize(main)
+//	put:    Post free -> every peer;  Wait free[every peer]                    # the slots may be written
 //	for phase in 1..H-1:  host = (h + phase) % H  next = (h + H - phase) % H
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
-//	    copy:   Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
-//	  nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
+//	    put:    Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
+//	  nccl:   Synchronize(put);  Wait arrived[phase] <- every peer
 //	  nccl:   Reduce(sums[host], slots[host*L + q], q = 0..l-1, A[host*L + l], slots[host*L + q], q = l+1..L-1)
 //	    # in the order of the host's ranks
 //	  nccl:   nccl{Exchange(others[next], sums[host], to host*L + l, from next*L + l)}
 //	phase = H;  host = h
 //	for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
-//	  copy:   Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
-//	nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
+//	  put:    Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
+//	nccl:   Synchronize(put);  Wait arrived[phase] <- every peer
 //	nccl:   Reduce(others[host], slots[host*L + q], q = 0..l-1, A[host*L + l], slots[host*L + q], q = l+1..L-1)
 //	  # in the order of the host's ranks
 //	nccl:   Reduce(reduced, others[0..H-1])  # the hosts' sums, in their order, rounded once more
@@ -49,11 +48,12 @@
 //	  relay[phase]: Set(C[from], railed[(h + H - phase) % H])
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
 //	    relay[phase]: Wait passed[phase] <- peer;  Set(C[from], railed@peer[(h + H - phase) % H])
-//	main:   Synchronize(nccl), Synchronize(relay[0..H-1]), Synchronize(copy)   # join
-//	main:   Post read -> every peer;  Wait read[every peer]  # what peers read may be overwritten afterwards
+//	put:    Synchronize(relay[0..H-1]);  Post read -> every peer               # C may be overwritten afterwards
+//	put:    Synchronize(nccl);  Wait read[every peer]
+//	main:   Synchronize(put), Synchronize(nccl)                                # join
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp d5a877f74dc78f4a.
+// Proof: proven for D = 1..8, stamp 840ad6ffb5def64f.
 package allreducehosts

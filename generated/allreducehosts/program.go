@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "432601473c3d75a262cf0dc101a8552cd192f795818ba902e43a4f8738dfe126",
-	Proof:    "proven for D = 1..8, stamp d5a877f74dc78f4a",
+	Hash:     "e1b0517b6b3d9eb6a7aa4ce60bc234b8a3eee3bfa380c6a4e183839f9355910a",
+	Proof:    "proven for D = 1..8, stamp 840ad6ffb5def64f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -59,7 +59,7 @@ type Plan struct {
 	railed                             *plan.Buffer
 	free, summed, read                 *plan.Semaphore
 	arrived, passed                    []*plan.Semaphore
-	nccl, copy                         *plan.Stream
+	put, nccl                          *plan.Stream
 	relay                              []*plan.Stream
 	kernels                            *kernels.Set
 	terms                              []driver.Ptr // of the sum that issue enqueues
@@ -98,9 +98,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.summed = b.Semaphore("summed")
 	p.passed = b.Semaphores("passed", hosts)
 	p.read = b.Semaphore("read")
+	p.put = b.Stream("put", driver.High)
 	p.nccl = b.Stream("nccl", driver.High)
 	p.relay = b.Streams("relay", 0, hosts, driver.High)
-	p.copy = b.Stream("copy", driver.High)
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -111,14 +111,15 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, hosts, each, h, l := q.Rank(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	main := q.Main()
-	// The slots may be written.
-	q.Post(main, p.free)
+	q.Synchronize(p.put, main)
 	q.Synchronize(p.nccl, main)
 	for i := range hosts {
 		q.Synchronize(p.relay[i], main)
 	}
-	q.Synchronize(p.copy, main)
-	q.Wait(p.copy, p.free)
+
+	// The slots may be written.
+	q.Post(p.put, p.free)
+	q.Wait(p.put, p.free)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
@@ -127,10 +128,10 @@ func (p *Plan) issue(q *plan.Queue) {
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
 			to := host*each + (l+i)%each
-			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
-			q.Post(p.copy, p.arrived[phase], peer)
+			q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
+			q.Post(p.put, p.arrived[phase], peer)
 		}
-		q.Synchronize(p.nccl, p.copy)
+		q.Synchronize(p.nccl, p.put)
 		q.Wait(p.nccl, p.arrived[phase])
 
 		// In the order of the host's ranks.
@@ -152,10 +153,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < each; i++ {
 		peer := h*each + (l+i)%each
 		to := host*each + (l+i)%each
-		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
-		q.Post(p.copy, p.arrived[phase], peer)
+		q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
+		q.Post(p.put, p.arrived[phase], peer)
 	}
-	q.Synchronize(p.nccl, p.copy)
+	q.Synchronize(p.nccl, p.put)
 	q.Wait(p.nccl, p.arrived[phase])
 
 	// In the order of the host's ranks.
@@ -208,15 +209,16 @@ func (p *Plan) issue(q *plan.Queue) {
 				p.railed.Peer(peer, int64((h+hosts-phase)%hosts)*p.chunkA), p.chunkA)
 		}
 	}
+	for i := range hosts {
+		q.Synchronize(p.put, p.relay[i])
+	}
+
+	// C may be overwritten afterwards.
+	q.Post(p.put, p.read)
+	q.Synchronize(p.put, p.nccl)
+	q.Wait(p.put, p.read)
 
 	// Join.
+	q.Synchronize(main, p.put)
 	q.Synchronize(main, p.nccl)
-	for i := range hosts {
-		q.Synchronize(main, p.relay[i])
-	}
-	q.Synchronize(main, p.copy)
-
-	// What peers read may be overwritten afterwards.
-	q.Post(main, p.read)
-	q.Wait(main, p.read)
 }

@@ -34,18 +34,16 @@
 //	        X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
-//	put:    Synchronize(copy)
+//	work[1]: Synchronize(main)  # the first product starts before the post
+//	main:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
+//	copy, put, puts[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Rpartial[peer], Attention[peer], Projection)
-//	main:   Synchronize(work[1..D-1]);  Linear(Rslots[r], Attention[r], Projection)
-//	  # own rows last, straight into their slot
-//	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait Rfree[peer];  Set(Rslots@peer[r], Rpartial[peer])
-//	  put:    Post Rarrived -> peer
-//	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], Residual)
-//	  # once, in the order of ranks
+//	  puts[i]: Wait Rfree[peer]
+//	  puts[i]: Synchronize(work[i]);  Set(Rslots@peer[r], Rpartial[peer]);  Post Rarrived -> peer
+//	work[D]: Linear(Rslots[r], Attention[r], Projection)  # own rows last, straight into their slot
+//	put:    Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait Rarrived[every peer]
+//	put:    Reduce(R, Rslots[0..D-1], Residual)                                # once, in the order of ranks
 //	main:   Synchronize(put);  Apply rmsnorm(X, R, Norm) of rows of N by kernel
 //	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
@@ -58,7 +56,7 @@
 //	  work[i]: Linear(U[peer], Xgathered[peer], Up);  Linear(G[peer], Xgathered[peer], Gate)
 //	  work[i]: Apply swiglu(G[peer], G[peer], U[peer]) by kernel
 //	  work[i]: Linear(Cpartial[peer], G[peer], Down)
-//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], G[r], Down)  # own rows last, straight into their slot
+//	main:   Synchronize(work[1..D]);  Linear(Cslots[r], G[r], Down)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
 //	  put:    Post Carrived -> peer
@@ -72,5 +70,5 @@
 // kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
 // rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp da7645b9265f76a2.
+// Proof: proven for D = 1..8, stamp a6bc49a971d57aed.
 package blockbehindattention

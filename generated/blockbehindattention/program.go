@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "b7536ca867d39bcaf99df29781e3bbfd49bd2beb878b384795096560a33e587c",
-	Proof:    "proven for D = 1..8, stamp da7645b9265f76a2",
+	Hash:     "b8c431415f5658b95debfbc7388a604b326a4944340bd2746f3509e34dd54e37",
+	Proof:    "proven for D = 1..8, stamp a6bc49a971d57aed",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -76,7 +76,7 @@ type Plan struct {
 	xgathered, u, g, cpartial, cslots               *plan.Buffer
 	rfree, rarrived, xready, cfree, carrived, read  *plan.Semaphore
 	copy, put                                       *plan.Stream
-	work                                            []*plan.Stream
+	puts, work                                      []*plan.Stream
 	gemmRpartial, gemmU, gemmCpartial               *plan.Product
 	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that issue enqueues
@@ -132,7 +132,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
-	p.work = b.FallingStreams("work", 1, d)
+	p.puts = b.Streams("puts", 1, d, driver.High)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m / d, K: n, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
@@ -145,38 +146,38 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
+	// The first product starts before the post.
+	q.Synchronize(p.work[1], main)
+
+	// The slots may be written.
+	q.Post(main, p.rfree)
+	q.Post(main, p.cfree)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
+		q.Synchronize(p.puts[i], main)
+	}
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-
-	// The slots may be written.
-	q.Post(p.copy, p.rfree)
-	q.Post(p.copy, p.cfree)
-	q.Synchronize(p.put, p.copy)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmRpartial, p.rpartial.At(int64(peer)*p.chunkC),
 			p.attention.At(int64(peer)*p.chunkAttention), p.projection.At(0), plan.NoBias)
-	}
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Wait(p.puts[i], p.rfree, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.rslots.Peer(peer, int64(r)*p.chunkC), p.rpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.puts[i], p.rarrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmRpartial, p.rslots.At(int64(r)*p.chunkC), p.attention.At(int64(r)*p.chunkAttention),
+	q.Linear(p.work[d], p.gemmRpartial, p.rslots.At(int64(r)*p.chunkC), p.attention.At(int64(r)*p.chunkAttention),
 		p.projection.At(0), plan.NoBias)
-
+	q.Synchronize(p.put, p.work[d])
 	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.rfree, peer)
-		q.Set(p.put, p.rslots.Peer(peer, int64(r)*p.chunkC), p.rpartial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.rarrived, peer)
+		q.Synchronize(p.put, p.puts[i])
 	}
-	q.Synchronize(p.put, main)
 	q.Wait(p.put, p.rarrived)
 
 	// Once, in the order of ranks.
@@ -218,7 +219,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)
 	}
-	for i := 1; i < d; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

@@ -31,7 +31,7 @@
 //	        Down [N, DIDx(D), F/D];  C [DIDx(D), M/D, N]
 //	plan:   R [DIDx(D), M/D, N];  X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N
 //	        U [D, M/D, DIDx(D), F/D] by M/D*(F/D);  G [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        Rslots [Stream(D), M/D, N] by M/D*N;  Cslots [Stream(D), M/D, N] by M/D*N
+//	        Rslots [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(X, arena)                                          # once
 //	main:   scatter{Post Rfree -> every peer;  Wait Rfree[every peer]
 //	                Scatter 128|144|256 together: Linear(R, Rslots@((r + i) % D)[r], i = 1..D-1, Rslots[r], Attention,

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "d8902d534f466ef991dea1555a17216bafe8e356704ac045441196ed00c518b7",
+	Hash:    "8545fe5150c15dabbbda0595e00ae8ccdaa4aaa694522874d99601008261e81b",
 	Proof:   "proven for D = 1..8, stamp e77a6859a2f1ba72",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

@@ -29,17 +29,17 @@
 //	        X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N
 //	        Ccolumns [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
 //	New:    ShareMemHandles(arena)                                             # once
-//	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Rsumfree -> every peer                                        # the slots may be written
-//	put:    Synchronize(copy)
+//	work[1]: Synchronize(main)  # the first product starts before the post
+//	main:   Post Rsumfree -> every peer                                        # the slots may be written
+//	copy, put, puts[1..D-1], work[2..D]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Rsumpartial[peer], A[peer], Down)
-//	main:   Synchronize(work[1..D-1]);  Linear(Rsumslots[r], A[r], Down)  # own rows last, straight into their slot
-//	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait Rsumfree[peer];  Set(Rsumslots@peer[r], Rsumpartial[peer])
-//	  put:    Post Rsumarrived -> peer
-//	put:    Synchronize(main);  Wait Rsumarrived[every peer];  Reduce(Rsum, Rsumslots[0..D-1])
-//	  # once, in the order of ranks
+//	  puts[i]: Wait Rsumfree[peer]
+//	  puts[i]: Synchronize(work[i]);  Set(Rsumslots@peer[r], Rsumpartial[peer])
+//	  puts[i]: Post Rsumarrived -> peer
+//	work[D]: Linear(Rsumslots[r], A[r], Down)  # own rows last, straight into their slot
+//	put:    Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait Rsumarrived[every peer]
+//	put:    Reduce(Rsum, Rsumslots[0..D-1])                                    # once, in the order of ranks
 //	main:   Synchronize(put)
 //	main:   Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm[column]), then x + Residual] of rows of N(R, Rsum, Norm,
 //	    Residual);  Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])] of rows of N(X, R, Norm2) by kernel
@@ -53,7 +53,7 @@
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Ccolumns[peer], Xgathered[peer], Words)
 //	  work[i]: Make [30*tanh(x/30)](Ccolumns[peer], Ccolumns[peer]) by kernel
-//	main:   Synchronize(work[1..D-1]);  Post Cready -> every peer              # peers may read Ccolumns
+//	main:   Synchronize(work[1..D]);  Post Cready -> every peer                # peers may read Ccolumns
 //	copy:   Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:   Wait Cready[peer];  Set(C[:, peer], Ccolumns@peer)
@@ -67,5 +67,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp b5e6e3494e5568b6.
+// Proof: proven for D = 1..8, stamp 2ef08ca668058324.
 package cappedlogits

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "95ad98b85be5fadc3f314aafb54a42ef3d3fda11d16ca48c3fbc9818cf2ae30d",
-	Proof:    "proven for D = 1..8, stamp b5e6e3494e5568b6",
+	Hash:     "377ecc5263b42b6044d4a1d2a63c74de90922e48536c4f8a4fa6d7dd9426c89f",
+	Proof:    "proven for D = 1..8, stamp 2ef08ca668058324",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},
@@ -71,7 +71,7 @@ type Plan struct {
 	xgathered, ccolumns                         *plan.Buffer
 	rsumfree, rsumarrived, xready, cready, read *plan.Semaphore
 	copy, put                                   *plan.Stream
-	work                                        []*plan.Stream
+	puts, work                                  []*plan.Stream
 	gemmRsumpartial, gemmCcolumns               *plan.Product
 	kernels                                     *kernels.Set
 	terms                                       []driver.Ptr // of the sum that issue enqueues
@@ -125,7 +125,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
-	p.work = b.FallingStreams("work", 1, d)
+	p.puts = b.Streams("puts", 1, d, driver.High)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemmRsumpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.gemmCcolumns = b.Matmul(driver.MatmulDesc{M: m / d, K: n, N: n2 / d, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -137,37 +138,37 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
+	// The first product starts before the post.
+	q.Synchronize(p.work[1], main)
+
+	// The slots may be written.
+	q.Post(main, p.rsumfree)
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
+		q.Synchronize(p.puts[i], main)
+	}
+	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-
-	// The slots may be written.
-	q.Post(p.copy, p.rsumfree)
-	q.Synchronize(p.put, p.copy)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmRsumpartial, p.rsumpartial.At(int64(peer)*p.chunkR), p.a.At(int64(peer)*p.chunkA),
 			p.down.At(0), plan.NoBias)
-	}
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Wait(p.puts[i], p.rsumfree, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.rsumslots.Peer(peer, int64(r)*p.chunkR), p.rsumpartial.At(int64(peer)*p.chunkR), p.chunkR)
+		q.Post(p.puts[i], p.rsumarrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmRsumpartial, p.rsumslots.At(int64(r)*p.chunkR), p.a.At(int64(r)*p.chunkA), p.down.At(0),
+	q.Linear(p.work[d], p.gemmRsumpartial, p.rsumslots.At(int64(r)*p.chunkR), p.a.At(int64(r)*p.chunkA), p.down.At(0),
 		plan.NoBias)
-
+	q.Synchronize(p.put, p.work[d])
 	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.rsumfree, peer)
-		q.Set(p.put, p.rsumslots.Peer(peer, int64(r)*p.chunkR), p.rsumpartial.At(int64(peer)*p.chunkR), p.chunkR)
-		q.Post(p.put, p.rsumarrived, peer)
+		q.Synchronize(p.put, p.puts[i])
 	}
-	q.Synchronize(p.put, main)
 	q.Wait(p.put, p.rsumarrived)
 
 	// Once, in the order of ranks.
@@ -203,7 +204,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.kernels.Function("softcap").Make(q, p.work[i], p.ccolumns.At(int64(peer)*p.chunkCcolumns), p.chunkCcolumns,
 			p.ccolumns.At(int64(peer)*p.chunkCcolumns))
 	}
-	for i := 1; i < d; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

@@ -17,30 +17,31 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/(2*D)*(K/D);  B [N, DIDx(D), K/D];  C [M, N] by M/(2*D)*N
-//	plan:   partial [Stream(D), M/D, N] by M/(2*D)*N;  slots [Stream(D), M/D, N] by M/(2*D)*N
+//	plan:   partial [D, M/D, N] by M/(2*D)*N;  slots [D, M/D, N] by M/(2*D)*N
 //	        reduced [DIDx(D), M/D, N] by M/(2*D)*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy, gather, work[2..D]: Synchronize(main)
-//	copy:   Wait free[every peer]
+//	put, puts[1..D-1], work[2..D]: Synchronize(main)
+//	put:    Wait free[every peer]
+//	puts[1..D-1]: Synchronize(put)
 //	for j in 2:
-//	  for i in 1..D-1:  to = (r + i) % D
-//	    work[i]: Linear(partial[2*to + j], A[2*to + j], B)
-//	    copy:    Synchronize(work[i]);  Set(slots@to[2*r + j], partial[2*to + j])
-//	    copy:    Post arrived[j] -> to
+//	  for i in 1..D-1:  peer = (r + i) % D
+//	    work[i]: Linear(partial[2*peer + j], A[2*peer + j], B)
+//	    puts[i]: Synchronize(work[i]);  Set(slots@peer[2*r + j], partial[2*peer + j])
+//	    puts[i]: Post arrived[j] -> peer
 //	  work[D]: Linear(slots[2*r + j], A[2*r + j], B)  # own rows last, straight into their slot
-//	  gather:  Synchronize(work[D]), Synchronize(copy);  Wait arrived[j] <- every peer
-//	  gather:  Reduce(reduced[j], slots[2*q + j], q = 0..D-1);  Post summed[j] -> every peer
+//	  put:     Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait arrived[j] <- every peer
+//	  put:     Reduce(reduced[j], slots[2*q + j], q = 0..D-1);  Post summed[j] -> every peer
 //	    # once, in the order of ranks
-//	  gather:  Set(C[2*r + j], reduced[j])
+//	  put:     Set(C[2*r + j], reduced[j])
 //	  for i in 1..D-1:  from = (r + i) % D
-//	    gather: Wait summed[j] <- from;  Set(C[2*from + j], reduced@from[j])
-//	gather: Post read -> every peer;  Wait read[every peer]
-//	main:   Synchronize(copy), Synchronize(gather), Synchronize(work[1..D])    # join
+//	    put:    Wait summed[j] <- from;  Set(C[2*from + j], reduced@from[j])
+//	put:    Post read -> every peer;  Wait read[every peer]                    # C may be overwritten afterwards
+//	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp 80c753325159148d.
+// Proof: proven for D = 1..8, stamp 8ccb764f354d11fb.
 package linearallreduce

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "58ec3b5d8370a100eb8e9f0014e1f5e19a944749dc4837462a13f0dcc4b64118",
-	Proof:    "proven for D = 1..8, stamp 80c753325159148d",
+	Hash:     "be1d484aaf323054512bd59322c4ed788b81b876c777ab41d8c7df8d17785352",
+	Proof:    "proven for D = 1..8, stamp 8ccb764f354d11fb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -59,8 +59,8 @@ type Plan struct {
 	a, b, c, partial, slots, reduced *plan.Buffer
 	free, read                       *plan.Semaphore
 	arrived, summed                  []*plan.Semaphore
-	copy, gather                     *plan.Stream
-	work                             []*plan.Stream
+	put                              *plan.Stream
+	puts, work                       []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -98,8 +98,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.arrived = b.Semaphores("arrived", 2)
 	p.summed = b.Semaphores("summed", 2)
 	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
-	p.gather = b.Stream("gather", driver.High)
+	p.put = b.Stream("put", driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -116,52 +116,58 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// The slots may be written.
 	q.Post(main, p.free)
-	q.Synchronize(p.copy, main)
-	q.Synchronize(p.gather, main)
+	q.Synchronize(p.put, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.puts[i], main)
+	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-	q.Wait(p.copy, p.free)
+	q.Wait(p.put, p.free)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.puts[i], p.put)
+	}
 
 	for j := range 2 {
 		for i := 1; i < d; i++ {
-			to := (r + i) % d
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0),
-				plan.NoBias)
-			q.Synchronize(p.copy, p.work[i])
-			q.Set(p.copy, p.slots.Peer(to, int64(2*r+j)*p.chunkC), p.partial.At(int64(2*to+j)*p.chunkC), p.chunkC)
-			q.Post(p.copy, p.arrived[j], to)
+			peer := (r + i) % d
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(2*peer+j)*p.chunkC), p.a.At(int64(2*peer+j)*p.chunkA),
+				p.b.At(0), plan.NoBias)
+			q.Synchronize(p.puts[i], p.work[i])
+			q.Set(p.puts[i], p.slots.Peer(peer, int64(2*r+j)*p.chunkC), p.partial.At(int64(2*peer+j)*p.chunkC),
+				p.chunkC)
+			q.Post(p.puts[i], p.arrived[j], peer)
 		}
 
 		// Own rows last, straight into their slot.
 		q.Linear(p.work[d], p.gemm, p.slots.At(int64(2*r+j)*p.chunkC), p.a.At(int64(2*r+j)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Synchronize(p.gather, p.work[d])
-		q.Synchronize(p.gather, p.copy)
-		q.Wait(p.gather, p.arrived[j])
+		q.Synchronize(p.put, p.work[d])
+		for i := 1; i < d; i++ {
+			q.Synchronize(p.put, p.puts[i])
+		}
+		q.Wait(p.put, p.arrived[j])
 
 		// Once, in the order of ranks.
 		p.terms = p.terms[:0]
 		for k := range d {
 			p.terms = append(p.terms, p.slots.At(int64(2*k+j)*p.chunkC))
 		}
-		p.kernels.Reduce(q, p.gather, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
-		q.Post(p.gather, p.summed[j])
-		q.Set(p.gather, p.c.At(int64(2*r+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
+		p.kernels.Reduce(q, p.put, p.reduced.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
+		q.Post(p.put, p.summed[j])
+		q.Set(p.put, p.c.At(int64(2*r+j)*p.chunkC), p.reduced.At(int64(j)*p.chunkC), p.chunkC)
 
 		for i := 1; i < d; i++ {
 			from := (r + i) % d
-			q.Wait(p.gather, p.summed[j], from)
-			q.Set(p.gather, p.c.At(int64(2*from+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
+			q.Wait(p.put, p.summed[j], from)
+			q.Set(p.put, p.c.At(int64(2*from+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
 		}
 	}
-	q.Post(p.gather, p.read)
-	q.Wait(p.gather, p.read)
+
+	// C may be overwritten afterwards.
+	q.Post(p.put, p.read)
+	q.Wait(p.put, p.read)
 
 	// Join.
-	q.Synchronize(main, p.copy)
-	q.Synchronize(main, p.gather)
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
+	q.Synchronize(main, p.put)
 }

@@ -16,33 +16,32 @@
 //
 //	mesh:   H hosts of L ranks, rank r = h*L + l; every peer is of the own host
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [M, N] by M/D*N
-//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
-//	        reduced [DIDx(D), M/D, N];  sums [H, DIDx(D), M/D, N] by M/D*N
-//	        others [H, DIDx(D), M/D, N] by M/D*N;  railed [H, DIDx(D), M/D, N] by M/D*N
+//	plan:   partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N;  reduced [DIDx(D), M/D, N]
+//	        sums [H, DIDx(D), M/D, N] by M/D*N;  others [H, DIDx(D), M/D, N] by M/D*N
+//	        railed [H, DIDx(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Post free -> every peer                                            # the slots may be written
-//	nccl, relay[0..H-1], copy, work[1..D]: Synchronize(main)
-//	copy:   Wait free[every peer]
+//	put, work[1..D], nccl, relay[0..H-1]: Synchronize(main)
+//	put:    Post free -> every peer;  Wait free[every peer]                    # the slots may be written
 //	for phase in 1..H-1:  host = (h + phase) % H  next = (h + H - phase) % H
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	    work[(phase - 1)*L + i]: Linear(partial[to], A[to], B)
-//	    copy:                    Synchronize(work[(phase - 1)*L + i])
-//	    copy:                    Set(slots@peer[host*L + l], partial[to])
-//	    copy:                    Post arrived[phase] -> peer
+//	    put:                     Synchronize(work[(phase - 1)*L + i])
+//	    put:                     Set(slots@peer[host*L + l], partial[to])
+//	    put:                     Post arrived[phase] -> peer
 //	  work[phase*L]:           Linear(slots[host*L + l], A[host*L + l], B)
 //	  nccl:                    Synchronize(work[phase*L])
-//	  nccl:                    Synchronize(copy);  Wait arrived[phase] <- every peer
+//	  nccl:                    Synchronize(put);  Wait arrived[phase] <- every peer
 //	  nccl:                    Reduce(sums[host], slots[host*L + q], q = 0..L-1)  # in the order of the host's ranks
 //	  nccl:                    nccl{Exchange(others[next], sums[host], to host*L + l, from next*L + l)}
 //	phase = H;  host = h
 //	for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	  work[(phase - 1)*L + i]: Linear(partial[to], A[to], B)
-//	  copy:                    Synchronize(work[(phase - 1)*L + i])
-//	  copy:                    Set(slots@peer[host*L + l], partial[to])
-//	  copy:                    Post arrived[phase] -> peer
+//	  put:                     Synchronize(work[(phase - 1)*L + i])
+//	  put:                     Set(slots@peer[host*L + l], partial[to])
+//	  put:                     Post arrived[phase] -> peer
 //	work[phase*L]: Linear(slots[host*L + l], A[host*L + l], B)
 //	nccl:   Synchronize(work[phase*L])
-//	nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
+//	nccl:   Synchronize(put);  Wait arrived[phase] <- every peer
 //	nccl:   Reduce(others[host], slots[host*L + q], q = 0..L-1)                # in the order of the host's ranks
 //	nccl:   Reduce(reduced, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //	nccl:   Post summed -> every peer                                          # peers may read reduced
@@ -58,12 +57,13 @@
 //	  relay[phase]: Set(C[from], railed[(h + H - phase) % H])
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
 //	    relay[phase]: Wait passed[phase] <- peer;  Set(C[from], railed@peer[(h + H - phase) % H])
-//	main:   Synchronize(nccl), Synchronize(relay[0..H-1]), Synchronize(copy), Synchronize(work[1..D])  # join
-//	main:   Post read -> every peer;  Wait read[every peer]  # what peers read may be overwritten afterwards
+//	put:    Synchronize(relay[0..H-1]);  Post read -> every peer               # C may be overwritten afterwards
+//	put:    Synchronize(nccl);  Wait read[every peer]
+//	main:   Synchronize(put), Synchronize(nccl)                                # join
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in
 // linearallreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 9c2003765152bd30.
+// Proof: proven for D = 1..8, stamp f5d24ce79c903c3c.
 package linearallreducehosts

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "81581d703b2df3a0cdde5f722ad22fd892da4819b874db7a9b6ceb4190718f04",
-	Proof:    "proven for D = 1..8, stamp 9c2003765152bd30",
+	Hash:     "4f6f057d9619a93e96ec19a675217668919f1b7c5012a0fd5785e1c514514c5a",
+	Proof:    "proven for D = 1..8, stamp f5d24ce79c903c3c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -62,8 +62,8 @@ type Plan struct {
 	sums, others, railed             *plan.Buffer
 	free, summed, read               *plan.Semaphore
 	arrived, passed                  []*plan.Semaphore
-	nccl, copy                       *plan.Stream
-	relay, work                      []*plan.Stream
+	put, nccl                        *plan.Stream
+	work, relay                      []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -105,10 +105,10 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.summed = b.Semaphore("summed")
 	p.passed = b.Semaphores("passed", hosts)
 	p.read = b.Semaphore("read")
+	p.put = b.Stream("put", driver.High)
+	p.work = b.FallingStreams("work", 1, d+1)
 	p.nccl = b.Stream("nccl", driver.High)
 	p.relay = b.Streams("relay", 0, hosts, driver.High)
-	p.copy = b.Stream("copy", driver.High)
-	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
@@ -120,17 +120,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d, hosts, each, h, l := q.Rank(), q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	main := q.Main()
-	// The slots may be written.
-	q.Post(main, p.free)
+	q.Synchronize(p.put, main)
+	for i := 1; i <= d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 	q.Synchronize(p.nccl, main)
 	for i := range hosts {
 		q.Synchronize(p.relay[i], main)
 	}
-	q.Synchronize(p.copy, main)
-	for i := 1; i <= d; i++ {
-		q.Synchronize(p.work[i], main)
-	}
-	q.Wait(p.copy, p.free)
+
+	// The slots may be written.
+	q.Post(p.put, p.free)
+	q.Wait(p.put, p.free)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
@@ -141,14 +142,14 @@ func (p *Plan) issue(q *plan.Queue) {
 			to := host*each + (l+i)%each
 			q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
 				p.b.At(0), plan.NoBias)
-			q.Synchronize(p.copy, p.work[(phase-1)*each+i])
-			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-			q.Post(p.copy, p.arrived[phase], peer)
+			q.Synchronize(p.put, p.work[(phase-1)*each+i])
+			q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+			q.Post(p.put, p.arrived[phase], peer)
 		}
 		q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC),
 			p.a.At(int64(host*each+l)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.nccl, p.work[phase*each])
-		q.Synchronize(p.nccl, p.copy)
+		q.Synchronize(p.nccl, p.put)
 		q.Wait(p.nccl, p.arrived[phase])
 
 		// In the order of the host's ranks.
@@ -168,14 +169,14 @@ func (p *Plan) issue(q *plan.Queue) {
 		to := host*each + (l+i)%each
 		q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
 			p.b.At(0), plan.NoBias)
-		q.Synchronize(p.copy, p.work[(phase-1)*each+i])
-		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy, p.arrived[phase], peer)
+		q.Synchronize(p.put, p.work[(phase-1)*each+i])
+		q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.arrived[phase], peer)
 	}
 	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
 		p.b.At(0), plan.NoBias)
 	q.Synchronize(p.nccl, p.work[phase*each])
-	q.Synchronize(p.nccl, p.copy)
+	q.Synchronize(p.nccl, p.put)
 	q.Wait(p.nccl, p.arrived[phase])
 
 	// In the order of the host's ranks.
@@ -224,18 +225,16 @@ func (p *Plan) issue(q *plan.Queue) {
 				p.railed.Peer(peer, int64((h+hosts-phase)%hosts)*p.chunkC), p.chunkC)
 		}
 	}
+	for i := range hosts {
+		q.Synchronize(p.put, p.relay[i])
+	}
+
+	// C may be overwritten afterwards.
+	q.Post(p.put, p.read)
+	q.Synchronize(p.put, p.nccl)
+	q.Wait(p.put, p.read)
 
 	// Join.
+	q.Synchronize(main, p.put)
 	q.Synchronize(main, p.nccl)
-	for i := range hosts {
-		q.Synchronize(main, p.relay[i])
-	}
-	q.Synchronize(main, p.copy)
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
-
-	// What peers read may be overwritten afterwards.
-	q.Post(main, p.read)
-	q.Wait(main, p.read)
 }

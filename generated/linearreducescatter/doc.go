@@ -21,21 +21,21 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
+//	plan:   partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work[2..D]: Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy[i]: Wait free[to]
-//	  work[i]: Linear(partial[to], A[to], B)
-//	  copy[i]: Synchronize(work[i]);  Set(slots@to[r], partial[to]);  Post arrived -> to
+//	puts[1..D-1], work[2..D]: Synchronize(main)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(partial[peer], A[peer], B)
+//	  puts[i]: Wait free[peer]
+//	  puts[i]: Synchronize(work[i]);  Set(slots@peer[r], partial[peer]);  Post arrived -> peer
 //	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
-//	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
+//	main:   Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait arrived[every peer]
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 7526a52ebb3f1fea.
+// Proof: proven for D = 1..8, stamp 5afb3308d6106d85.
 package linearreducescatter

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "0ae7eb3f1e8c6f73164204c58c5982b0a7a5c76c4e546352d2230980506ffe18",
-	Proof:    "proven for D = 1..8, stamp 50b1c90e706bd9cb",
+	Hash:     "44dd1da09aa0e17bf683b3dc0632410a410995175a2f7235848e7c6e7201d994",
+	Proof:    "proven for D = 1..8, stamp d73b8cf1884480f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -59,7 +59,7 @@ type Plan struct {
 
 	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              []*plan.Stream
+	puts, work              []*plan.Stream
 	gemm                    []*plan.Product
 	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that issue enqueues
@@ -105,7 +105,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	})
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Parts(driver.MatmulDesc{K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -123,30 +123,26 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm[to], p.partial.Part(to), p.a.Part(to), p.b.At(0), plan.NoBias)
-		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.PeerPart(to, r), p.partial.Part(to), p.slots.PeerSize(to, r))
-		q.Post(p.copy[i], p.arrived, to)
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm[peer], p.partial.Part(peer), p.a.Part(peer), p.b.At(0), plan.NoBias)
+		q.Wait(p.puts[i], p.free, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.slots.PeerPart(peer, r), p.partial.Part(peer), p.slots.PeerSize(peer, r))
+		q.Post(p.puts[i], p.arrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(p.work[d], p.gemm[r], p.slots.Part(r), p.a.Part(r), p.b.At(0), plan.NoBias)
-
-	// Join.
+	q.Synchronize(main, p.work[d])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(main, p.puts[i])
 	}
 	q.Wait(main, p.arrived)
 

@@ -16,25 +16,25 @@
 //
 //	caller: A [M, DIDx(D), K/D] by M/(S*D)*(K/D);  B [N, DIDx(D), K/D]
 //	        C [S, DIDx(D), M/(S*D), N] by M/(S*D)*N
-//	plan:   partial [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N;  slots [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N
+//	plan:   partial [S, D, M/(S*D), N] by M/(S*D)*N;  slots [S, D, M/(S*D), N] by M/(S*D)*N
 //	New:    S = 4
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1], work[2..D]: Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy[i]: Wait free[to]
-//	  for batch in S:
-//	    work[i]: Linear(partial[to*S + batch], A[batch*D + to], B)
-//	  copy[i]: Synchronize(work[i]);  Set(slots@to[r*S..r*S+S-1], partial[to*S..to*S+S-1])
-//	  copy[i]: Post arrived -> to
-//	for batch in S:
-//	  work[D]: Linear(slots[r*S + batch], A[batch*D + r], B)
-//	main:   Synchronize(copy[1..D-1]), Synchronize(work[1..D]);  Wait arrived[every peer]  # join
-//	main:   Reduce(C, slots[q*S..q*S+S-1], q = 0..D-1)                         # once, in the order of ranks
+//	puts[1..D-1], work[2..D]: Synchronize(main)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  for s in 4:
+//	    work[i]: Linear(partial[4*peer + s], A[s*D + peer], B)
+//	  puts[i]: Wait free[peer]
+//	  puts[i]: Synchronize(work[i]);  Set(slots@peer[4*r..4*r+3], partial[4*peer..4*peer+3])
+//	  puts[i]: Post arrived -> peer
+//	for s in 4:
+//	  work[D]: Linear(slots[4*r + s], A[s*D + r], B)  # own rows last, straight into their slot
+//	main:   Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait arrived[every peer]
+//	main:   Reduce(C, slots[4*q..4*q+3], q = 0..D-1)                           # once, in the order of ranks
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterbatches.cu.
 //
-// Proof: proven for D = 1..8, stamp 6e4c7465f0d1d0d1.
+// Proof: proven for D = 1..8, stamp 63f0124891f6a149.
 package linearreducescatterbatches

@@ -18,8 +18,8 @@ const chunks = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "ab4b7ab1eb05630fef30897902739f4013be35b1acecd2349d63b2a1ee3fb263",
-	Proof:    "proven for D = 1..8, stamp 6e4c7465f0d1d0d1",
+	Hash:     "5bc3d03abe29ca1ac59944037d4b7942b0decc837f800bedab9a44d3b290a21d",
+	Proof:    "proven for D = 1..8, stamp 63f0124891f6a149",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -62,7 +62,7 @@ type Plan struct {
 
 	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              []*plan.Stream
+	puts, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that issue enqueues
@@ -94,11 +94,11 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(d*(m/d)*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(d*(m/d)*n))
+	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -116,44 +116,40 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
+		peer := (r + i) % d
 
-		for batch := range chunks {
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(to*chunks+batch)*p.chunkC),
-				p.a.At(int64(batch*d+to)*p.chunkA), p.b.At(0), plan.NoBias)
+		for s := range 4 {
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(4*peer+s)*p.chunkC), p.a.At(int64(s*d+peer)*p.chunkA),
+				p.b.At(0), plan.NoBias)
 		}
-		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r*chunks)*p.chunkC), p.partial.At(int64(to*chunks)*p.chunkC),
-			int64(chunks)*p.chunkC)
-		q.Post(p.copy[i], p.arrived, to)
+		q.Wait(p.puts[i], p.free, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.slots.Peer(peer, int64(4*r)*p.chunkC), p.partial.At(int64(4*peer)*p.chunkC), 4*p.chunkC)
+		q.Post(p.puts[i], p.arrived, peer)
 	}
 
-	for batch := range chunks {
-		q.Linear(p.work[d], p.gemm, p.slots.At(int64(r*chunks+batch)*p.chunkC), p.a.At(int64(batch*d+r)*p.chunkA),
-			p.b.At(0), plan.NoBias)
+	for s := range 4 {
+		// Own rows last, straight into their slot.
+		q.Linear(p.work[d], p.gemm, p.slots.At(int64(4*r+s)*p.chunkC), p.a.At(int64(s*d+r)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 	}
-
-	// Join.
+	q.Synchronize(main, p.work[d])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(main, p.puts[i])
 	}
 	q.Wait(main, p.arrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j*chunks)*p.chunkC))
+		p.terms = append(p.terms, p.slots.At(int64(4*j)*p.chunkC))
 	}
 	p.kernels.Reduce(q, main, p.c.At(0), p.bytesC, p.terms...)
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "63c1903a17c2fdec8ba5b33a062fe1af2dcbc4cbd37a5e3fc9b937caed4dcd7f",
-	Proof:   "proven for D = 1..8, stamp b43ebaf96f0622b1",
+	Hash:    "bd80dd7b236657a511bc769a40a0ec0f91a7ff195d59b5f6fe6cafb8909c7ba2",
+	Proof:   "proven for D = 1..8, stamp d653ead9c4fc54bd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},
@@ -65,7 +65,7 @@ type Plan struct {
 	a, scaleA, b, scaleB, c, partial *plan.Buffer
 	slots                            *plan.Buffer
 	free, arrived                    *plan.Semaphore
-	copy, work                       []*plan.Stream
+	puts, work                       []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -103,7 +103,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true})
@@ -122,34 +122,30 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
+		peer := (r + i) % d
 		q.Product("Linear", p.work[i], p.gemm,
-			driver.Operands{C: p.partial.At(int64(to) * p.chunkC), A: p.a.At(int64(to) * p.chunkA), B: p.b.At(0),
-				ScaleA: p.scaleA.At(int64(to) * p.chunkScaleA), ScaleB: p.scaleB.At(0)})
-		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy[i], p.arrived, to)
+			driver.Operands{C: p.partial.At(int64(peer) * p.chunkC), A: p.a.At(int64(peer) * p.chunkA), B: p.b.At(0),
+				ScaleA: p.scaleA.At(int64(peer) * p.chunkScaleA), ScaleB: p.scaleB.At(0)})
+		q.Wait(p.puts[i], p.free, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.puts[i], p.arrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Product("Linear", p.work[d], p.gemm,
 		driver.Operands{C: p.slots.At(int64(r) * p.chunkC), A: p.a.At(int64(r) * p.chunkA), B: p.b.At(0),
 			ScaleA: p.scaleA.At(int64(r) * p.chunkScaleA), ScaleB: p.scaleB.At(0)})
-
-	// Join.
+	q.Synchronize(main, p.work[d])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(main, p.puts[i])
 	}
 	q.Wait(main, p.arrived)
 

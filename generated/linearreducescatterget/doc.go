@@ -16,21 +16,23 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  staging [2, DIDx(D), M/D, N] by M/D*N
+//	plan:   slots [D, M/D, N] by M/D*N;  staging [2, DIDx(D), M/D, N] by M/D*N
 //	New:    streams = 2
 //	New:    ShareMemHandles(arena)                                             # once
-//	copy, work[0..streams-1]: Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D  from = (r + D - i) % D
-//	  work[i % streams]: Linear(staging[i % streams], A[to], B);  Post ready -> to
-//	  copy:              Synchronize(work[i % streams]);  Wait ready[from]
-//	  copy:              Set(slots[from], staging@from[i % streams]);  Post read -> from
-//	  work[i % streams]: Synchronize(copy);  Wait read[to]                     # the buffer is free again
+//	put, work[0..streams-1]: Synchronize(main)
+//	work[0..streams-1]: Synchronize(put)
+//	for i in 1..D-1:  peer = (r + i) % D  from = (r + D - i) % D
+//	  work[i % streams]: Linear(staging[i % streams], A[peer], B);  Post ready -> peer
+//	  put:               Synchronize(work[i % streams]);  Wait ready[from]
+//	  put:               Set(slots[from], staging@from[i % streams]);  Post read -> from
+//	  work[i % streams]: Synchronize(put);  Wait read[peer]                    # the buffer is free again
 //	main:   Linear(slots[r], A[r], B)  # own rows last, straight into their slot
-//	main:   Synchronize(copy), Synchronize(work[0..streams-1])                 # join
-//	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
+//	put:    Synchronize(main), Synchronize(work[0..streams-1]);  Reduce(C, slots[0..D-1])
+//	  # once, in the order of ranks
+//	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterget.cu.
 //
-// Proof: proven for D = 1..8, stamp 05fa39140298403d.
+// Proof: proven for D = 1..8, stamp 704a8734aef8b5d4.
 package linearreducescatterget

@@ -18,8 +18,8 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "ac10983560f93acf4b2b810c5b7e0dcc2e95c25349d44a0266d61df1c06c3f56",
-	Proof:    "proven for D = 1..8, stamp 05fa39140298403d",
+	Hash:     "15c33cdadfa2f4a219729f2bce22569e088ddb708705c63f355742b3832db074",
+	Proof:    "proven for D = 1..8, stamp 704a8734aef8b5d4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -60,7 +60,7 @@ type Plan struct {
 
 	a, b, c, slots, staging *plan.Buffer
 	ready, read             *plan.Semaphore
-	copy                    *plan.Stream
+	put                     *plan.Stream
 	work                    []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
@@ -96,7 +96,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.staging = b.Allocate("staging", s.Type.Bytes(2*(m/d)*n))
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
+	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -108,34 +108,35 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	q.Synchronize(p.copy, main)
+	q.Synchronize(p.put, main)
 	for i := range streams {
 		q.Synchronize(p.work[i], main)
 	}
+	for i := range streams {
+		q.Synchronize(p.work[i], p.put)
+	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
+		peer := (r + i) % d
 		from := (r + d - i) % d
-		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(to)*p.chunkA),
+		q.Linear(p.work[i%streams], p.gemm, p.staging.At(int64(i%streams)*p.chunkC), p.a.At(int64(peer)*p.chunkA),
 			p.b.At(0), plan.NoBias)
-		q.Post(p.work[i%streams], p.ready, to)
-		q.Synchronize(p.copy, p.work[i%streams])
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.slots.At(int64(from)*p.chunkC), p.staging.Peer(from, int64(i%streams)*p.chunkC), p.chunkC)
-		q.Post(p.copy, p.read, from)
-		q.Synchronize(p.work[i%streams], p.copy)
+		q.Post(p.work[i%streams], p.ready, peer)
+		q.Synchronize(p.put, p.work[i%streams])
+		q.Wait(p.put, p.ready, from)
+		q.Set(p.put, p.slots.At(int64(from)*p.chunkC), p.staging.Peer(from, int64(i%streams)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.read, from)
+		q.Synchronize(p.work[i%streams], p.put)
 
 		// The buffer is free again.
-		q.Wait(p.work[i%streams], p.read, to)
+		q.Wait(p.work[i%streams], p.read, peer)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(main, p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
-
-	// Join.
-	q.Synchronize(main, p.copy)
+	q.Synchronize(p.put, main)
 	for i := range streams {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(p.put, p.work[i])
 	}
 
 	// Once, in the order of ranks.
@@ -143,5 +144,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
+
+	// Join.
+	q.Synchronize(main, p.put)
 }

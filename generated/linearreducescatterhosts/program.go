@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "0a13dbdc423dc24e78c5b75ef44abe42f272939c31075db700b977c73a3345e6",
-	Proof:    "proven for D = 1..8, stamp c19218a4840b6eb1",
+	Hash:     "586225d235ddd628ae8a5709b2861decbfabe4c84151cd3612197d711cbc2165",
+	Proof:    "proven for D = 1..8, stamp 14ac1bc43af8855b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -62,7 +62,7 @@ type Plan struct {
 	others                        *plan.Buffer
 	free                          *plan.Semaphore
 	arrived                       []*plan.Semaphore
-	nccl, copy                    *plan.Stream
+	put, nccl                     *plan.Stream
 	work                          []*plan.Stream
 	gemm                          *plan.Product
 	kernels                       *kernels.Set
@@ -100,9 +100,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphores("arrived", hosts+1)
-	p.nccl = b.Stream("nccl", driver.High)
-	p.copy = b.Stream("copy", driver.High)
+	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
+	p.nccl = b.Stream("nccl", driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
@@ -114,14 +114,15 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d, hosts, each, h, l := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	main := q.Main()
-	// The slots may be written.
-	q.Post(main, p.free)
-	q.Synchronize(p.nccl, main)
-	q.Synchronize(p.copy, main)
+	q.Synchronize(p.put, main)
 	for i := 1; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-	q.Wait(p.copy, p.free)
+	q.Synchronize(p.nccl, main)
+
+	// The slots may be written.
+	q.Post(p.put, p.free)
+	q.Wait(p.put, p.free)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
@@ -132,14 +133,14 @@ func (p *Plan) issue(q *plan.Queue) {
 			to := host*each + (l+i)%each
 			q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
 				p.b.At(0), plan.NoBias)
-			q.Synchronize(p.copy, p.work[(phase-1)*each+i])
-			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-			q.Post(p.copy, p.arrived[phase], peer)
+			q.Synchronize(p.put, p.work[(phase-1)*each+i])
+			q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+			q.Post(p.put, p.arrived[phase], peer)
 		}
 		q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC),
 			p.a.At(int64(host*each+l)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.nccl, p.work[phase*each])
-		q.Synchronize(p.nccl, p.copy)
+		q.Synchronize(p.nccl, p.put)
 		q.Wait(p.nccl, p.arrived[phase])
 
 		// In the order of the host's ranks.
@@ -159,14 +160,14 @@ func (p *Plan) issue(q *plan.Queue) {
 		to := host*each + (l+i)%each
 		q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
 			p.b.At(0), plan.NoBias)
-		q.Synchronize(p.copy, p.work[(phase-1)*each+i])
-		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy, p.arrived[phase], peer)
+		q.Synchronize(p.put, p.work[(phase-1)*each+i])
+		q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.arrived[phase], peer)
 	}
 	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
 		p.b.At(0), plan.NoBias)
 	q.Synchronize(p.nccl, p.work[phase*each])
-	q.Synchronize(p.nccl, p.copy)
+	q.Synchronize(p.nccl, p.put)
 	q.Wait(p.nccl, p.arrived[phase])
 
 	// In the order of the host's ranks.
@@ -184,9 +185,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.Reduce(q, p.nccl, p.c.At(0), p.chunkC, p.terms...)
 
 	// Join.
+	q.Synchronize(main, p.put)
 	q.Synchronize(main, p.nccl)
-	q.Synchronize(main, p.copy)
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
 }

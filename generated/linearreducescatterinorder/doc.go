@@ -16,23 +16,23 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
+//	plan:   partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
 //	New:    streams = 1
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[0..streams-1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
-//	copy[1..D-1]: Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy[i]:           Wait free[to]
-//	  work[i % streams]: Linear(partial[to], A[to], B)
-//	  copy[i]:           Synchronize(work[i % streams]);  Set(slots@to[r], partial[to])
-//	  copy[i]:           Post arrived -> to
+//	puts[1..D-1]: Synchronize(main)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i % streams]: Linear(partial[peer], A[peer], B)
+//	  puts[i]:           Wait free[peer]
+//	  puts[i]:           Synchronize(work[i % streams]);  Set(slots@peer[r], partial[peer])
+//	  puts[i]:           Post arrived -> peer
 //	work[D % streams]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
-//	main:   Synchronize(copy[1..D-1]), Synchronize(work[0..streams-1]);  Wait arrived[every peer]  # join
-//	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
+//	main:   Synchronize(work[D % streams]), Synchronize(puts[1..D-1]), Synchronize(work[0..streams-1])
+//	main:   Wait arrived[every peer];  Reduce(C, slots[0..D-1])                # once, in the order of ranks
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterinorder.cu.
 //
-// Proof: proven for D = 1..8, stamp 7b4bbdfe7b4b8b40.
+// Proof: proven for D = 1..8, stamp 0b5ef5640fb6032e.
 package linearreducescatterinorder

@@ -18,8 +18,8 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "494edaa73d133573560abd69be7fa2c9bef2d8c96855e01a1f0cc27a41562977",
-	Proof:    "proven for D = 1..8, stamp 7b4bbdfe7b4b8b40",
+	Hash:     "400c1e22691ed5a64778263f00120568ec8178cc634edc65973af8b8fd6b184e",
+	Proof:    "proven for D = 1..8, stamp 0b5ef5640fb6032e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -61,7 +61,7 @@ type Plan struct {
 
 	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              []*plan.Stream
+	puts, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that issue enqueues
@@ -96,7 +96,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -116,26 +116,25 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i%streams], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i%streams], p.gemm, p.partial.At(int64(peer)*p.chunkC), p.a.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Synchronize(p.copy[i], p.work[i%streams])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy[i], p.arrived, to)
+		q.Wait(p.puts[i], p.free, peer)
+		q.Synchronize(p.puts[i], p.work[i%streams])
+		q.Set(p.puts[i], p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.puts[i], p.arrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(p.work[d%streams], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0),
 		plan.NoBias)
-
-	// Join.
+	q.Synchronize(main, p.work[d%streams])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
+		q.Synchronize(main, p.puts[i])
 	}
 	for i := range streams {
 		q.Synchronize(main, p.work[i])

@@ -16,19 +16,19 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N
+//	plan:   slots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[D]: Synchronize(main)
+//	work[D]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
 //	work[1..D-1]: Synchronize(main)
-//	work[D]: Linear(slots[r], A[r], B)                                         # own rows straight into their slot
-//	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Wait free[to];  Linear(slots@to[r], A[to], B);  Post arrived -> to
-//	main:   Synchronize(work[1..D]);  Wait arrived[every peer]                 # join
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Wait free[peer];  Linear(slots@peer[r], A[peer], B);  Post arrived -> peer
+//	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
+//	main:   Synchronize(work[D]), Synchronize(work[1..D-1]);  Wait arrived[every peer]
 //	main:   Reduce(C, slots[0..D-1])                                           # once, in the order of ranks
 //
 // No rank copies from or to another. Signals go by stream memory operations. Sums are made by kernels. The kernels
 // are in linearreducescatterinslot.cu.
 //
-// Proof: proven for D = 1..8, stamp c1e755ec495333de.
+// Proof: proven for D = 1..8, stamp 4360548c45c04a98.
 package linearreducescatterinslot

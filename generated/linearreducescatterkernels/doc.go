@@ -16,20 +16,20 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N
+//	plan:   slots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	work[D]: Synchronize(main)
+//	work[D]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer by kernel;  Wait free[every peer] by kernel  # the slots may be written
 //	work[1..D-1]: Synchronize(main)
-//	work[D]: Linear(slots[r], A[r], B)                                         # own rows straight into their slot
-//	for i in 1..D-1:  to = (r + i) % D
-//	  work[i]: Linear(slots@to[r], A[to], B)
-//	main:   Synchronize(work[1..D])                                            # join
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(slots@peer[r], A[peer], B)
+//	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
+//	main:   Synchronize(work[D]), Synchronize(work[1..D-1])
 //	main:   shot{Post arrived -> every peer;  Wait arrived[every peer];  Reduce(C, slots[0..D-1])}
 //	  # once, in the order of ranks
 //
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearreducescatterkernels.cu.
 //
-// Proof: proven for D = 1..8, stamp c3ffe51bd71d715e.
+// Proof: proven for D = 1..8, stamp 369ad7f1802b04c5.
 package linearreducescatterkernels

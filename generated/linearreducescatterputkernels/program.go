@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "d4b0f446da14dd3b2b7fbbde35044c3ad22f05984da07bf360082ebf66dbbbba",
-	Proof:    "proven for D = 1..8, stamp 0a3c832d6e68e034",
+	Hash:     "e6862d01cc9c46b3faca7d7c1a9f735a5a45026cfb0e7a962e3a4498b90946be",
+	Proof:    "proven for D = 1..8, stamp dd6f623451e34afa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -57,7 +57,7 @@ type Plan struct {
 
 	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
-	copy, work              []*plan.Stream
+	puts, work              []*plan.Stream
 	gemm                    *plan.Product
 	kernels                 *kernels.Set
 	terms                   []driver.Ptr // of the sum that issue enqueues
@@ -92,7 +92,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -110,30 +110,26 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	p.kernels.Post(q, main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(peer)*p.chunkC), p.a.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Synchronize(p.copy[i], p.work[i])
-		p.kernels.Put(q, p.copy[i], plan.Signals{PreWait: p.free, PostPost: p.arrived, From: to, To: to},
-			p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Synchronize(p.puts[i], p.work[i])
+		p.kernels.Put(q, p.puts[i], plan.Signals{PreWait: p.free, PostPost: p.arrived, From: peer, To: peer},
+			p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
-
-	// Join.
+	q.Synchronize(main, p.work[d])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(main, p.puts[i])
 	}
 
 	// Once, in the order of ranks.

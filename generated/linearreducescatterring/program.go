@@ -14,7 +14,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "91f6b49cce9973d741e366b230caf0671679113e4bf62c89d6998f8181b36dc6",
+	Hash:    "82b485def2465a315a36718b1476aa065e6589859f982f9bbeea8501557406bc",
 	Proof:   "proven for D = 1..8, stamp ac558487c8cf7fe3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,

@@ -15,7 +15,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   ring [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
+//	plan:   ring [D, M/D, N] by M/D*N;  partial [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1..D-1]: Synchronize(main)
 //	if D == 1:

@@ -17,7 +17,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N
+//	plan:   slots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   scatter{Post free -> every peer;  Wait free[every peer]
 //	                Scatter 128|144|256 together: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)

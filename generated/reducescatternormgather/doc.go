@@ -21,27 +21,28 @@
 //
 //	caller: A [DIDx(D), M, N] by M/D*N;  Residual [DIDx(D), M/D, N];  Norm [N];  R [DIDx(D), M/D, N]
 //	        C [M, N] by M/D*N
-//	plan:   X [DIDx(D), M/D, N];  Rslots [Stream(D), M/D, N] by M/D*N
+//	plan:   Rslots [D, M/D, N] by M/D*N;  X [DIDx(D), M/D, N]
 //	New:    ShareMemHandles(arena)                                             # once
-//	copy:   Synchronize(main)
-//	main:   Post Rfree -> every peer                                           # the slots may be written
-//	copy:   Synchronize(main)
-//	for i in 1..D-1:  to = (r + i) % D
-//	  copy:   Wait Rfree[to];  Set(Rslots@to[r], A[to]);  Post Rarrived -> to
-//	main:   Synchronize(copy);  Wait Rarrived[every peer]                      # join
-//	main:   Reduce(R, Rslots[0..r-1], A[r], Rslots[r+1..D-1], Residual)        # once, in the order of ranks
-//	main:   Apply rmsnorm(X, R, Norm) of rows of N by kernel;  Post Xready -> every peer  # peers may read X
+//	copy, put: Synchronize(main)
+//	copy:   Post Rfree -> every peer                                           # the slots may be written
+//	put:    Synchronize(copy)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  put:    Wait Rfree[peer];  Set(Rslots@peer[r], A[peer]);  Post Rarrived -> peer
+//	put:    Wait Rarrived[every peer];  Reduce(R, Rslots[0..r-1], A[r], Rslots[r+1..D-1], Residual)
+//	  # once, in the order of ranks
+//	main:   Synchronize(put);  Apply rmsnorm(X, R, Norm) of rows of N by kernel
+//	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:   Wait Xready[peer];  Set(C[peer], X@peer)
 //	main:   Set(C[r], X)
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
-//	copy:   Synchronize(main);  Wait read[every peer]
-//	main:   Synchronize(copy)                                                  # join
+//	put:    Synchronize(copy);  Wait read[every peer]
+//	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatternormgather.cu. Functions: add(Residual) of R by the kernel that sums; rmsnorm(Norm)
 // of X by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp faa0d02911c4a131.
+// Proof: proven for D = 1..8, stamp 9510a12a7a8bb536.
 package reducescatternormgather

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "ae876006a5ca09413330e6d924bd3803eb1d4b5782eb1d0c649b7e4ed76e09e4",
-	Proof:    "proven for D = 1..8, stamp faa0d02911c4a131",
+	Hash:     "a72fd7bfb07a86937e8f904fe1e71c2e6fc3f6d5bd71be0ebf0613a6f63e0cfb",
+	Proof:    "proven for D = 1..8, stamp 9510a12a7a8bb536",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},
@@ -66,12 +66,12 @@ type Plan struct {
 	columnsX int64 // columns of a row
 	epsilon  float64
 
-	a, residual, norm, r, c, x    *plan.Buffer
-	rslots                        *plan.Buffer
-	xready, read, rfree, rarrived *plan.Semaphore
-	copy                          *plan.Stream
-	kernels                       *kernels.Set
-	terms                         []driver.Ptr // of the sum that issue enqueues
+	a, residual, norm, r, c, rslots *plan.Buffer
+	x                               *plan.Buffer
+	rfree, rarrived, xready, read   *plan.Semaphore
+	copy, put                       *plan.Stream
+	kernels                         *kernels.Set
+	terms                           []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -102,13 +102,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.r = b.Written(b.Caller("R", s.Type.Bytes(m/d*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))
 	p.rslots = b.Allocate("Rslots", s.Type.Bytes(m*n))
-	p.xready = b.Semaphore("Xready")
-	p.read = b.Semaphore("read")
+	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))
 	p.rfree = b.Semaphore("Rfree")
 	p.rarrived = b.Semaphore("Rarrived")
+	p.xready = b.Semaphore("Xready")
+	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
+	p.put = b.Stream("put", driver.High)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -119,21 +120,19 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	q.Synchronize(p.copy, main)
+	q.Synchronize(p.put, main)
 
 	// The slots may be written.
-	q.Post(main, p.rfree)
-	q.Synchronize(p.copy, main)
+	q.Post(p.copy, p.rfree)
+	q.Synchronize(p.put, p.copy)
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy, p.rfree, to)
-		q.Set(p.copy, p.rslots.Peer(to, int64(r)*p.chunkA), p.a.At(int64(to)*p.chunkA), p.chunkA)
-		q.Post(p.copy, p.rarrived, to)
+		peer := (r + i) % d
+		q.Wait(p.put, p.rfree, peer)
+		q.Set(p.put, p.rslots.Peer(peer, int64(r)*p.chunkA), p.a.At(int64(peer)*p.chunkA), p.chunkA)
+		q.Post(p.put, p.rarrived, peer)
 	}
-
-	// Join.
-	q.Synchronize(main, p.copy)
-	q.Wait(main, p.rarrived)
+	q.Wait(p.put, p.rarrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
@@ -145,7 +144,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.rslots.At(int64(j)*p.chunkA))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Reduce(q, main, p.r.At(0), p.chunkA, p.terms...)
+	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkA, p.terms...)
+	q.Synchronize(main, p.put)
 	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.chunkA, p.r.At(0),
 		p.norm.At(0))
 
@@ -162,9 +162,9 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// X may be overwritten afterwards.
 	q.Post(p.copy, p.read)
-	q.Synchronize(p.copy, main)
-	q.Wait(p.copy, p.read)
+	q.Synchronize(p.put, p.copy)
+	q.Wait(p.put, p.read)
 
 	// Join.
-	q.Synchronize(main, p.copy)
+	q.Synchronize(main, p.put)
 }

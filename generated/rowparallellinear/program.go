@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "a840001c1379ce51887facd17297465efd94e1201fed3e21986fe14f50577730",
-	Proof:    "proven for D = 1..8, stamp a709fd957a5dd713",
+	Hash:     "1f8385cf32deb78523be435fd1012fcc0bedb176b8c108acd01ab72aca1aa92e",
+	Proof:    "proven for D = 1..8, stamp 298740fbcfbf5bc9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -62,7 +62,7 @@ type Plan struct {
 	a, b, bias, residual, c, partial *plan.Buffer
 	slots                            *plan.Buffer
 	free, arrived                    *plan.Semaphore
-	copy, work                       []*plan.Stream
+	puts, work                       []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -100,7 +100,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
-	p.copy = b.Streams("copy", 1, d, driver.High)
+	p.puts = b.Streams("puts", 1, d, driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
@@ -118,31 +118,27 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	for i := 1; i < d; i++ {
-		q.Synchronize(p.copy[i], main)
+		q.Synchronize(p.puts[i], main)
 	}
 	for i := 2; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
 	for i := 1; i < d; i++ {
-		to := (r + i) % d
-		q.Wait(p.copy[i], p.free, to)
-		q.Linear(p.work[i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm, p.partial.At(int64(peer)*p.chunkC), p.a.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Synchronize(p.copy[i], p.work[i])
-		q.Set(p.copy[i], p.slots.Peer(to, int64(r)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.copy[i], p.arrived, to)
+		q.Wait(p.puts[i], p.free, peer)
+		q.Synchronize(p.puts[i], p.work[i])
+		q.Set(p.puts[i], p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.puts[i], p.arrived, peer)
 	}
 
 	// Own rows last, straight into their slot.
 	q.Linear(p.work[d], p.gemm, p.slots.At(int64(r)*p.chunkC), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
-
-	// Join.
+	q.Synchronize(main, p.work[d])
 	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.copy[i])
-	}
-	for i := 1; i <= d; i++ {
-		q.Synchronize(main, p.work[i])
+		q.Synchronize(main, p.puts[i])
 	}
 	q.Wait(main, p.arrived)
 
