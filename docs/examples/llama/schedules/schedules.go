@@ -86,8 +86,8 @@ var together = s.Call("O", "Attention", "mp->mq", "QKV")
 var packets = []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}, {Of: "C", Way: s.PushShot{Rows: true}}}
 
 // few declares a layer of few rows. It takes the rows A and their norm X, and makes C and the norm Z, which is the next
-// layer's X. GateUp has the rank's rows of both weights, one after the other. Kernels make the products of up to 8 rows,
-// and read their weights ahead.
+// layer's X. GateUp has the rank's rows of both weights, one after the other. Kernels make the products of up to 8
+// rows, and read their weights ahead.
 func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 	rows := []s.Axis{s.Dim(s.M), s.Dim(s.K)}
 	layer := s.Schedule{

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "5f43a89b07f80dfb78cbf2f053a74528dc8604659acbcd1c854022aa35abc2bd",
+	Source:  "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "949706cfa2b16dc942b2c88d0ba6ef7633415072ec016c99701c13df1a246a89",
+	Hash:    "5e5d4ae6cdec5b851de65b721df0c5ad328965b774552c27cc6b9b3effaa524c",
 	Proof:   "proven for D = 1..8, stamp 0854fa404b546ce6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "d4f7d51205d841032332477b2a9202d036ed95d84ae49a099069ae36ea8860ac",
+	Source:  "d7fd050c75a89cbdf645640406dd96a7cc7c31198793ce5d4957d171b4d9b8db",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "1621cae5c1314c2afa61cee416db08dcc7c023a20a189b778474b94b096b1ea6",
+	Hash:    "9798367881121d8c0eae86ad27b4f984e478f96acd92d9fd49eb47bf6d5cb81b",
 	Proof:   "proven for D = 1..8, stamp 58e9d0f14dc4ff95",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

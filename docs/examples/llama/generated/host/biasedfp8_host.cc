@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cf480456d3bbfeaa7e22af5754d9a46f17783575d55c8539da706e231ee7e2ed
+// 5cb50bab73c08bf872ccd8da49d540655b137067f00ea02424ba89d68e457549
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -31,7 +31,7 @@ import "C"
 func init() {
 	sim.Compiled("biased", "47c7f8164734c16ded1579b1cdb5a7a7c146473fcf8628094bdb9e5358bd01c7",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "5f43a89b07f80dfb78cbf2f053a74528dc8604659acbcd1c854022aa35abc2bd",
+	sim.Compiled("biasedfp8", "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
 		unsafe.Pointer(C.biasedscaled_kernels))
@@ -39,7 +39,7 @@ func init() {
 		unsafe.Pointer(C.candidates_kernels))
 	sim.Compiled("decode", "4e7fc9561e692676ae20a263d5f76211af59fb10c8beee30f7001521fd8b580c",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "d4f7d51205d841032332477b2a9202d036ed95d84ae49a099069ae36ea8860ac",
+	sim.Compiled("decodefp8", "d7fd050c75a89cbdf645640406dd96a7cc7c31198793ce5d4957d171b4d9b8db",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
 		unsafe.Pointer(C.decodenccl_kernels))
@@ -51,7 +51,7 @@ func init() {
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "983fe3f38d3e2394e02c31e835bd8b2d8c1a136400f334c2f0866f6fab07f122",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "2ece8c08157e43e16f70cdb22b9964fa6b2c8f8b360aae0306eb76e23e9b1868",
+	sim.Compiled("normedfp8", "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
 		unsafe.Pointer(C.normedscaled_kernels))

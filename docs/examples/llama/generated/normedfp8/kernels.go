@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "2ece8c08157e43e16f70cdb22b9964fa6b2c8f8b360aae0306eb76e23e9b1868",
+	Source:  "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

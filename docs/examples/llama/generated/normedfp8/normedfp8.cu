@@ -484,11 +484,11 @@ __global__ void __launch_bounds__(256, 2) narrow8_fp16(const __grid_constant__ s
 }
 __global__ void __launch_bounds__(256, 2) narrow16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3, true>::run(p);
+  fewrows_code<bf16, coded, 2, 2, 3, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3, true>::run(p);
+  fewrows_code<fp16, coded, 2, 2, 3, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_bf16(const __grid_constant__ struct fewrows p)
 {

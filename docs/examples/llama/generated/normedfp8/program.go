@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "bb464721e7a5c233a1850eb0c60cb2ced3e20c91f2aee48245cc4d3b2324793c",
+	Hash:    "27fbf879c5a8ef1f9452e0d5f6ef9bfd19f3f7a78982855fb8bee2e56108bcb3",
 	Proof:   "proven for D = 1..8, stamp 8858ca86a4726d10",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
