@@ -46,9 +46,9 @@ func (f Family) UpTo(rows int) Family {
 	return slices.DeleteFunc(slices.Clone(f), func(k Kernel) bool { return k.Rows > rows })
 }
 
-// Early are the same kernels, which read their weight ahead of the end of the launch before. One of 16 rows whose blocks
-// share multiprocessors does not: where it has few blocks, those of the next launch take room of theirs, and it took 1.4
-// times as long.
+// Early are the same kernels, which read their weight ahead of the end of the launch before. One of 16 rows whose
+// blocks share multiprocessors does not: where it has few blocks, those of the next launch take room of theirs, and it
+// took 1.4 times as long.
 func (f Family) Early() Family {
 	early := slices.Clone(f)
 	for i, k := range f {

@@ -336,7 +336,8 @@ static int rescale(uintptr_t ctx, const struct product *p, uint64_t c, uint64_t 
   enum { THREADS = 128, WIDTH = 8 };
   uint64_t params[6] = {c, workspace, scale_a, scale_b, bias, p->shape.n};
   const uint32_t block[3] = {THREADS, 1, 1};
-  const uint32_t grid[3] = {(uint32_t)((p->shape.n + THREADS * WIDTH - 1) / (THREADS * WIDTH)), (uint32_t)p->shape.m, 1};
+  const uint64_t blocks = (p->shape.n + THREADS * WIDTH - 1) / (THREADS * WIDTH);
+  const uint32_t grid[3] = {(uint32_t)blocks, (uint32_t)p->shape.m, 1};
   CUresult r = ovgen_launch(ctx, p->shape.rescale, grid, block, 0, false, stream, (char *)params);
   return r == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : OVGEN_RESCALE + (int)r;
 }

@@ -68,8 +68,8 @@ func TestRescale(t *testing.T) {
 	}
 }
 
-// TestScaledChoices multiplies -1, 0 and 1, by scales that are powers of two, with each algorithm of a product, of which
-// some apply scales themselves and others leave them to the kernel: all results are equal.
+// TestScaledChoices multiplies -1, 0 and 1, by scales that are powers of two, with each algorithm of a product, of
+// which some apply scales themselves and others leave them to the kernel: all results are equal.
 func TestScaledChoices(t *testing.T) {
 	d := device(t)
 	for _, m := range []int{1, 24, 200} {
