@@ -1,6 +1,6 @@
 // rescale makes the result of a product of eight bits from its sums: of [rows, columns] in fp32, times the scale of
-// each row and of each column, and a bias. Where rows are few, products to which cuBLASLt applies such scales take up to
-// twice as long as its products without and this kernel.
+// each row and of each column, and a bias. Where rows are few, products to which cuBLASLt applies such scales take up
+// to twice as long as its products without and this kernel.
 //
 // Launch: blockIdx.y is the row, and a thread makes 8 columns, which are multiples of 16.
 
