@@ -30,7 +30,7 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 			"-ranks 1..%d)", ranks, p.MaxRanks, ranks))
 	}
 	if len(errs) == 0 {
-		if err := checkElements(ranks, append(slices.Clone(extents), p.Constants...)...); err != nil {
+		if err := checkElements(ranks, max(p.Axes, 2), append(slices.Clone(extents), p.Constants...)...); err != nil {
 			errs = append(errs, err)
 		}
 	}

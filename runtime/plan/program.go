@@ -21,6 +21,7 @@ type Program struct {
 	// Constants are the extents of its tensors that are numbers.
 	Extents   []string
 	Constants []int
+	Axes      int           // of the tensor with the most, that of ranks aside; 0: no more than two
 	Divides   []Divide      // requirements on a shape
 	Types     []driver.Type // element types it takes, the default first
 	Code      *driver.Code  // device code; nil without kernels

@@ -15,7 +15,11 @@ import (
 
 // batched gives tensors of batches two axes, of the same places in memory.
 func batched(d *draft) error {
-	d.schedule.Tensors, d.schedule.Ops = slices.Clone(d.schedule.Tensors), slices.Clone(d.schedule.Ops)
+	was := d.schedule
+	d.schedule.Tensors, d.schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
+	if stays(was) {
+		return d.flat(was)
+	}
 	for i, o := range d.schedule.Ops {
 		if !o.Batched() {
 			continue
@@ -72,15 +76,11 @@ func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
 
 // eachTravels refuses batches that do not travel one by one.
 func (d *draft) eachTravels() error {
-	i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched)
-	if i < 0 || d.chunks > 0 {
+	i, legs := slices.IndexFunc(d.original.Ops, schedule.Op.Batched), d.legs()
+	if i < 0 || d.chunks > 0 || len(legs) == 0 {
 		return nil
 	}
-	what := "product"
-	if legs := d.legs(); len(legs) > 0 {
-		what = legs[0].String()
-	}
-	return d.apartFrom(i, what)
+	return d.apartFrom(i, legs[0].String())
 }
 
 // apartFrom refuses batches of operation i.

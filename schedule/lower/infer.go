@@ -64,7 +64,11 @@ func (d *draft) tensors() error {
 		if err != nil {
 			return err
 		}
-		for _, a := range t.Axes {
+		cut := t.Axes
+		if declared, _ := d.original.Tensor(t.Name); len(declared.Axes) > len(cut) {
+			cut = declared.Axes // some of these are one
+		}
+		for _, a := range cut {
 			d.divisible(a)
 		}
 		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller,
@@ -98,13 +102,8 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 // divisible asks that an axis can be cut into its parts, once for each extent.
 func (d *draft) divisible(a schedule.Axis) {
 	check := hostir.Divide{Extent: a.Extent}
-	_, rows, joined := factors(a.Extent)
-	if joined {
-		check.Extent = rows
-	}
 	for _, s := range a.Outer {
 		switch {
-		case joined && s.Kind == schedule.Plain:
 		case s.Uneven || s.Count == a.Extent:
 		case s.Count == schedule.D:
 			check.By = s.Count

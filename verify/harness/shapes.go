@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -104,7 +105,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	}
 	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))
 	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
-	set(schedule.F, multiple(s.K, p.divisor(schedule.F, s, ranks)))
+	set(schedule.F, multiple(cmp.Or(s.K, 8), p.divisor(schedule.F, s, ranks)))
 	set(schedule.P, multiple(slices.Max(counts(s.M, ranks, s.M)), p.divisor(schedule.P, s, ranks)))
 	if !p.Schedule.HasEpsilon() {
 		s.Epsilon = 0

@@ -42,7 +42,7 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	for _, base := range bases {
 		list = append(list, shape{Case: fit(p, ranks, element, base, ramp(n, 1))})
 	}
-	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
+	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scaleOf(p)), ramp(n, scale)))
 	list = append(list, shape{large, true})
 	if p.Schedule.FewRows > 0 {
 		few := scaled(bases[0], 256)
@@ -68,6 +68,17 @@ func scaled(base map[schedule.Extent]int64, by int64) map[schedule.Extent]int64 
 	}
 	large[schedule.W] = 128
 	return large
+}
+
+// scaleOf is the scale of a program's extents: of three or more, several are wide.
+func scaleOf(p *hostir.Program) int64 {
+	by := int64(scale)
+	for _, b := range p.Buffers {
+		if n := len(extentsOf(b)); n > 2 {
+			by = min(by, 1<<(30/n))
+		}
+	}
+	return by
 }
 
 // ramp is n counts, each another than the one before.

@@ -25,6 +25,8 @@ var otherWays = map[string]form{
 	"BalancedRing":     balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Ring{}),
 	"BalancedPushRing": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.PushRing{}),
 	"BalancedRoots":    balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Broadcast{}),
+	"BatchesNormed":    batchesNormed,
+	"FourAxes":         fourAxes,
 	"OwnProduct":       of("A[M K/D] B[N K/D] C[M/D N]", s.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")),
 	"OwnProductAll": of("A[M K/D] B[N K/D] R[M N] Norm[N] C[M N]", summandsOf("C", s.Add("R"), s.RMSNorm("Norm"))).
 		by("C", s.PushShot{}),

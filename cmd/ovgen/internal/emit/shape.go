@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,6 +117,9 @@ func (u *unit) takes() []jen.Code {
 	if list := u.constantExtents(); len(list) > 0 {
 		values = append(values, set("Constants", jen.Index().Int().Values(list...)))
 	}
+	if n := u.mostAxes(); n > 2 {
+		values = append(values, set("Axes", jen.Lit(n)))
+	}
 	if len(divides) > 0 {
 		values = append(values, set("Divides", jen.Index().Qual(planPath, "Divide").Values(divides...)))
 	}
@@ -138,6 +142,15 @@ func (u *unit) constantExtents() (list []jen.Code) {
 		}
 	}
 	return list
+}
+
+// mostAxes is how many axes the tensor with the most has, that of ranks aside.
+func (u *unit) mostAxes() (most int) {
+	for _, t := range u.program.Schedule.Tensors {
+		ofRanks := func(a schedule.Axis) bool { return a.Extent == schedule.D }
+		most = max(most, len(slices.DeleteFunc(slices.Clone(t.Axes), ofRanks)))
+	}
+	return most
 }
 
 // typeWords are the accepted types as texts.
