@@ -33,8 +33,7 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("the PTX of %s %s (generate the package again: ovgen gen)", e.Name, e.Text)
 }
 
-// Check compares the PTX with its own head and the package's source. An error is ErrNoPTX
-// or a *StaleError.
+// Check compares the PTX with its own head and the package's source. An error is ErrNoPTX or a *StaleError.
 func (c *Code) Check() error {
 	if c.Source == "" && len(c.PTX) > 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 // Comm is this rank's part of a communicator (ncclComm_t).
 type Comm uintptr
 
-// CommID identifies a communicator (ncclUniqueId). The process that made it lives until all
-// ranks have joined.
+// CommID identifies a communicator (ncclUniqueId). The process that made it lives until all ranks have joined.
 type CommID [128]byte
 
 // CollectiveKind names a collective.
@@ -61,15 +60,13 @@ func (d CollectiveDesc) Check() error {
 	return fmt.Errorf("communicate: unknown collective %q", d.Kind)
 }
 
-// Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective
-// return while NCCL goes on with the work. Until CommGetAsyncError is nil, the caller makes no other call
-// with the communicator and enqueues nothing behind the work. Except for CommAbort, only one call with a
-// communicator is made at a time.
+// Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective return while NCCL
+// goes on with the work. Until CommGetAsyncError is nil, the caller makes no other call with the communicator and
+// enqueues nothing behind the work. Except for CommAbort, only one call with a communicator is made at a time.
 type Collectives interface {
 	CommGetUniqueID() (CommID, error)
 	CommInitRank(id CommID, ranks, rank int) (Comm, error)
-	// CommGetAsyncError is ErrInProgress until the call before has ended, and then the
-	// communicator's error.
+	// CommGetAsyncError is ErrInProgress until the call before has ended, and then the communicator's error.
 	CommGetAsyncError(c Comm) error
 	// Collective enqueues one; the n-th of each rank's meets the n-th of every other. The
 	// buffers are apart, or the smaller is this rank's part of the other.
@@ -87,8 +84,7 @@ var ErrInProgress = errors.New("the call before is in progress")
 
 // Communicating is a Driver that may have collectives.
 type Communicating interface {
-	// Collectives loads the library at the first call; the error wraps ErrUnavailable where the
-	// library is missing.
+	// Collectives loads the library at the first call; the error wraps ErrUnavailable where the library is missing.
 	Collectives() (Collectives, error)
 }
 

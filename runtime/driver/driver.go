@@ -29,9 +29,8 @@ type Function uintptr
 // Product is a matrix product whose algorithm has been chosen for one shape.
 type Product uintptr
 
-// Driver is one device with its context. Methods carry the names of the CUDA
-// driver calls they stand for (without "cu" and version suffixes) and take their
-// arguments in the same order; each error says which call failed and wraps a
+// Driver is one device with its context. Methods carry the names of the CUDA driver calls they stand for (without "cu"
+// and version suffixes) and take their arguments in the same order; each error says which call failed and wraps a
 // Status. Sizes are bytes. No method keeps a slice or pointer it was passed.
 //
 // The calls of a steady-state run (those that end in Async, the stream, event,
@@ -41,9 +40,8 @@ type Driver interface {
 	Name() string
 	// Properties of the device, read once when the driver was opened.
 	Properties() Properties
-	// DeviceCanAccessPeer reports whether this device can map memory of the
-	// device with that UUID. A device not visible to this process counts as
-	// ErrPeerInvisible.
+	// DeviceCanAccessPeer reports whether this device can map memory of the device with that UUID. A device not visible
+	// to this process counts as ErrPeerInvisible.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
 	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
@@ -54,8 +52,7 @@ type Driver interface {
 	Context() uintptr
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
-	// Close releases the context. Everything made by the driver must have been
-	// destroyed; a second call does nothing.
+	// Close releases the context. Everything made by the driver must have been destroyed; a second call does nothing.
 	Close() error
 
 	VirtualMemory
@@ -81,8 +78,7 @@ type Driver interface {
 	// see: it waits for the legacy stream after cuMemcpyHtoD, which does not promise that.
 	MemcpyHtoD(dst Ptr, src []byte) error
 	MemcpyDtoH(dst []byte, src Ptr) error
-	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be
-	// imported from a peer.
+	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be imported from a peer.
 	MemcpyDtoDAsync(dst, src Ptr, bytes int64, s Stream) error
 	// Memcpy2DAsync enqueues a copy of rows by the copy engine. Either side may be imported from a peer.
 	Memcpy2DAsync(c Memcpy2D, s Stream) error
@@ -126,8 +122,7 @@ type Driver interface {
 	// TensorMapEncodeTiled sets *to to a description of a tensor by which kernels copy boxes of it.
 	TensorMapEncodeTiled(to *TensorMap, d TensorMapDesc) error
 
-	// StreamBeginCapture starts a capture in CU_STREAM_CAPTURE_MODE_RELAXED.
-	// It must be ended on the same thread.
+	// StreamBeginCapture starts a capture in CU_STREAM_CAPTURE_MODE_RELAXED. It must be ended on the same thread.
 	StreamBeginCapture(s Stream) error
 	StreamEndCapture(s Stream) (Graph, error)
 	GraphInstantiate(g Graph) (GraphExec, error)
@@ -136,9 +131,8 @@ type Driver interface {
 	GraphExecDestroy(g GraphExec) error
 	GraphDestroy(g Graph) error
 
-	// MatmulCreate chooses an algorithm for the product. On CUDA it times the
-	// first eight choices of cuBLASLt's heuristic on memory of its own, so it
-	// synchronises the device; equal products are tuned once, and not at all
+	// MatmulCreate chooses an algorithm for the product. On CUDA it times the first eight choices of cuBLASLt's
+	// heuristic on memory of its own, so it synchronises the device; equal products are tuned once, and not at all
 	// where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
@@ -192,11 +186,9 @@ type MemOpKind uint32
 
 // Kinds of batch items.
 const (
-	// WaitEqual blocks the stream until the word equals the value
-	// (CU_STREAM_MEM_OP_WAIT_VALUE_32, EQ).
+	// WaitEqual blocks the stream until the word equals the value (CU_STREAM_MEM_OP_WAIT_VALUE_32, EQ).
 	WaitEqual MemOpKind = iota
-	// Write stores the value after a system-wide fence
-	// (CU_STREAM_MEM_OP_WRITE_VALUE_32, default flags).
+	// Write stores the value after a system-wide fence (CU_STREAM_MEM_OP_WRITE_VALUE_32, default flags).
 	Write
 )
 

@@ -8,8 +8,7 @@ import (
 
 // Backend opens the devices of one kind of driver.
 type Backend interface {
-	// Count of devices this process sees; an error wraps ErrUnavailable and
-	// names the missing part.
+	// Count of devices this process sees; an error wraps ErrUnavailable and names the missing part.
 	Count() (int, error)
 	// Open makes a Driver of a device by its ordinal. A context of zero means
 	// the device's primary context; another is used as it is and left open.
@@ -21,16 +20,14 @@ var backends = struct {
 	byName map[string]Backend
 }{byName: map[string]Backend{}}
 
-// Register makes a backend available under a name. Packages cuda and sim do so
-// when they are imported.
+// Register makes a backend available under a name. Packages cuda and sim do so when they are imported.
 func Register(name string, b Backend) {
 	backends.Lock()
 	defer backends.Unlock()
 	backends.byName[name] = b
 }
 
-// Lookup returns the backend of that name; the error lists the backends that this binary
-// holds.
+// Lookup returns the backend of that name; the error lists the backends that this binary holds.
 func Lookup(name string) (Backend, error) {
 	backends.Lock()
 	defer backends.Unlock()

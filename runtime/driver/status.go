@@ -39,8 +39,7 @@ func Faulted(err error) bool {
 	return errors.As(err, &s) && s.Fault()
 }
 
-// Status is the error of a driver call: the CUresult with its name. The
-// simulator answers with the same codes as CUDA.
+// Status is the error of a driver call: the CUresult with its name. The simulator answers with the same codes as CUDA.
 type Status struct {
 	Call string // "cuMemAlloc"
 	Code int    // CUresult; for calls that start with cublas or nccl, the status of that library

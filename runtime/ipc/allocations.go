@@ -69,8 +69,7 @@ func (a *allocations) find(p driver.Ptr) (Allocation, bool) {
 // was allocated elsewhere.
 func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guarded.live.find(p) }
 
-// guarded is a driver that refuses to free memory that peers may have open, and remembers
-// its allocations.
+// guarded is a driver that refuses to free memory that peers may have open, and remembers its allocations.
 type guarded struct {
 	driver.Decorator
 	cache *Cache

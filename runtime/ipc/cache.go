@@ -9,8 +9,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Cache has the exports and imports of one rank of one group. Its methods may be called
-// from any goroutine.
+// Cache has the exports and imports of one rank of one group. Its methods may be called from any goroutine.
 type Cache struct {
 	driver  driver.Driver
 	guarded *guarded

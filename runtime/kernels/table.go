@@ -16,8 +16,7 @@ type Table struct {
 	Calls   []Call // kernels of the caller's own, for each element type
 }
 
-// Kernel describes one kernel as a package has it. Around its work it posts words and awaits
-// words, or none.
+// Kernel describes one kernel as a package has it. Around its work it posts words and awaits words, or none.
 type Kernel struct {
 	Kind     Kind
 	Number   int   // 2 for the second kernel of the kind, and so on
@@ -109,10 +108,9 @@ type row struct {
 	blocks int64  // the most of a launch where there is enough to do
 }
 
-// rows are all kinds, in the order in which a package lists its kernels. A copy leaves the
-// multiprocessors to the products; 16 blocks fill the link. A sum comes after them: it takes two
-// for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of the rate that it
-// delivers), and one where each block awaits words.
+// rows are all kinds, in the order in which a package lists its kernels. A copy leaves the multiprocessors to the
+// products; 16 blocks fill the link. A sum comes after them: it takes two for each multiprocessor of an H200 (96 read
+// and wrote 2.4 TB/s of its memory, half of the rate that it delivers), and one where each block awaits words.
 var rows = []row{
 	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1},
 	{Post, "Post", Nothing, "posts to peers", 1},

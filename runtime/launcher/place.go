@@ -60,12 +60,10 @@ const (
 	masterPort    = "MASTER_PORT"
 )
 
-// launchers in the order in which they are looked for: a rank that a launcher has
-// started may itself run another.
+// launchers in the order in which they are looked for: a rank that a launcher has started may itself run another.
 var launchers = []launcher{
 	{name: "ovgen", rank: EnvRank, size: EnvSize, local: EnvLocal, job: []string{EnvJob}},
-	// pytorch.org/docs/stable/elastic/run.html: the job's store listens at the port,
-	// so no two jobs of a host share it.
+	// pytorch.org/docs/stable/elastic/run.html: the job's store listens at the port, so no two jobs of a host share it.
 	{name: "torchrun", rank: "RANK", size: "WORLD_SIZE", local: "LOCAL_RANK", here: "LOCAL_WORLD_SIZE",
 		job: []string{"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", masterAddress, masterPort}},
 	// Open MPI; the name space is PMIx's.

@@ -10,11 +10,9 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Close ends the plan on all ranks once its runs have drained. When it has
-// returned on all of them, the memory that the plan was bound to may be freed. It
-// is bounded by ctx and the group's timeout, after which the group is aborted.
-// Where the group is dead it waits for no peer and returns the group's error. A
-// second call returns the first call's error.
+// Close ends the plan on all ranks once its runs have drained. When it has returned on all of them, the memory that the
+// plan was bound to may be freed. It is bounded by ctx and the group's timeout, after which the group is aborted. Where
+// the group is dead it waits for no peer and returns the group's error. A second call returns the first call's error.
 func (p *Plan) Close(ctx context.Context) error {
 	if !p.made() {
 		return nil // it has nothing

@@ -30,9 +30,8 @@ func (to *target) of(i int, f *Buffer) stretch {
 	return stretch{f.name, f.written, at, at + driver.Ptr(to.chunks.size(f, f.rank))}
 }
 
-// disjoint refuses memory that a run writes under one name and uses under another: two
-// buffers of the caller, one of them written, or one of the caller and an arena. The proof
-// of a program takes different names for different memory.
+// disjoint refuses memory that a run writes under one name and uses under another: two buffers of the caller, one of
+// them written, or one of the caller and an arena. The proof of a program takes different names for different memory.
 func (p *Plan) disjoint(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {

@@ -4,9 +4,8 @@
 // exchanges memory handles when it is bound to new memory that peers use, keeps graphs of its own to replay, and gives
 // the group its steps, so that the error of an abort says where it stood.
 //
-// Three readers use it. Users of a generated package meet its errors (DisagreementError,
-// RankError, RanksError, ErrBusy and the others that are variables); all else they call
-// is a method of the generated Plan. Generated packages use Program, Make, Builder, Queue
-// and their results; this part changes with the generator. Verifiers drive a Runner and
+// Three readers use it. Users of a generated package meet its errors (DisagreementError, RankError, RanksError, ErrBusy
+// and the others that are variables); all else they call is a method of the generated Plan. Generated packages use
+// Program, Make, Builder, Queue and their results; this part changes with the generator. Verifiers drive a Runner and
 // look at Plan.Layout; package dump reads Components and List. Package runtime/tuning chooses among plans.
 package plan

@@ -68,8 +68,7 @@ func (e *HostsError) Error() string {
 		"schedule.Hosts())", e.Program, e.Hosts)
 }
 
-// BlocksError says that the blocks of a kernel, which wait for the peers' blocks, may not all be on
-// the device at once.
+// BlocksError says that the blocks of a kernel, which wait for the peers' blocks, may not all be on the device at once.
 type BlocksError struct {
 	Program string
 	Blocks  int // of a launch at most
@@ -163,8 +162,7 @@ func (e *DisagreementError) Error() string {
 	return fmt.Sprintf("the ranks disagree on the %s: %s (%s)", e.What, strings.Join(parts, "; "), e.Do)
 }
 
-// RankError is a failure of another rank in a collective call. The call failed
-// on all ranks, and the group goes on.
+// RankError is a failure of another rank in a collective call. The call failed on all ranks, and the group goes on.
 type RankError struct {
 	Rank int
 	Text string // that rank's error

@@ -31,8 +31,7 @@ func (list Regions) Find(at driver.Ptr) (Region, bool) {
 	return Region{}, false
 }
 
-// Layout lists all memory that a run of the bound plan uses, for whoever records
-// or draws a run.
+// Layout lists all memory that a run of the bound plan uses, for whoever records or draws a run.
 func (p *Plan) Layout() Regions {
 	var list Regions
 	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
@@ -72,8 +71,7 @@ func (p *Plan) Layout() Regions {
 	return list
 }
 
-// Streams are the handles of the plan's own streams by name; main is the one that
-// Run uses.
+// Streams are the handles of the plan's own streams by name; main is the one that Run uses.
 func (p *Plan) Streams() map[driver.Stream]string {
 	names := map[driver.Stream]string{}
 	for _, s := range p.streams {

@@ -14,22 +14,18 @@ import (
 // tells before there is a group. Where ranks need different amounts, it is the largest.
 type Memory struct {
 	Buffers []BufferMemory // the caller's, in the order of Bind
-	// Staging is in bytes of the arena. The plans of a group share it: the largest
-	// counts.
+	// Staging is in bytes of the arena. The plans of a group share it: the largest counts.
 	Staging int64
-	// Words are the 32-bit semaphore words of the arena that the plan keeps until its
-	// Close.
+	// Words are the 32-bit semaphore words of the arena that the plan keeps until its Close.
 	Words int64
 	// Packets is in bytes of the arena, in which packets land. The plan keeps them until its Close.
 	Packets int64
-	// Workspaces is the number of streams that run products. Each has a workspace of
-	// driver.WorkspaceBytes. Plans of a group share streams of one name and priority,
-	// and so their workspaces.
+	// Workspaces is the number of streams that run products. Each has a workspace of driver.WorkspaceBytes. Plans of a
+	// group share streams of one name and priority, and so their workspaces.
 	Workspaces int
-	// Tuning is the memory that New allocates while it tunes a product on a GPU or tries NCCL's
-	// collectives, and frees again, in bytes: the operands and a workspace of the largest
-	// product, or the data that the largest collectives send and receive. NCCL has memory of its own
-	// besides.
+	// Tuning is the memory that New allocates while it tunes a product on a GPU or tries NCCL's collectives, and frees
+	// again, in bytes: the operands and a workspace of the largest product, or the data that the largest collectives
+	// send and receive. NCCL has memory of its own besides.
 	Tuning int64
 }
 
@@ -105,9 +101,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
 }
 
-// Measure is Memory of every generated package's Shape: the most device memory that any of the ranks
-// needs for a plan of the shape. declare is as for Make; it is called for each rank, and
-// no plan is made.
+// Measure is Memory of every generated package's Shape: the most device memory that any of the ranks needs for a plan
+// of the shape. declare is as for Make; it is called for each rank, and no plan is made.
 func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P) (Memory, error) {
 	if err := s.Check(ranks); err != nil {
 		return Memory{}, err
@@ -132,8 +127,7 @@ func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P)
 	return most, nil
 }
 
-// Cover raises each amount of m to that of n, which has the same buffers: m is then enough
-// for either.
+// Cover raises each amount of m to that of n, which has the same buffers: m is then enough for either.
 func (m *Memory) Cover(n Memory) {
 	for i, f := range n.Buffers {
 		m.Buffers[i].Bytes = max(m.Buffers[i].Bytes, f.Bytes)

@@ -7,8 +7,7 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Buffer is memory that a plan uses, on this rank and where peers use it too on
-// theirs.
+// Buffer is memory that a plan uses, on this rank and where peers use it too on theirs.
 type Buffer struct {
 	name   string
 	bytes  int64

@@ -135,12 +135,11 @@ func (p *Plan) enter() error {
 
 func (p *Plan) leave() { <-p.turn }
 
-// Enqueue issues one run on the caller's stream: after everything that the caller has enqueued
-// there, and before everything that it enqueues next. The host does not wait. The stream may be
-// captured into a graph of the caller, which is dead after Close of this plan, after the group's
-// Done, and after a Bind of memory that peers use or of other counts. A local Bind leaves it alive,
-// with the memory that it was captured with. The graph keeps the priorities of the plan's streams if
-// it is instantiated to (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group
+// Enqueue issues one run on the caller's stream: after everything that the caller has enqueued there, and before
+// everything that it enqueues next. The host does not wait. The stream may be captured into a graph of the caller,
+// which is dead after Close of this plan, after the group's Done, and after a Bind of memory that peers use or of other
+// counts. A local Bind leaves it alive, with the memory that it was captured with. The graph keeps the priorities of
+// the plan's streams if it is instantiated to (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group
 // enqueues its own run.
 //
 // A failure after Enqueue is learnt from the group's Done and Err, and a run that has not drained
@@ -179,11 +178,10 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, p.queue.err)
 }
 
-// Replay is Enqueue by one launch of the plan's own graph of these buffers: the host spends a few
-// microseconds, however many the ranks. Bind captures the graph where it is collective; after a local
-// one, the first Replay with buffers that the plan keeps no graph of waits for the runs in flight and
-// captures it. Its kernels have the priorities of the plan's streams, not
-// that of s. The stream must not be in capture. A program that must not be captured has no graph:
+// Replay is Enqueue by one launch of the plan's own graph of these buffers: the host spends a few microseconds, however
+// many the ranks. Bind captures the graph where it is collective; after a local one, the first Replay with buffers that
+// the plan keeps no graph of waits for the runs in flight and captures it. Its kernels have the priorities of the
+// plan's streams, not that of s. The stream must not be in capture. A program that must not be captured has no graph:
 // ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
 	if err := p.enter(); err != nil {
@@ -196,10 +194,9 @@ func (p *Plan) Replay(s driver.Stream) error {
 	return nil
 }
 
-// Run replays the plan's own graph on a stream of the group, or enqueues a program that must not be
-// captured, and waits. When ctx ends first, or has no deadline and Config.RunTimeout has passed, the
-// group is aborted on all ranks: the peers can't be left to wait. The *group.AbortError says who
-// waited for whom. Other errors are Enqueue's.
+// Run replays the plan's own graph on a stream of the group, or enqueues a program that must not be captured, and
+// waits. When ctx ends first, or has no deadline and Config.RunTimeout has passed, the group is aborted on all ranks:
+// the peers can't be left to wait. The *group.AbortError says who waited for whom. Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("run %s: %w", p, err)

@@ -10,8 +10,7 @@ type Program struct {
 	// Eager programs are not serial-safe as a graph, or exchange handles in the loop:
 	// they can be enqueued, not captured.
 	Eager bool
-	// Puts says that a run writes into peers' memory, and that peers wait for that by
-	// stream memory operations.
+	// Puts says that a run writes into peers' memory, and that peers wait for that by stream memory operations.
 	Puts bool
 	// Ring says that a rank uses memory of the ranks before and after it, and of no other peer.
 	Ring  bool

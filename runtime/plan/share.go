@@ -19,10 +19,9 @@ type shares struct {
 	err      error           // the first of it
 }
 
-// Share is ShareMemHandles in the loop: this rank's buffer goes to one peer, another
-// peer's comes. In the first run after a Bind the ranks exchange; in every later one
-// the peer's handle is looked up in the cache and found. A buffer of the plan lies in
-// the arena, which every rank has mapped.
+// Share is ShareMemHandles in the loop: this rank's buffer goes to one peer, another peer's comes. In the first run
+// after a Bind the ranks exchange; in every later one the peer's handle is looked up in the cache and found. A buffer
+// of the plan lies in the arena, which every rank has mapped.
 func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
 	case !b.inLoop, q.listener != nil:
@@ -39,9 +38,8 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 	}
 }
 
-// exchange is one Share of the first run: all ranks of the group meet in it, since
-// they are at the same one. After an error a rank still comes to the later ones, so that
-// no peer waits for it.
+// exchange is one Share of the first run: all ranks of the group meet in it, since they are at the same one. After an
+// error a rank still comes to the later ones, so that no peer waits for it.
 func (q *Queue) exchange(b *Buffer, from int) {
 	p, x := q.plan, &q.shares
 	x.count++

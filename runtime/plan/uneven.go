@@ -61,9 +61,8 @@ func (b *Builder) Parts(d driver.MatmulDesc) []*Product {
 	return list
 }
 
-// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times the
-// index(q, c)-th count. The chunks of a rank have at most the bytes that the buffer was
-// declared with.
+// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times the index(q, c)-th count. The
+// chunks of a rank have at most the bytes that the buffer was declared with.
 func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
 	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, table: newTable(b.plan.Size(), chunks)}
 }
@@ -124,8 +123,7 @@ func (c *chunking) adopt() {
 	}
 }
 
-// count lays the uneven buffers out by the counts of a Bind: as they are, where the
-// counts have not changed.
+// count lays the uneven buffers out by the counts of a Bind: as they are, where the counts have not changed.
 func (p *Plan) count(to *target, counts []int) error {
 	if len(counts) != p.counts {
 		return fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), p.counts)
@@ -198,8 +196,7 @@ func (b *Buffer) lay(counts []int) (*table, error) {
 	return t, nil
 }
 
-// agreeOnCounts compares the counts that the ranks have come with; a program without
-// any needs no such step.
+// agreeOnCounts compares the counts that the ranks have come with; a program without any needs no such step.
 func (p *Plan) agreeOnCounts(ctx context.Context, what string, to *target, wrong error) error {
 	if p.counts == 0 {
 		return nil

@@ -24,9 +24,8 @@ const (
 	Off      = "off"
 )
 
-// Folder is the folder of the files: the one that is named, else the variable's value, else ovgen in the
-// user's cache folder. It is empty where the name or the variable is Off, and for a user who has no such
-// folder.
+// Folder is the folder of the files: the one that is named, else the variable's value, else ovgen in the user's cache
+// folder. It is empty where the name or the variable is Off, and for a user who has no such folder.
 func Folder(named string) string {
 	switch named = cmp.Or(named, os.Getenv(Variable)); named {
 	case "":

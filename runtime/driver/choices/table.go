@@ -60,8 +60,7 @@ func New(m Machine, folder string) *Table {
 	return &Table{machine: m, folder: folder, known: map[driver.MatmulDesc]Algorithm{}}
 }
 
-// Find returns the algorithm of a product, if one was kept by this process or is in the file. The file
-// is read once.
+// Find returns the algorithm of a product, if one was kept by this process or is in the file. The file is read once.
 func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

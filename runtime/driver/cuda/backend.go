@@ -80,8 +80,7 @@ func start() error {
 			}
 			library.loaded = true
 		}
-		// Streams that share a hardware queue with a blocked one are blocked
-		// with it; CUDA reads this once, in cuInit.
+		// Streams that share a hardware queue with a blocked one are blocked with it; CUDA reads this once, in cuInit.
 		if _, set := os.LookupEnv("CUDA_DEVICE_MAX_CONNECTIONS"); !set {
 			os.Setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 		}

@@ -77,8 +77,7 @@ func loadBlas(paths []string) error {
 		strings.Join(reasons, "; "), blasVariable, driver.ErrUnavailable)
 }
 
-// openBlas makes cuBLASLt's handle with the first product. It is called with mu
-// held and inside relaxed.
+// openBlas makes cuBLASLt's handle with the first product. It is called with mu held and inside relaxed.
 func (d *Driver) openBlas() error {
 	if d.blas != 0 {
 		return nil

@@ -31,9 +31,8 @@ type module struct {
 	users  int
 }
 
-// ModuleLoadData has the driver compile and load the package's PTX, which must be that of
-// its source; the compiler's messages about bad PTX are part of the error. Code that is
-// loaded already is not loaded again.
+// ModuleLoadData has the driver compile and load the package's PTX, which must be that of its source; the compiler's
+// messages about bad PTX are part of the error. Code that is loaded already is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

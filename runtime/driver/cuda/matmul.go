@@ -19,8 +19,7 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
-// product is a tuned product; it lives until the driver is closed, so that an
-// equal one is not tuned again.
+// product is a tuned product; it lives until the driver is closed, so that an equal one is not tuned again.
 type product struct {
 	handle driver.Product
 	users  int
@@ -72,8 +71,7 @@ func (d *Driver) MatmulAlgorithm(m driver.Product) string {
 	return base64.StdEncoding.EncodeToString(a[:])
 }
 
-// Matmul enqueues the product. Each address must be aligned as far as the
-// rows are, to 16 bytes at most.
+// Matmul enqueues the product. Each address must be aligned as far as the rows are, to 16 bytes at most.
 func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	if m == 0 {
 		return errors.New("multiply: there is no product 0")

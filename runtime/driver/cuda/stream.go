@@ -68,16 +68,14 @@ func ready(call string, r C.CUresult) (bool, error) {
 	return false, status(call, r)
 }
 
-// StreamIsCapturing reports whether the stream is part of a capture, also of one
-// that an error has made invalid.
+// StreamIsCapturing reports whether the stream is part of a capture, also of one that an error has made invalid.
 func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 	var capturing C.int
 	r := C.ovgen_stream_capturing(d.ctx, C.uintptr_t(s), &capturing)
 	return capturing != 0, check("cuStreamIsCapturing", r)
 }
 
-// StreamWaitEvent makes the stream wait for the event's last record. CUDA refuses
-// driver.External outside of a capture.
+// StreamWaitEvent makes the stream wait for the event's last record. CUDA refuses driver.External outside of a capture.
 func (d *Driver) StreamWaitEvent(s driver.Stream, e driver.Event, f driver.EventFlags) error {
 	return check("cuStreamWaitEvent", C.ovgen_stream_wait(d.ctx, C.uintptr_t(s), C.uintptr_t(e),
 		C.int(f&driver.External)))
@@ -105,8 +103,7 @@ func (d *Driver) EventDestroy(e driver.Event) error {
 	return check("cuEventDestroy", C.ovgen_event_destroy(d.ctx, C.uintptr_t(e)))
 }
 
-// EventRecordWithFlags records the stream's work so far. CUDA refuses driver.External
-// outside of a capture.
+// EventRecordWithFlags records the stream's work so far. CUDA refuses driver.External outside of a capture.
 func (d *Driver) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {
 	return check("cuEventRecordWithFlags", C.ovgen_event_record(d.ctx, C.uintptr_t(e), C.uintptr_t(s),
 		C.int(f&driver.External)))

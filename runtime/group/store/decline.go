@@ -20,9 +20,8 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("rank %d can't join: %s", e.Rank, e.Reason)
 }
 
-// Decline tells the other ranks of a job that this one can't join, so that they need not
-// wait for it. It tells the ranks that come within a second, and returns earlier when all
-// have.
+// Decline tells the other ranks of a job that this one can't join, so that they need not wait for it. It tells the
+// ranks that come within a second, and returns earlier when all have.
 func Decline(ctx context.Context, c Config, reason string) {
 	if c.check() != nil || c.Size == 1 {
 		return

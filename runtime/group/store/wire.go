@@ -154,8 +154,7 @@ func (f *fields) texts() []string {
 	return list
 }
 
-// count is the length of a list, whose items have at least the four bytes of a
-// number each.
+// count is the length of a list, whose items have at least the four bytes of a number each.
 func (f *fields) count() int {
 	n := f.number()
 	if n > len(f.rest)/4 {
