@@ -137,8 +137,9 @@ type Driver interface {
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
 	// MatmulAlgorithm is the algorithm that was chosen for a product, for a person to compare: cuBLASLt's, as the file
-	// of package choices has it.
+	// of package choices has it. MatmulBy makes a product by one, which another process chose for an equal product.
 	MatmulAlgorithm(m Product) string
+	MatmulBy(d MatmulDesc, algorithm string) (Product, error)
 	// Matmul enqueues the product.
 	Matmul(m Product, x Operands, s Stream) error
 }

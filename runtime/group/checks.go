@@ -90,11 +90,10 @@ func checkAlike(all []identity) error {
 			return &CheckError{"protocol", pair, fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
 				"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
 		case id.Host != first.Host && !id.Spans && (id.Plays == "" || first.Plays == ""):
-			return &CheckError{"host", pair,
-				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
-					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
-					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
-					launcher.EnvHost, launcher.EnvAddress)}
+			return &CheckError{"host", pair, fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
+				"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
+				"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
+				launcher.EnvHost, launcher.EnvAddress)}
 		case id.Local && first.Local && id.Process != first.Process:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("rank 0 is in process %d, rank %d in another, %d, and Config.Local is for ranks of one "+

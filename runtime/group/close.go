@@ -53,9 +53,8 @@ func (g *Group) leave(ctx context.Context) error {
 		close(g.done)
 	}
 	if err != nil {
-		return errors.Join(left, refused,
-			fmt.Errorf("close the group: its streams did not drain, "+
-				"its device memory stays until the process ends: %w", err), g.client.Close())
+		return errors.Join(left, refused, fmt.Errorf("close the group: its streams did not drain, "+
+			"its device memory stays until the process ends: %w", err), g.client.Close())
 	}
 	return errors.Join(left, refused, g.freed(leaveTimeout), g.teardown())
 }

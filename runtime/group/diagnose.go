@@ -122,8 +122,7 @@ func order(all []history, name func(int) string) string {
 	}
 	for n := first; n < least; n++ {
 		if s := differ(all, func(h history) uint64 { return uint64(h.recent[n%recentRuns]) }); s != nil {
-			return fmt.Sprintf("run %d of the group was %s", n+1,
-				s.list(func(v uint64) string { return name(int(v)) }))
+			return fmt.Sprintf("run %d of the group was %s", n+1, s.list(func(v uint64) string { return name(int(v)) }))
 		}
 	}
 	if s := differ(all, func(h history) uint64 { return h.runs }); s != nil {

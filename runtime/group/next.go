@@ -68,8 +68,7 @@ func nexts(steps []Step, plan int, words map[string]uint32) (list []next) {
 	for _, name := range streams {
 		x := next{Step: waits[name][0], sure: true}
 		if w := words[name]; int(w>>16) == plan {
-			i := slices.IndexFunc(waits[name],
-				func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
+			i := slices.IndexFunc(waits[name], func(s Step) bool { return s.Number&0xffff == int(w&0xffff) })
 			if i+1 < len(waits[name]) {
 				x.Step = waits[name][i+1]
 			} else {

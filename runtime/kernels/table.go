@@ -174,8 +174,7 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
-	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands ||
-		k.Spreads()
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands || k.Spreads()
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.

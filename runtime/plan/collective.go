@@ -42,8 +42,7 @@ func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from
 
 // together enqueues a collective of all ranks.
 func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed},
-		EveryPeer)
+	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}, EveryPeer)
 }
 
 // enqueueTogether enqueues a collective, which waits for one rank or for all of the communicator.

@@ -80,7 +80,8 @@ func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error
 	return err
 }
 
-// make takes two collective steps: the ranks compare their identities, then each confirms that it is ready.
+// make takes two collective steps: the ranks compare their identities, then each confirms that it is ready. Where they
+// have tuned a product apart they take a third.
 func (p *Plan) make(ctx context.Context, mistakes error) error {
 	failed := mistakes
 	if failed == nil {
@@ -107,8 +108,12 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	if len(p.collectives) > 0 {
 		failed = p.connect(ctx, failed)
 	}
-	_, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), nil, failed)
-	return err
+	mine, err = json.Marshal(p.algorithms())
+	all, err = p.agree(ctx, fmt.Sprintf("make plan %d ready", p.id), mine, errors.Join(failed, err))
+	if err != nil {
+		return err
+	}
+	return p.equal(ctx, all)
 }
 
 // supported checks the size of the group, its links and its devices against the assumptions of the proof.

@@ -32,8 +32,9 @@ func (d *draft) flat(was schedule.Schedule) error {
 		for j, f := range o.Then {
 			for _, x := range f.Operands() {
 				if x.Lies == schedule.OfTable {
-					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), fmt.Sprintf("declare %s and %s with two axes, "+
-						"and %s with the rows of all batches", o.In[0], o.Out, x.Tensor),
+					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
+						o.Out, x.Tensor)
+					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), hint,
 						"no kernel reads the rows of %s again for each batch", x.Tensor)
 				}
 				list = append(list, x)

@@ -79,6 +79,15 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 		b.Errorf("algorithms %q and %q of equal products", a, b.d.MatmulAlgorithm(again))
 	}
 	b.must(err)
+	by, err := b.d.MatmulBy(desc, b.d.MatmulAlgorithm(m))
+	b.must(err)
+	if a := b.d.MatmulAlgorithm(by); a != b.d.MatmulAlgorithm(m) {
+		b.Errorf("algorithm %q of a product by %q", a, b.d.MatmulAlgorithm(m))
+	}
+	if _, err := b.d.MatmulBy(desc, "none"); err == nil {
+		b.Errorf("a product by no algorithm")
+	}
+	b.must(b.d.MatmulDestroy(by))
 	b.must(b.d.MatmulDestroy(again))
 	o := newOperands(desc)
 	size := desc.Type.Size()

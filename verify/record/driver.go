@@ -245,6 +245,9 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	return p, nil
 }
 
+// MatmulBy remembers it as well.
+func (d *Driver) MatmulBy(desc driver.MatmulDesc, _ string) (driver.Product, error) { return d.MatmulCreate(desc) }
+
 // MatmulDestroy does nothing.
 func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
 

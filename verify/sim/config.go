@@ -35,6 +35,9 @@ type Config struct {
 	// NVLink reports whether that joins one device to another; it joins all if nil.
 	// Without it the link has no atomic operations.
 	NVLink func(from, to int) bool
+	// Halves reports whether a device tunes products to an algorithm that adds the halves of a depth apart, and rounds
+	// otherwise than others; none does if nil.
+	Halves func(device int) bool
 	// Switched says that NVLink joins devices by switches alone.
 	Switched bool
 	// Fabric says that memory may reach other processes by fabric handles.

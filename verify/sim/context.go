@@ -34,7 +34,7 @@ type Context struct {
 	execs                    map[driver.GraphExec]*exec
 	modules                  map[driver.Module]*module
 	functions                map[driver.Function]*function
-	products                 map[driver.Product]*driver.MatmulDesc
+	products                 map[driver.Product]*product
 	comms                    map[driver.Comm]*communicator
 	calling                  sync.Map  // the communicators that a call is made with
 	boards                   []*shared // that this rank made ids of

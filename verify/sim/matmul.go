@@ -9,18 +9,38 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// MatmulCreate checks the product's shape; there is one algorithm.
+// Algorithms of products: one after another of all that is summed, and its two halves apart.
+const (
+	inOne  = "the simulator's"
+	halved = "the simulator's, in halves"
+)
+
+// product is one that was made by an algorithm.
+type product struct {
+	driver.MatmulDesc
+	by string
+}
+
+// MatmulCreate checks the product's shape.
 func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
+	if halves := c.world.cfg.Halves; halves != nil && halves(c.ordinal) {
+		return c.MatmulBy(d, halved)
+	}
+	return c.MatmulBy(d, inOne)
+}
+
+// MatmulBy checks the algorithm too.
+func (c *Context) MatmulBy(d driver.MatmulDesc, by string) (driver.Product, error) {
 	const call = "cublasLtMatmulAlgoGetHeuristic"
 	if err := c.enterIdle(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
-	if d.Check() != nil || epilogues[d.Func] == nil {
+	if d.Check() != nil || epilogues[d.Func] == nil || by != inOne && by != halved {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())
-	c.products[h] = &d
+	c.products[h] = &product{d, by}
 	return h, nil
 }
 
@@ -38,8 +58,17 @@ func (c *Context) MatmulDestroy(m driver.Product) error {
 	return nil
 }
 
-// MatmulAlgorithm names the only one.
-func (c *Context) MatmulAlgorithm(driver.Product) string { return "the simulator's" }
+// MatmulAlgorithm is the one that a product was made by.
+func (c *Context) MatmulAlgorithm(m driver.Product) string {
+	if c.enter("cublasLtMatmul") != nil {
+		return ""
+	}
+	defer c.leave()
+	if p := c.products[m]; p != nil {
+		return p.by
+	}
+	return ""
+}
 
 // Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
 // found when the product runs.
@@ -60,11 +89,11 @@ func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) e
 	if c.streams[s] == nil {
 		return failBlas(call, blasExecutionFailure)
 	}
-	if overlaps(d, x) {
+	if overlaps(&d.MatmulDesc, x) {
 		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w",
 			uint64(x.C), failBlas(call, blasInvalidValue))
 	}
-	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, operands: x}, 1)
+	_, err := c.enqueue(call, s, &task{kind: matmul, desc: d.MatmulDesc, halves: d.by == halved, operands: x}, 1)
 	return err
 }
 
@@ -123,7 +152,7 @@ func (w *World) matmulStep(o *op) {
 	case compute:
 		// the operands are the operation's own by now: hosts need not wait
 		w.mu.Unlock()
-		multiply(d, o.floats, o.scales)
+		multiply(d, o.floats, o.scales, o.halves)
 		w.mu.Lock()
 	case writeUpper:
 		w.store(o, 0, d.M/2)
@@ -170,39 +199,55 @@ func (w *World) loadSum(o *op) {
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to floats[2], which has the addends. Scales multiply a sum, not what it is a sum of.
-func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32) {
-	if d.Scaled() {
-		plain, sums := *d, floats
-		plain.Of = 0
-		sums[2] = make([]float32, d.M*d.N)
-		multiply(&plain, sums, scales)
-		for i, x := range sums[2] {
-			a, b := scales[0], scales[1]
-			floats[2][i] += x * (a[i/d.N%len(a)] * b[i%d.N%len(b)])
-		}
-		return
+// multiply adds the product to floats[2], which has the addends: one sum, or two of half the depth. Scales multiply a
+// sum, not what it is a sum of.
+func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, halves bool) {
+	switch {
+	case halves:
+		addSum(d, floats, scales, 0, d.K/2)
+		addSum(d, floats, scales, d.K/2, d.K)
+	case d.Scaled():
+		addSum(d, floats, scales, 0, d.K)
+	default:
+		sumOf(d, floats, 0, d.K)
 	}
-	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: floats[0]}
-	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: floats[1]}
-	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: floats[2]}
-	trans := blas.NoTrans
-	if d.Transposed {
-		trans = blas.Trans
-		b.Rows, b.Cols, b.Stride = d.N, d.K, d.K
-	}
-	transA := blas.NoTrans
-	if d.TransposedA {
-		transA = blas.Trans
-		a.Rows, a.Cols, a.Stride = d.K, d.M, d.M
-	}
-	blas32.Gemm(transA, trans, 1, a, b, 1, c)
 	if d.Func == "" {
 		return
 	}
 	for i, x := range floats[2] {
 		floats[2][i] = float32(epilogues[d.Func](float64(x)))
 	}
+}
+
+// addSum adds a sum over a part of the depth, times its scales if there are any.
+func addSum(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, from, to int) {
+	sums := floats
+	sums[2] = make([]float32, d.M*d.N)
+	sumOf(d, sums, from, to)
+	for i, x := range sums[2] {
+		if a, b := scales[0], scales[1]; d.Scaled() {
+			x *= a[i/d.N%len(a)] * b[i%d.N%len(b)]
+		}
+		floats[2][i] += x
+	}
+}
+
+// sumOf adds the products of a part of the depth, one after another.
+func sumOf(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
+	a := blas32.General{Rows: d.M, Cols: to - from, Stride: d.K, Data: floats[0][from:]}
+	b := blas32.General{Rows: to - from, Cols: d.N, Stride: d.N, Data: floats[1][from*d.N:]}
+	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: floats[2]}
+	trans := blas.NoTrans
+	if d.Transposed {
+		trans = blas.Trans
+		b = blas32.General{Rows: d.N, Cols: to - from, Stride: d.K, Data: floats[1][from:]}
+	}
+	transA := blas.NoTrans
+	if d.TransposedA {
+		transA = blas.Trans
+		a = blas32.General{Rows: to - from, Cols: d.M, Stride: d.M, Data: floats[0][from*d.M:]}
+	}
+	blas32.Gemm(transA, trans, 1, a, b, 1, c)
 }
 
 // store rounds rows of the product to the type.

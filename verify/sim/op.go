@@ -42,6 +42,7 @@ type task struct {
 	items    []driver.MemOp  // of a batch
 	event    *event          // of an external record or wait in a graph
 	desc     driver.MatmulDesc
+	halves   bool            // of the depth are added apart
 	operands driver.Operands // of a matmul
 	function *function
 	grid     [3]uint32

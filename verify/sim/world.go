@@ -94,7 +94,7 @@ func (w *World) open(ordinal int) (*Context, error) {
 		graphs: map[driver.Graph]*graph{}, execs: map[driver.GraphExec]*exec{},
 		modules: map[driver.Module]*module{}, functions: map[driver.Function]*function{},
 		physicals: map[driver.Physical]*physical{},
-		products:  map[driver.Product]*driver.MatmulDesc{}, comms: map[driver.Comm]*communicator{},
+		products:  map[driver.Product]*product{}, comms: map[driver.Comm]*communicator{},
 	}
 	c.addStream(0)
 	w.contexts = append(w.contexts, c)

@@ -103,6 +103,11 @@ func (a around) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 	return result(a.each, "MatmulCreate", func() (driver.Product, error) { return a.Driver.MatmulCreate(d) })
 }
 
+// MatmulBy passes.
+func (a around) MatmulBy(d driver.MatmulDesc, by string) (driver.Product, error) {
+	return result(a.each, "MatmulBy", func() (driver.Product, error) { return a.Driver.MatmulBy(d, by) })
+}
+
 // GraphInstantiate passes.
 func (a around) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
 	return result(a.each, "GraphInstantiate", func() (driver.GraphExec, error) { return a.Driver.GraphInstantiate(g) })

@@ -33,7 +33,7 @@ type Driver struct {
 	folder   string                      // of their file, where the caller has named one
 	scaling  C.uintptr_t                 // rescale.cu's module, where a product has scales of rows
 	rescale  map[driver.Type]C.uintptr_t // its kernels
-	products map[driver.MatmulDesc]*product
+	products map[made]*product
 	modules  map[*driver.Code]*module
 	// kernels are what launches need to know. The map is replaced, never changed, so that they take no lock.
 	kernels atomic.Pointer[map[driver.Function]driver.Kernel]
@@ -54,7 +54,7 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 		ctx:        C.uintptr_t(context),
 		primary:    context == 0,
 		properties: properties,
-		products:   map[driver.MatmulDesc]*product{},
+		products:   map[made]*product{},
 		modules:    map[*driver.Code]*module{},
 		rescale:    map[driver.Type]C.uintptr_t{},
 	}

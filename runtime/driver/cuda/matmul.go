@@ -19,6 +19,12 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
+// made is a product that was asked for: by an algorithm, or the one that is chosen.
+type made struct {
+	driver.MatmulDesc
+	by string
+}
+
 // product is a tuned product; it lives until the driver is closed, so that an equal one is not tuned again.
 type product struct {
 	handle driver.Product
@@ -28,6 +34,11 @@ type product struct {
 // MatmulCreate returns the product of that shape. It is tuned the first time, unless the process or the
 // user's cache folder knows its algorithm (package choices).
 func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
+	return d.MatmulBy(desc, "")
+}
+
+// MatmulBy returns the product of that shape by an algorithm, as MatmulAlgorithm has it.
+func (d *Driver) MatmulBy(desc driver.MatmulDesc, by string) (driver.Product, error) {
 	if err := desc.Check(); err != nil {
 		return 0, err
 	}
@@ -39,13 +50,13 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := d.products[desc]
+	p := d.products[made{desc, by}]
 	if p == nil {
 		p = &product{}
-		if err := d.relaxed(func() (err error) { p.handle, err = d.choose(desc); return err }); err != nil {
+		if err := d.relaxed(func() (err error) { p.handle, err = d.choose(desc, by); return err }); err != nil {
 			return 0, fmt.Errorf("create product %s m,k,n %d,%d,%d: %w", desc.Type, desc.M, desc.K, desc.N, err)
 		}
-		d.products[desc] = p
+		d.products[made{desc, by}] = p
 	}
 	p.users++
 	return p.handle, nil

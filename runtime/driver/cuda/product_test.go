@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"os"
 	"os/exec"
@@ -259,6 +260,46 @@ func TestFakeScaled(t *testing.T) {
 			Workspace: 0x2000}, 0x50))
 		must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
 	}
+}
+
+// TestFakeBy makes a product by another rank's algorithm beside the one that this rank has tuned.
+func TestFakeBy(t *testing.T) {
+	dir := buildFakes(t)
+	out := inChild(t, dir, "TestFakeAnother", blasVariable+"="+dir, choices.Variable+"="+choices.Off)
+	runs := strings.Split(out, "algorithm ")
+	n := len(runs)
+	if !strings.HasPrefix(runs[n-2], "43 ") || !strings.HasPrefix(runs[n-1], "42 ") ||
+		strings.Count(out, "heuristic\n") != 1 {
+		t.Errorf("the last products run algorithms %s and %s\n%s", runs[n-2], runs[n-1], out)
+	}
+}
+
+func TestFakeAnother(t *testing.T) {
+	drivertest.OnlyChild(t)
+	d, err := backend{}.Open(1, 0)
+	must(t, err)
+	desc := driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16}
+	tuned, err := d.MatmulCreate(desc)
+	must(t, err)
+	var a choices.Algorithm
+	a[0], a[56] = 43, 43
+	for _, wrong := range []string{"none", base64.StdEncoding.EncodeToString(a[:8])} {
+		if _, err := d.MatmulBy(desc, wrong); err == nil {
+			t.Errorf("a product by algorithm %q", wrong)
+		}
+	}
+	text := base64.StdEncoding.EncodeToString(a[:])
+	by, err := d.MatmulBy(desc, text)
+	must(t, err)
+	if got := d.MatmulAlgorithm(by); got != text || d.MatmulAlgorithm(tuned) == text {
+		t.Errorf("algorithms %s of a product by %s, and %s of the tuned one", got, text, d.MatmulAlgorithm(tuned))
+	}
+	x := driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}
+	must(t, errors.Join(d.Matmul(by, x, 0x50), d.Matmul(tuned, x, 0x50), d.MatmulDestroy(by), d.MatmulDestroy(tuned)))
+	if err := d.MatmulDestroy(by); err == nil {
+		t.Error("a product is destroyed twice")
+	}
+	must(t, d.Close())
 }
 
 // TestFakeInOrder tunes a product of few rows in order: of the algorithms, none of which splits K, it leaves out those

@@ -8,7 +8,9 @@ package cuda
 import "C"
 
 import (
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"unsafe"
@@ -47,14 +49,21 @@ type scratch struct {
 	from, to driver.Event
 }
 
-// choose makes a product with the algorithm that was chosen for it before, by this process or by an
+// choose makes a product with an algorithm, else with the one that was chosen for it before, by this process or by an
 // earlier one, else with the one that tune finds.
-func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
+func (d *Driver) choose(desc driver.MatmulDesc, by string) (driver.Product, error) {
 	if err := d.openBlas(); err != nil {
 		return 0, err
 	}
 	if err := d.scaled(desc); err != nil {
 		return 0, err
+	}
+	if by != "" {
+		a, err := base64.StdEncoding.DecodeString(by)
+		if err != nil || len(a) != len(choices.Algorithm{}) {
+			return 0, fmt.Errorf("%q is no algorithm of cuBLASLt", by)
+		}
+		return d.restore(desc, choices.Algorithm(a))
 	}
 	refused, known := d.choices.Find(desc)
 	if known {
@@ -69,16 +78,13 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	var mine choices.Algorithm
 	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&mine))
 	// A file that can't be written costs later processes the tuning, and this one nothing.
-	kept, _ := d.choices.Keep(desc, mine, refused)
-	if kept == mine {
-		return m, nil
+	if kept, _ := d.choices.Keep(desc, mine, refused); kept != mine {
+		if other, err := d.restore(desc, kept); err == nil { // else this device refuses another rank's algorithm
+			C.ovgen_product_destroy(C.uintptr_t(m))
+			return other, nil
+		}
 	}
-	other, err := d.restore(desc, kept)
-	if err != nil {
-		return m, nil // this device refuses another rank's algorithm
-	}
-	C.ovgen_product_destroy(C.uintptr_t(m))
-	return other, nil
+	return m, nil
 }
 
 // restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,
