@@ -206,14 +206,14 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 }
 
-// runJobs runs all of them by one program.
-func runJobs(t *testing.T, c code, jobs []*job) {
+// runJobs runs all of them by one program, which is compiled with the flags.
+func runJobs(t *testing.T, c code, jobs []*job, flags ...string) {
 	t.Helper()
 	var program string
 	if m, ok := judged(t, c); ok {
 		program = m.link(t, "formulas", onEngine)
 	} else {
-		program = compile(t, c.write(t), "formulas", aligned...)
+		program = compile(t, c.write(t), "formulas", append(slices.Clone(aligned), flags...)...)
 	}
 	var in, errs bytes.Buffer
 	put := func(list ...uint64) { in.Write(binary.LittleEndian.AppendUint64(nil, list[0])) }

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Ranks that share no file of algorithms tune a product apart, and algorithms round differently. So each product is made
-// by the algorithm of the first rank that has it: a result that every rank makes whole has the same bits on all.
+// Ranks that share no file of algorithms tune a product apart, and algorithms round differently. So the first rank that
+// has a product says by which algorithm: a result that every rank makes whole has the same bits on all.
 
 // algorithms are those of the plan's products.
 func (p *Plan) algorithms() map[string]string {
@@ -47,7 +47,7 @@ func (p *Plan) equal(ctx context.Context, all [][]byte) error {
 			continue
 		}
 		m.handle = own
-		failed = fmt.Errorf("multiply %+v as another rank does: %w (give all ranks devices of one kind)", m.desc, failed)
+		failed = fmt.Errorf("multiply %+v as other ranks do: %w (give all ranks devices of one kind)", m.desc, failed)
 	}
 	_, err := p.agree(ctx, fmt.Sprintf("make plan %d by equal algorithms", p.id), nil, failed)
 	return err

@@ -246,7 +246,9 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 }
 
 // MatmulBy remembers it as well.
-func (d *Driver) MatmulBy(desc driver.MatmulDesc, _ string) (driver.Product, error) { return d.MatmulCreate(desc) }
+func (d *Driver) MatmulBy(desc driver.MatmulDesc, _ string) (driver.Product, error) {
+	return d.MatmulCreate(desc)
+}
 
 // MatmulDestroy does nothing.
 func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
