@@ -78,6 +78,7 @@ var all = []Named{
 	{"AllReduceTwoShot", AllReduceTwoShot},
 	{"AllReduceTwoShotPackets", AllReduceTwoShotPackets},
 	{"AllReduceNorm", AllReduceNorm},
+	{"AllReduceNormApart", AllReduceNormApart},
 	{"AllReduceNorms", AllReduceNorms},
 	{"ReduceScatterNormGather", ReduceScatterNormGather},
 	{"AllGatherNorm", AllGatherNorm},

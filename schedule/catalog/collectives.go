@@ -112,8 +112,8 @@ var AllReduceTwoShotPackets = s.Schedule{
 
 // AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as
 // R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
-// product of the caller's makes A. Without Rows two kernels do, with the same bits: these are level below 64 rows and
-// slower above (two and four H100s, docs/performance.md).
+// product of the caller's makes A, from some 64 rows on (two H200s, 128 x 6144: 12.2 us, and 13.3 by two kernels);
+// package tuned chooses between it and AllReduceNormApart by what was measured.
 var AllReduceNorm = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
@@ -124,6 +124,14 @@ var AllReduceNorm = s.Schedule{
 	},
 	Ops:   []s.Op{s.Sum("C", "A", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1)},
 	Moves: []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}},
+}
+
+// AllReduceNormApart is AllReduceNorm by two kernels, of which all blocks of the first send, and not whole rows. It has
+// the same bits. Choose it for fewer rows, on two ranks (two H200s, 6 x 6144: 6.8 us, and 7.1 by one kernel).
+var AllReduceNormApart = s.Schedule{
+	Tensors: AllReduceNorm.Tensors,
+	Ops:     AllReduceNorm.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.PushShot{}}},
 }
 
 // AllReduceNorms is AllReduceNorm of Gemma's layers: the sum is normed, too, before the residual is added. One kernel
