@@ -2,6 +2,7 @@ package edges
 
 import (
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 )
@@ -22,7 +23,38 @@ func (w *Walk) wish(o schedule.Op) wish {
 	if s, made := w.At(o.Added()); made {
 		return wish{whole: !s.Rows()}
 	}
-	return wish{whole: w.wantedWhole(o.Out)}
+	return wish{whole: w.wantedWhole(o.Out) || w.beside(o)}
+}
+
+// beside says that an operation makes of rows what others need all rows of, and that all of its operand's rows come for
+// another one. So every rank makes all rows of it, and the operand alone travels: as the first product of a LoRA beside
+// a weight that is spread by columns.
+func (w *Walk) beside(o schedule.Op) bool {
+	if o.Call != "" || len(o.In) != 2 || !w.keepsRows(o) {
+		return false
+	}
+	x, known := w.At(o.In[0])
+	reads := func(name string) (list []schedule.Op) {
+		for _, p := range w.Ops {
+			if p.Out != o.Out && slices.Contains(append(slices.Clone(p.In), p.Added()), name) {
+				list = append(list, p)
+			}
+		}
+		return list
+	}
+	of := reads(o.Out)
+	return known && x.Rows() && len(of) > 0 && slices.ContainsFunc(reads(o.In[0]), w.ofColumns) &&
+		!slices.ContainsFunc(of, func(p schedule.Op) bool { return !w.ofColumns(p) })
+}
+
+// ofColumns says that an operation multiplies all rows of its operand by the columns of a weight that a rank has.
+func (w *Walk) ofColumns(o schedule.Op) bool {
+	c, err := w.Contraction(o)
+	if err != nil || o.Call != "" || len(o.In) != 2 {
+		return false
+	}
+	weight, known := w.At(o.In[1])
+	return known && weight.Spread() && strings.IndexByte(c.Out, c.In[1][weight.Axis-1]) > 0
 }
 
 // rowsCut says that a tensor has its rows in parts, of the ranks or made one after another.
