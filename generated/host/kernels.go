@@ -22,6 +22,7 @@ const void *allgathernorm_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
+const void *allreducenormapart_kernels(const void *engine);
 const void *allreducenormquantised_kernels(const void *engine);
 const void *allreducenorms_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
@@ -102,6 +103,8 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducenorm", "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
 		unsafe.Pointer(C.allreducenorm_kernels))
+	sim.Compiled("allreducenormapart", "d747b75129ce0d3891aabd1064bec98438b31b54fb44620d0facde04d9a9e6ab",
+		unsafe.Pointer(C.allreducenormapart_kernels))
 	sim.Compiled("allreducenormquantised", "599a1cbede867038bbca80b89765e23fa72752f9f99d0b092f943b1d541a6245",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",

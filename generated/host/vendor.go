@@ -16,6 +16,7 @@ import (
 	_ "ovgen/generated/allreducehosts"
 	_ "ovgen/generated/allreduceinplace"
 	_ "ovgen/generated/allreducenorm"
+	_ "ovgen/generated/allreducenormapart"
 	_ "ovgen/generated/allreducenormquantised"
 	_ "ovgen/generated/allreducenorms"
 	_ "ovgen/generated/allreduceoneshot"

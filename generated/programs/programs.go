@@ -56,6 +56,7 @@ import (
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreducenorm"
+	"ovgen/generated/allreducenormapart"
 	"ovgen/generated/allreducenormquantised"
 	"ovgen/generated/allreducenorms"
 	"ovgen/generated/allreduceoneshot"
@@ -227,6 +228,8 @@ var All = []harness.Program{
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, schedules.AllReduceNCCL, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreducenorm.Program, schedules.AllReduceNorm, allreducenorm.New, (*allreducenorm.Plan).Bind),
+	harness.Of(&allreducenormapart.Program, schedules.AllReduceNormApart, allreducenormapart.New,
+		(*allreducenormapart.Plan).Bind),
 	harness.Of(&allreducenormquantised.Program, schedules.AllReduceNormQuantised, allreducenormquantised.New,
 		(*allreducenormquantised.Plan).Bind),
 	harness.Of(&allreducenorms.Program, schedules.AllReduceNorms, allreducenorms.New, (*allreducenorms.Plan).Bind),
