@@ -28,8 +28,13 @@ var AllGatherQuantised = s.Schedule{
 		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D))}, Type: s.FP32},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
 	},
-	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	Moves: codesInParts,
 }
+
+// codesInParts has a part of the codes travel while the next is made and the one before it is widened, each on a stream
+// of its own, so that the start of a copy is not waited for.
+var codesInParts = []s.Move{{Of: "Codes", Way: s.Pull{Parts: 4, WithStep: true}}}
 
 // LinearAllReduceQuantised is LinearAllReducePackets of an A of 16 bits whose columns are spread over the ranks: each
 // rank makes eight bits of its part, with a scale for each of its part's rows, and multiplies them by its part of the

@@ -88,6 +88,8 @@ type arrival struct {
 	ahead []hostir.Node // begins beside all else
 	own   hostir.Node   // the own part to its place, if all come at once; nil: own rows
 	all   []hostir.Node // in place of rounds and of the own part
+	// The own rows are made as they leave, and go through the stage behind all others.
+	ownLast bool
 	// Peers read this memory until the end of the run. There a rank posts it and waits for others, or all such arrivals
 	// do together.
 	reads         string
@@ -195,6 +197,7 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
 	for _, s := range w.chain.stages {
+		w.cutMade(s)
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
 		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })

@@ -110,12 +110,12 @@ func (s *stage) beforeSum() []schedule.Op {
 }
 
 // ofPart cuts a step to one part of its own rows.
-func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
+func (w *writer) ofPart(n hostir.Node, part hostir.Expr) hostir.Node {
 	return n.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
 		if w.fine[v.Buffer] == 0 {
 			return v
 		}
-		index := hostir.Const(part)
+		index := part
 		if !v.Index.IsZero() {
 			index = hostir.Add(v.Index, index)
 		}
@@ -131,7 +131,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	ofPart := func(list []hostir.Node, part int64) (nodes []hostir.Node) {
 		for _, n := range list {
-			nodes = append(nodes, w.ofPart(n, part))
+			nodes = append(nodes, w.ofPart(n, hostir.Const(part)))
 		}
 		return nodes
 	}
@@ -144,7 +144,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 		if part == 0 {
 			added = append(added, leaves.came...)
 		}
-		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, part))...)...)
+		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, hostir.Const(part)))...)...)
 		if j.own != nil {
 			nodes = append(nodes,
 				ofPart(w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here())), part)...)

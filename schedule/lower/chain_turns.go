@@ -14,6 +14,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.ofSummands() && (s.held != nil || w.early(s)):
+	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s)
 	case i > 0 && s.given != "":
@@ -126,7 +127,11 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)
 	}
 	nodes = w.within(nodes...)
-	nodes = append(nodes, w.peersInTurn(s)...)
+	if peers := w.peersInTurn(s); w.comes[s].ownLast {
+		nodes = append(peers, nodes...)
+	} else {
+		nodes = append(nodes, peers...)
+	}
 	if d.turns != nil {
 		return append(nodes, w.rounds(s)...)
 	}

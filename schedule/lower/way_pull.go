@@ -107,8 +107,12 @@ type pulling struct {
 
 // rows is the arrival.
 func (x pulling) rows(w *writer, s *stage) arrival {
-	n := parts{n: int64(max(x.parts, 1))}
+	n := parts{int64(max(x.parts, 1)), "p"}
 	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}
+	made := w.makerOf(s)
+	if made != nil {
+		t = w.shiftEach(n)
+	}
 	if x.withStep {
 		a.on = t.work
 	}
@@ -129,7 +133,10 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
 	}
 	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)
-	a.turns = []turns{t}
+	if a.turns = []turns{t}; made != nil {
+		a.turns = []turns{w.partsMade(made, s, n, a.ready[0], t, a.on)}
+		a.ready, a.ownLast = nil, true
+	}
 	return a
 }
 

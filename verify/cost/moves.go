@@ -57,7 +57,7 @@ func (st *stream) move(o ops.Op, done func()) {
 			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction,
 				limit: s.m.KernelLink * fraction, done: part})
 		}
-		s.after(s.l.Visible+local/s.m.Memory, part)
+		s.after(s.l.Visible+local*fraction/s.m.Memory, part)
 	}
 	l.share(l.held)
 }
