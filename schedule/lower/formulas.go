@@ -36,7 +36,7 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out))) {
+		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o.In[0])) {
 			sum := o
 			for sum.Out += between(partial); d.known(sum.Out); {
 				sum.Out += "s"
@@ -84,6 +84,19 @@ func (d *draft) gathered(o schedule.Op) bool {
 	list, err := edges.All(d.original)
 	return err == nil && kind(o.Name()) == copied && slices.ContainsFunc(list, func(e edges.Edge) bool {
 		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out
+	})
+}
+
+// comesByRanks says that uneven rows come one rank's after another's, and functions of them are made as they come.
+func (d *draft) comesByRanks(name string) bool {
+	way := Default(gatherBalanced)
+	for _, m := range d.original.Moves {
+		if m.Of == name && m.Way != nil {
+			way = m.Way
+		}
+	}
+	return d.uneven(name) && slices.ContainsFunc(lowerings, func(l lowering) bool {
+		return l.need == gatherBalanced && l.takes(way)
 	})
 }
 
