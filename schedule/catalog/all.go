@@ -116,6 +116,7 @@ var all = []Named{
 	{"AllGatherQKVFP8", AllGatherQKVFP8},
 	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
 	{"AllGatherQuantised", AllGatherQuantised},
+	{"AllGatherQuantisedPackets", AllGatherQuantisedPackets},
 	{"AllGatherVQuantised", AllGatherVQuantised},
 	{"AllGatherFP4", AllGatherFP4},
 	{"AllGatherVFP4", AllGatherVFP4},

@@ -36,6 +36,14 @@ var AllGatherQuantised = s.Schedule{
 // of its own, so that the start of a copy is not waited for.
 var codesInParts = []s.Move{{Of: "Codes", Way: s.Pull{Parts: 4, WithStep: true}}}
 
+// AllGatherQuantisedPackets is AllGatherQuantised whose ranks send scales and codes as packets, by a kernel each, and
+// read all rows together. Choose it where AllGatherPackets is chosen, up to a megabyte or two a rank.
+var AllGatherQuantisedPackets = s.Schedule{
+	Tensors: append([]s.Tensor{{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}}, AllGatherQuantised.Tensors[:3]...),
+	Ops:     AllGatherQuantised.Ops,
+	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
+}
+
 // LinearAllReduceQuantised is LinearAllReducePackets of an A of 16 bits whose columns are spread over the ranks: each
 // rank makes eight bits of its part, with a scale for each of its part's rows, and multiplies them by its part of the
 // weight. So no rank asks another one for the greatest of a row. Partial results travel in 16 bits. Choose it for a

@@ -85,6 +85,8 @@ func moved(s hostir.Step) (from, to hostir.View, ok bool) {
 		return x.From, x.To, true
 	case hostir.Gather:
 		return x.From[0], x.To, true
+	case hostir.PacketGather:
+		return x.Each, x.To, true
 	case hostir.Collective:
 		return x.From, x.To, x.Does == hostir.AllGather || x.Does == hostir.Exchange
 	}
@@ -143,14 +145,20 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		s.Do = w
 		return []hostir.Node{s}
 	}
-	if from, to, moves := moved(s); moves && !s.Fused() && !x.Schedule.InParts(from.Buffer) {
-		if _, gathers := s.Do.(hostir.Gather); gathers || s.Remote() && x.EdgeOf(s).Carrier.Copies {
+	sent, packets := hostir.SentBy(s.Do)
+	if from, to, moves := moved(s); moves && (packets || !s.Fused()) && !x.Schedule.InParts(from.Buffer) {
+		if _, gathers := s.Do.(hostir.Gather); gathers || packets || s.Remote() && x.EdgeOf(s).Carrier.Copies {
 			x.even(from)
 		}
 		if !x.ofRows[x.scaleOf[from.Buffer]] || from.Columns || to.Columns {
 			return []hostir.Node{s}
 		}
-		first := s.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View { return x.of(v) }}).(hostir.Step)
+		beside := hostir.Parts{View: func(_ string, v hostir.View) hostir.View { return x.of(v) }}
+		if packets {
+			flags := x.lands(sent)
+			beside.Word = func(w hostir.Word) hostir.Word { w.Semaphore = flags; return w }
+		}
+		first := s.With(beside).(hostir.Step)
 		first.Remark = ""
 		return []hostir.Node{first, s}
 	}
@@ -166,6 +174,20 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule."+schedule.WayName(way),
 		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
+}
+
+// lands declares memory in which the packets of scales land beside those of their codes, and names its flags.
+func (x *scaling) lands(sent hostir.Sent) (flags string) {
+	codes, own := x.at(sent.Landing.Buffer), *x.at(x.scaleOf[sent.Each.Buffer])
+	codes.Tensor.Type = x.at(sent.Each.Buffer).Tensor.Type
+	b := hostir.Buffer{Name: own.Name + codes.Name, Owner: hostir.Plan, Chunk: own.Elements, Lands: codes.Lands,
+		Tensor: schedule.Tensor{Name: own.Name + codes.Name, Type: own.Tensor.Type,
+			Axes: append([]schedule.Axis{schedule.Dim(schedule.D)}, own.Tensor.Axes...)}}
+	b.Elements, b.Lands.Flags = elements(b.Tensor), own.Name+codes.Lands.Flags
+	x.scaleOf[codes.Name], x.ofRows[b.Name] = b.Name, true
+	x.Buffers = append(x.Buffers, b)
+	x.Semaphores = append(x.Semaphores, hostir.Semaphore{Name: b.Lands.Flags})
+	return b.Lands.Flags
 }
 
 // even asks of the shape that rows of codes and their scales are whole units of two bytes, which kernels copy.

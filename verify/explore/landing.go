@@ -27,7 +27,7 @@ func (s *System) turns(p *hostir.Program, shape ops.Case) error {
 		if s.Turns == nil {
 			s.Turns = map[string]Turn{}
 		}
-		s.Turns[b.Name] = Turn{b.Lands.Halves, n * shape.ElementSize, !b.Lands.Words, flags}
+		s.Turns[b.Name] = Turn{b.Lands.Halves, b.Bytes(n, shape.ElementSize), !b.Lands.Words, flags}
 		s.Turns[flags] = Turn{Halves: b.Lands.Halves, Bytes: s.Words[flags]}
 	}
 	return nil

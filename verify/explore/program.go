@@ -136,6 +136,12 @@ func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (Sys
 	if err := s.turns(p, shape); err != nil {
 		return System{}, fmt.Errorf("size landings: %w", err)
 	}
+	s.Narrow = map[string]int64{}
+	for _, b := range p.Buffers {
+		if bits := b.Bits(shape.ElementSize); bits < 8*shape.ElementSize {
+			s.Narrow[b.Name] = bits
+		}
+	}
 	for r := range shape.Ranks {
 		for _, b := range p.Buffers {
 			if _, ok := s.Turns[b.Name]; ok {
@@ -196,12 +202,6 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	}
 	m := meaningOf(p.Schedule, shape, rank)
 	m.ordered = s.Ordered
-	if bits := b.Bits(shape.ElementSize); bits < 8*shape.ElementSize {
-		if s.Narrow == nil {
-			s.Narrow = map[string]int64{}
-		}
-		s.Narrow[b.Name] = bits
-	}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: b.Bytes(n, shape.ElementSize)}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared,
 		Constant: b.Owner == hostir.Caller && b.Tensor.Constant}

@@ -30,6 +30,8 @@ var blocks = []declared{
 	{"B03", "blocks of 128", bare16(even, s.Quantise()).blocked("Q"), served},
 	{"B04", "blocks of 128 by counts", bare16(counted, s.Quantise()).blocked("Q"), served},
 	{"B05", "in parts", bare16(even, s.QuantiseFP4()).fp4("Q").by("Q", s.Pull{Parts: 2}), served},
+	{"B05b", "blocks of 128 in parts, each on its stream", bare16(even, s.Quantise()).blocked("Q").
+		by("Q", s.Pull{Parts: 3, WithStep: true}), served},
 	{"B06", "all rows together", bare16(allRows, s.QuantiseFP4()).fp4("Q"), served},
 	{"B07", "by one kernel", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.GatherShot{}), served},
 	{"B08", "by NCCL", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.NCCL{}), served},
@@ -103,8 +105,7 @@ var blocks = []declared{
 		at("Tensors[1].Scale", "a copy changes no bit (give both scales of the same blocks)")},
 	{"B42", "eight bits of four", moved("A[M/D N] C[M N]").fp4("A").eight(true, "C"), at("Tensors[1].Type",
 		"C is made by an operation that divides no row by its scale")},
-	{"B43", "by packets", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.PushGather{}),
-		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
+	{"B43", "by packets", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.PushGather{}), served},
 	{"B44", "blocks of no scales", of("A[M/D N] C[M N]", s.Copy("C", "A")).changed("A",
 		func(t *s.Tensor) { t.Axes[1].Extent = s.Blocks(s.N, 16) }), at("Tensors[0].Axes[1].Extent",
 		`"N/16" is no extent`)},

@@ -97,8 +97,7 @@ var eights = []declared{
 	{"E32c", "a weight by one kernel", linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B").
 		by("B", s.GatherShot{}), served},
 	{"E32d", "broadcasts", gatheredEight(true).by("A", s.Broadcast{}), served},
-	{"E33b", "by packets", gatheredEight(true).by("A", s.PushGather{}),
-		at("Moves[0].Way", "no kernel of its way takes the scales of A along")},
+	{"E33b", "by packets", gatheredEight(true).by("A", s.PushGather{}), served},
 	{"E33", "tiles", gatheredEight(true).by("A", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of A along")},
 	{"E33c", "tiles of sums", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "A", "B").by("C", s.Tiles{}),

@@ -37,6 +37,17 @@ var quants = []declared{
 	{"Q01", "rows before they travel", plainly(), served},
 	{"Q02", "behind a norm", quantised(s.RMSNorm("Norm")), served},
 	{"Q03", "in parts", plainly().by("Q", s.Pull{Parts: 2}), served},
+	{"Q03b", "in parts, each on its stream", plainly().by("Q", s.Pull{Parts: 3, WithStep: true}), served},
+	{"Q03c", "in parts on two streams", plainly().by("Q", s.Pull{Parts: 3, Streams: 2}), served},
+	{"Q03d", "in parts behind a norm", quantised(s.RMSNorm("Norm")).by("Q", s.Pull{Parts: 2}), served},
+	{"Q03e", "in parts by kernels", plainly().by("Q", s.Pull{Parts: 2, By: s.Kernels}), served},
+	{"Q03f", "in parts behind a sum", of("O[M K/D] Wo[N K/D] A[M/D N] Norm[N] X[M/D N] W[F/D N] C[M:D F/D]",
+		s.Linear("X", "O", "Wo", s.Add("A"), s.RMSNorm("Norm"), s.Quantise()), s.Linear("C", "X", "W")).
+		eight(true, "X", "W").by("X", s.Pull{Parts: 2}), served},
+	{"Q03g", "in parts of a sum that goes on in parts", of(
+		"O[M K/D] Wo[N K/D] A[M/D N] Norm[N] X[M/D N] W[F/D N] C[M:D F/D]", s.Linear("R", "O", "Wo", s.Add("A")),
+		s.Copy("X", "R", s.RMSNorm("Norm"), s.Quantise()), s.Linear("C", "X", "W")).eight(true, "X", "W").
+		by("R", s.Slots{Parts: 2}).by("X", s.Pull{Parts: 2}), served},
 	{"Q04", "pushed", plainly().by("Q", s.Push{}), served},
 	{"Q05", "on a ring", plainly().by("Q", s.Ring{}), served},
 	{"Q06", "by one kernel", plainly().by("Q", s.GatherShot{}), served},
@@ -146,8 +157,7 @@ var quants = []declared{
 	{"Q62", "made of rows for each rank", of("A[D/D D M N] Q[D/D D M N]", s.Copy("Q", "A", s.Quantise())).
 		eight(true, "Q"), at("Tensors[1].Type", "no pass takes eight bits otherwise")},
 
-	{"Q37", "by packets", plainly().by("Q", s.PushGather{}),
-		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
+	{"Q37", "by packets", plainly().by("Q", s.PushGather{}), served},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 
