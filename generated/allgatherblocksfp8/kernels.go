@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "2e35cc015c8d6e1b408ece654d6f94e0c3a2310d4e6bab2105749bff33fc49dc",
+	Source:  "e4413d66b2146255814a68d5951618eeacaabf5161ef2d8c5d209eb49b403b3c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

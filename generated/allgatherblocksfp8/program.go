@@ -15,11 +15,11 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "683edb39230b227321d85ca6c461483a076afe1f5a5db62737200405b8961729",
-	Proof:   "proven for D = 1..8, stamp 31419a0710f12de5",
+	Hash:    "2c9b5e9aca1bb65cd0d0953fe9180093a3181c919724e9837e9be9cd444b56dc",
+	Proof:   "proven for D = 1..8, stamp 93e7e75493e473f9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
-	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "128"}},
+	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "N", By: "128"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16},
 	Code:    &code,
 }
@@ -56,13 +56,13 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesCodes  int64 // bytes of M/D*N elements of a byte
-	chunkA      int64 // bytes of M/D*N elements
-	chunkScales int64 // bytes of M/D*(N/128) elements of 4 bytes
+	chunkA      int64 // bytes of M/(4*D)*N elements
+	chunkCodes  int64 // bytes of M/(4*D)*N elements of a byte
+	chunkScales int64 // bytes of M/(4*D)*(N/128) elements of 4 bytes
 
 	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
-	ready, read                                        *plan.Semaphore
-	copy                                               *plan.Stream
+	read                                               *plan.Semaphore
+	ready                                              []*plan.Semaphore
 	work                                               []*plan.Stream
 	kernels                                            *kernels.Set
 }
@@ -86,9 +86,9 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.bytesCodes = int64(m / d * n)
-	p.chunkA = s.Type.Bytes(m / d * n)
-	p.chunkScales = int64(4 * (m / d) * (n / 128))
+	p.chunkA = s.Type.Bytes(m / (4 * d) * n)
+	p.chunkCodes = int64(m / (4 * d) * n)
+	p.chunkScales = int64(4 * (m / (4 * d)) * (n / 128))
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*n))
 	p.codes = b.Written(b.Shared("Codes", int64(m/d*n)))
@@ -96,10 +96,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.codesgathered = b.Allocate("Codesgathered", int64(m*n))
 	p.scalesgathered = b.Allocate("Scalesgathered", int64(4*m*(n/128)))
-	p.ready = b.Semaphore("ready")
+	p.ready = b.Semaphores("ready", 4)
 	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
-	p.work = b.Streams("work", 1, d, driver.Low)
+	p.work = b.Streams("work", 4, 4*d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -109,41 +108,39 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	q.Synchronize(p.copy, main)
-	for i := 1; i < d; i++ {
+	for i := 4; i < 4*d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-	p.kernels.Function("quantise").Count(128).Make(q, main, p.codes.At(0), p.bytesCodes, p.a.At(0), p.scales.At(0))
 
-	// Peers may read Codes.
-	q.Post(main, p.ready)
-	q.Synchronize(p.copy, main)
+	for part := range 4 {
+		p.kernels.Function("quantise").Count(128).Make(q, main, p.codes.At(int64(part)*p.chunkCodes), p.chunkCodes,
+			p.a.At(int64(part)*p.chunkA), p.scales.At(int64(part)*p.chunkScales))
 
-	// Own rows, in place.
-	p.kernels.Function("dequantise").Count(128).Make(q, main, p.c.At(int64(r)*p.chunkA), p.chunkA, p.codes.At(0),
-		p.scales.At(0))
+		// Peers may read a part of Codes.
+		q.Post(main, p.ready[part])
 
-	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
-		q.Set(p.copy, p.scalesgathered.At(int64(peer)*p.chunkScales), p.scales.Peer(peer, 0), p.chunkScales)
-		q.Set(p.copy, p.codesgathered.At(int64(peer)*p.bytesCodes), p.codes.Peer(peer, 0), p.bytesCodes)
-		q.Synchronize(p.work[i], p.copy)
+		for i := 1; i < d; i++ {
+			peer := (r + i) % d
+			q.Synchronize(p.work[4*i+part], main)
+			q.Wait(p.work[4*i+part], p.ready[part], peer)
+			q.Set(p.work[4*i+part], p.scalesgathered.At(int64(4*peer+part)*p.chunkScales),
+				p.scales.Peer(peer, int64(part)*p.chunkScales), p.chunkScales)
+			q.Set(p.work[4*i+part], p.codesgathered.At(int64(4*peer+part)*p.chunkCodes),
+				p.codes.Peer(peer, int64(part)*p.chunkCodes), p.chunkCodes)
+			p.kernels.Function("dequantise").Count(128).Make(q, p.work[4*i+part], p.c.At(int64(4*peer+part)*p.chunkA),
+				p.chunkA, p.codesgathered.At(int64(4*peer+part)*p.chunkCodes),
+				p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))
+		}
 	}
 
-	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		p.kernels.Function("dequantise").Count(128).Make(q, p.work[i], p.c.At(int64(peer)*p.chunkA), p.chunkA,
-			p.codesgathered.At(int64(peer)*p.bytesCodes), p.scalesgathered.At(int64(peer)*p.chunkScales))
+	// Own rows, in place.
+	p.kernels.Function("dequantise").Count(128).Make(q, main, p.c.At(int64(4*r)*p.chunkA), 4*p.chunkA, p.codes.At(0),
+		p.scales.At(0))
+	for i := 4; i < 4*d; i++ {
+		q.Synchronize(main, p.work[i])
 	}
 
 	// Codes may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Wait(p.copy, p.read)
-
-	// Join.
-	q.Synchronize(main, p.copy)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
+	q.Post(main, p.read)
+	q.Wait(main, p.read)
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "fcdcca677fa5cada7f069b1772bcf7790437b3f10a9a4f8e882387bebde508ff",
+	Source:  "58ac227f3ce303334d48a7bf7a922b375a854bc8460ac953d2bd71bc5770a46a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "6c19fb7106ccbb6b6e69072c3370f554fbf5cbd0be01d9bab3dba781c68c675b",
+	Source:  "0c4aa749cb7dea8deaf100fef0f06bcd519251329813426c264cb74129037340",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

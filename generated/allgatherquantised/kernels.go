@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "56bd3b97bd599e9ab3cd125aa6c55eeeada2d489c898620d15f5f79acbd65b2e",
+	Source:  "cc8dc038ff1a18888aaad4cbe8d823af1ed16e8c3a9d4e59a2556ebb507b7d7c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "f9eb5437b9e95784489fbe9b3de75f2a0a881559ba789b2723a57e333c09bb15",
+	Source:  "f19d661c9d8e23bf1d58ae7f272c0468069c53673b64e1ebfa42ec858c0dbed3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

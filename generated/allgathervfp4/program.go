@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "bbc832997d3d39b53ab5c930c0f4a8165fbe8895aafdac5c6d9040c1c67e1475",
-	Proof:   "proven for D = 1..8, stamp de9f5b49d2a69d72",
+	Hash:    "e0a4fc4b4ee316de496793d396972c2a8012ad71136b7c247308a96eb24d4f95",
+	Proof:   "proven for D = 1..8, stamp c9a0cc5a54afb850",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Divides: []plan.Divide{{Extent: "N", By: "16"}},
@@ -58,10 +58,11 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	a, codes, scales, c, cgathered, scalesCgathered *plan.Buffer
-	ready, read                                     *plan.Semaphore
-	copy                                            *plan.Stream
-	kernels                                         *kernels.Set
+	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
+	ready, read                                        *plan.Semaphore
+	copy                                               *plan.Stream
+	work                                               []*plan.Stream
+	kernels                                            *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -81,7 +82,7 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	m, n := s.M, s.N
+	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
 
 	b.Counts(b.Size())
@@ -101,17 +102,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.c, s.Type.Bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.cgathered = b.Allocate("Cgathered", int64(m*n/2))
-	b.Uneven(p.cgathered, int64(n/2), b.Size(), func(_, c int) int {
+	p.codesgathered = b.Allocate("Codesgathered", int64(m*n/2))
+	b.Uneven(p.codesgathered, int64(n/2), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.scalesCgathered = b.Allocate("ScalesCgathered", int64(m*(n/16)))
-	b.Uneven(p.scalesCgathered, int64(n/16), b.Size(), func(_, c int) int {
+	p.scalesgathered = b.Allocate("Scalesgathered", int64(m*(n/16)))
+	b.Uneven(p.scalesgathered, int64(n/16), b.Size(), func(_, c int) int {
 		return c
 	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -122,23 +124,31 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 	p.kernels.Function("quantisefp4").Count(16).Make(q, main, p.codes.At(0), p.codes.Size(0), p.a.At(0), p.scales.At(0))
 
 	// Peers may read Codes.
 	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 
+	// Own rows, in place.
+	p.kernels.Function("dequantise").Count(16).Make(q, main, p.c.Part(r), p.c.Size(r), p.codes.At(0), p.scales.At(0))
+
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Wait(p.copy, p.ready, peer)
-		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))
-		q.Set(p.copy, p.cgathered.Part(peer), p.codes.Peer(peer, 0), p.cgathered.Size(peer))
+		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))
+		q.Set(p.copy, p.codesgathered.Part(peer), p.codes.Peer(peer, 0), p.codesgathered.Size(peer))
+		q.Synchronize(p.work[i], p.copy)
 	}
-	q.Set(main, p.scalesCgathered.Part(r), p.scales.At(0), p.scalesCgathered.Size(r))
-	q.Set(main, p.cgathered.Part(r), p.codes.At(0), p.cgathered.Size(r))
-	q.Synchronize(main, p.copy)
-	p.kernels.Function("dequantise").Count(16).Make(q, main, p.c.At(0), p.c.Total(), p.cgathered.At(0),
-		p.scalesCgathered.At(0))
+
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		p.kernels.Function("dequantise").Count(16).Make(q, p.work[i], p.c.Part(peer), p.c.Size(peer),
+			p.codesgathered.Part(peer), p.scalesgathered.Part(peer))
+	}
 
 	// Codes may be overwritten afterwards.
 	q.Post(p.copy, p.read)
@@ -146,4 +156,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.copy)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "931bdd01b0f841689a42a309ec8ac7362b10e2edabbb04a424ef6ed3cbeb80f8",
+	Source:  "0c802be52054402c24639f758ef3606e4feab1bdd921fb07f7d2243f08de97d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "640a6fc2abc87330bc25aa7a1588802160823bb5716c8205ebcb6b471481ca3f",
-	Proof:   "proven for D = 1..8, stamp ea4cf4402dde196e",
+	Hash:    "9d53ce5f93e5549e25455f1d68f18a8eb78ac498e4961737269e187128ddd6f9",
+	Proof:   "proven for D = 1..8, stamp d6711992562ced6c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16},
@@ -59,10 +59,11 @@ type Plan struct {
 
 	columnsCodes int64 // columns of a row
 
-	a, codes, scales, c, cgathered, scalesCgathered *plan.Buffer
-	ready, read                                     *plan.Semaphore
-	copy                                            *plan.Stream
-	kernels                                         *kernels.Set
+	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
+	ready, read                                        *plan.Semaphore
+	copy                                               *plan.Stream
+	work                                               []*plan.Stream
+	kernels                                            *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -82,7 +83,7 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	m, n := s.M, s.N
+	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
 	p.columnsCodes = int64(n)
 
@@ -103,17 +104,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.c, s.Type.Bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.cgathered = b.Allocate("Cgathered", int64(m*n))
-	b.Uneven(p.cgathered, int64(n), b.Size(), func(_, c int) int {
+	p.codesgathered = b.Allocate("Codesgathered", int64(m*n))
+	b.Uneven(p.codesgathered, int64(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.scalesCgathered = b.Allocate("ScalesCgathered", int64(4*m))
-	b.Uneven(p.scalesCgathered, int64(4), b.Size(), func(_, c int) int {
+	p.scalesgathered = b.Allocate("Scalesgathered", int64(4*m))
+	b.Uneven(p.scalesgathered, int64(4), b.Size(), func(_, c int) int {
 		return c
 	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -124,6 +126,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 	p.kernels.Function("quantise").Count(p.columnsCodes).Make(q, main, p.codes.At(0), p.codes.Size(0), p.a.At(0),
 		p.scales.At(0))
 
@@ -131,17 +136,23 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 
+	// Own rows, in place.
+	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.Part(r), p.c.Size(r), p.codes.At(0),
+		p.scales.At(0))
+
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Wait(p.copy, p.ready, peer)
-		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))
-		q.Set(p.copy, p.cgathered.Part(peer), p.codes.Peer(peer, 0), p.cgathered.Size(peer))
+		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))
+		q.Set(p.copy, p.codesgathered.Part(peer), p.codes.Peer(peer, 0), p.codesgathered.Size(peer))
+		q.Synchronize(p.work[i], p.copy)
 	}
-	q.Set(main, p.scalesCgathered.Part(r), p.scales.At(0), p.scalesCgathered.Size(r))
-	q.Set(main, p.cgathered.Part(r), p.codes.At(0), p.cgathered.Size(r))
-	q.Synchronize(main, p.copy)
-	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.At(0), p.c.Total(), p.cgathered.At(0),
-		p.scalesCgathered.At(0))
+
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, p.work[i], p.c.Part(peer), p.c.Size(peer),
+			p.codesgathered.Part(peer), p.scalesgathered.Part(peer))
+	}
 
 	// Codes may be overwritten afterwards.
 	q.Post(p.copy, p.read)
@@ -149,4 +160,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.copy)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.work[i])
+	}
 }

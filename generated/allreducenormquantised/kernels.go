@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "599a1cbede867038bbca80b89765e23fa72752f9f99d0b092f943b1d541a6245",
+	Source:  "90ee2d0910a461a80119034b43ec0305d350fb5be77a9608b1aaef639c2f5ba0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

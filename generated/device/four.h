@@ -13,22 +13,16 @@ struct e2m1 {
     return __uint_as_float(__float_as_uint(size) | (x & 8u) << 28);
   }
 
-  // To nearest, ties to even. What is too large becomes the greatest number, 6, also infinity; and so does each NaN,
-  // without its sign: there is none.
+  // To nearest, ties to even, as types of 8 bits are rounded. What is too large becomes the greatest number, 6, also
+  // infinity; and so does each NaN, without its sign: there is none.
   DEVICE unsigned narrow(float x)
   {
-    const unsigned all = __float_as_uint(x), size = all & 0x7fffffffu, sign = all >> 28 & 8u;
-    if (size > 0x7f800000u) {
-      return 7;
-    }
-    if (size >= 0x40c00000u) {  // 6
-      return sign | 7u;
-    }
-    if (size < 0x3f800000u) {  // less than 1: floats from 2^22 on are .5 apart
-      return sign | (__float_as_uint(__uint_as_float(size) + 0x1p22f) - 0x4a800000u);
-    }
-    const unsigned v = size - (126u << 23);
-    return sign | (v + (1u << 21) - 1 + (v >> 22 & 1)) >> 22;
+    const unsigned least = 127u << 23, most = 0x40c00000u;  // 1 and 6
+    const unsigned all = __float_as_uint(x), whole = all & 0x7fffffffu, size = whole < most ? whole : most;
+    const unsigned power = (size > least ? size : least) & 0x7f800000u, coarse = power + (22u << 23);
+    const unsigned sum = __float_as_uint(__uint_as_float(size) + __uint_as_float(coarse));
+    const unsigned code = sum - coarse + ((power - least) >> 22);
+    return whole > 0x7f800000u ? 7u : (all >> 28 & 8u) | code;
   }
 };
 

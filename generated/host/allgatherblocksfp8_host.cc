@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bf74e933474f432c4909ea229dc181ab09a5033a5de3634c8d47fbf592d56608
+// 00ec2baeda3ab97c26f249634bfece452c6ba2bcd6a91072004a87a71dd8032a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -19,6 +19,7 @@ const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlinearquantised_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
 const void *allgathernorm_kernels(const void *engine);
+const void *allgatherquantisedpackets_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
@@ -63,9 +64,9 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "2e35cc015c8d6e1b408ece654d6f94e0c3a2310d4e6bab2105749bff33fc49dc",
+	sim.Compiled("allgatherblocksfp8", "e4413d66b2146255814a68d5951618eeacaabf5161ef2d8c5d209eb49b403b3c",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "fcdcca677fa5cada7f069b1772bcf7790437b3f10a9a4f8e882387bebde508ff",
+	sim.Compiled("allgatherfp4", "58ac227f3ce303334d48a7bf7a922b375a854bc8460ac953d2bd71bc5770a46a",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
@@ -79,7 +80,7 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
 	sim.Compiled("allgatherlinearpackets", "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "6c19fb7106ccbb6b6e69072c3370f554fbf5cbd0be01d9bab3dba781c68c675b",
+	sim.Compiled("allgatherlinearquantised", "0c4aa749cb7dea8deaf100fef0f06bcd519251329813426c264cb74129037340",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
@@ -91,11 +92,13 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "56bd3b97bd599e9ab3cd125aa6c55eeeada2d489c898620d15f5f79acbd65b2e",
+	sim.Compiled("allgatherquantised", "cc8dc038ff1a18888aaad4cbe8d823af1ed16e8c3a9d4e59a2556ebb507b7d7c",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgathervfp4", "f9eb5437b9e95784489fbe9b3de75f2a0a881559ba789b2723a57e333c09bb15",
+	sim.Compiled("allgatherquantisedpackets", "3946648ceb3228a3911a45e3c8e48cc0ccbb7788068373341806171998f2640a",
+		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
+	sim.Compiled("allgathervfp4", "f19d661c9d8e23bf1d58ae7f272c0468069c53673b64e1ebfa42ec858c0dbed3",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervquantised", "931bdd01b0f841689a42a309ec8ac7362b10e2edabbb04a424ef6ed3cbeb80f8",
+	sim.Compiled("allgathervquantised", "0c802be52054402c24639f758ef3606e4feab1bdd921fb07f7d2243f08de97d0",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
@@ -105,7 +108,7 @@ func init() {
 		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreducenormapart", "d747b75129ce0d3891aabd1064bec98438b31b54fb44620d0facde04d9a9e6ab",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "599a1cbede867038bbca80b89765e23fa72752f9f99d0b092f943b1d541a6245",
+	sim.Compiled("allreducenormquantised", "90ee2d0910a461a80119034b43ec0305d350fb5be77a9608b1aaef639c2f5ba0",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
 		unsafe.Pointer(C.allreducenorms_kernels))
@@ -153,7 +156,7 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "1eaae4243f2cdad93e6eafe6fc67b734d45beea41e4832a8cbd6e1d559ab40ac",
+	sim.Compiled("linearallreducequantised", "9e2cc4fd23f61d7fb046a7e7849b29c2a9634eef2020a447b9a5c41de6b2cc34",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6c94353063dc7644b27c7e8f7951ff30320c8c23849293621085eadadbece526
+// b460f9e034c3a98a7e06cd1f49b3ce54b169454b4ff6d14ae5ad6438bcc5f996
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -13,6 +13,7 @@ import (
 	_ "ovgen/generated/allgatherlinearquantised"
 	_ "ovgen/generated/allgatherlineartiles"
 	_ "ovgen/generated/allgathernorm"
+	_ "ovgen/generated/allgatherquantisedpackets"
 	_ "ovgen/generated/allreducehosts"
 	_ "ovgen/generated/allreduceinplace"
 	_ "ovgen/generated/allreducenorm"

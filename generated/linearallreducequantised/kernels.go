@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "1eaae4243f2cdad93e6eafe6fc67b734d45beea41e4832a8cbd6e1d559ab40ac",
+	Source:  "9e2cc4fd23f61d7fb046a7e7849b29c2a9634eef2020a447b9a5c41de6b2cc34",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

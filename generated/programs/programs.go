@@ -47,6 +47,7 @@ import (
 	"ovgen/generated/allgatherqkvfp8"
 	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/generated/allgatherquantised"
+	"ovgen/generated/allgatherquantisedpackets"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervfp4"
 	"ovgen/generated/allgathervpadded"
@@ -215,6 +216,8 @@ var All = []harness.Program{
 		(*allgatherqkvpackets.Plan).Bind),
 	harness.Of(&allgatherquantised.Program, schedules.AllGatherQuantised, allgatherquantised.New,
 		(*allgatherquantised.Plan).Bind),
+	harness.Of(&allgatherquantisedpackets.Program, schedules.AllGatherQuantisedPackets, allgatherquantisedpackets.New,
+		(*allgatherquantisedpackets.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervfp4.Program, schedules.AllGatherVFP4, allgathervfp4.New, (*allgathervfp4.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,

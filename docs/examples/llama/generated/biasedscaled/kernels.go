@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
+	Source:  "43114fd4bb04a5b73985d9121856ff593add16c178da5e287258e66349e28589",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "32714e4c36f250dbba6b65478a97e380c0fdd62cc08ae64163773f13df23d27f",
+	Hash:    "d5b02f21f418fe42c24e732c5cb96a0612c6dc921f3ae0cb29eb1ef4cf04aaa2",
 	Proof:   "proven for D = 1..8, stamp 9f72d3e427a69c3d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

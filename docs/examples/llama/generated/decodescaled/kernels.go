@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "ad71b13bf5b4f48f143b2eee8dbce5546ba8c7bcc94686688565a6fba2fd2d7b",
+	Source:  "ca7c0e7c84e6fc67d82f71c99924bca76931347b4fd4b255417512ce61a4afc8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "c09676b5a0396044824d3b7377108d81c7d30a53d5435b4c0d9abc1cdcd18616",
+	Hash:    "c28bc1697d96a139c576624a60937740614bbc6ddc38facf4003a9d2a02bd1ac",
 	Proof:   "proven for D = 1..8, stamp 327fd4345528eb0a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

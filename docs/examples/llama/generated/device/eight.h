@@ -11,38 +11,33 @@ struct eight {
   enum : unsigned {
     drop = 23 - digits,             // digits of a float that an element lacks
     rebias = (127 - bias) << 23,    // from an element's exponent to a float's, as a float has it
-    step = (128 + drop - bias) << 23,  // a float whose last digit is worth a subnormal's
   };
 
-  // A subnormal is the last digits of step, which the subtraction leaves.
-  DEVICE float widen(unsigned x)
+  // As the first digits of a float an element is the number times 2^(bias-127), subnormal or not, and infinity and NaN
+  // are greater than all numbers.
+  DEVICE float widen(unsigned code)
   {
-    const unsigned rest = x & 0x7fu;
-    unsigned wide = (rest << drop) + rebias;
-    if (rest >> digits == 0) {
-      wide = __float_as_uint(__uint_as_float(step + rest) - __uint_as_float(step));
-    } else if (rest > greatest) {
-      wide = infinite && rest == greatest + 1 ? 0x7f800000u : 0x7fc00000u;
+    const unsigned word = code << 24;  // the sign comes down with the digits
+    const unsigned wide = (unsigned)((int)word >> (24 - drop)) & (0x80000000u | 0x7fu << drop);
+    const float x = __fmul_rn(__uint_as_float(wide), __uint_as_float((254 - bias) << 23));
+    const unsigned size = __float_as_uint(x) & 0x7fffffffu, beyond = ((greatest + 1) << drop) + rebias;
+    if (__uint_as_float(size) >= __uint_as_float(beyond)) {
+      return __uint_as_float(infinite && size == beyond ? (word & 0x80000000u) | 0x7f800000u : 0x7fc00000u);
     }
-    return __uint_as_float((x & 0x80u) << 24 | wide);
+    return x;
   }
 
   // To nearest, ties to even. What is too large becomes the greatest number, also infinity; each NaN becomes the one
-  // of all ones.
+  // of all ones. The sum of a number and a power of two whose last digit is worth an element's has its digits last; of
+  // a number below the least with all digits that power is as of the least one.
   DEVICE unsigned narrow(float x)
   {
-    const unsigned all = __float_as_uint(x), size = all & 0x7fffffffu, sign = all >> 24 & 0x80u;
-    if (size > 0x7f800000u) {
-      return 0x7fu;
-    }
-    if (size >= (greatest << drop) + rebias) {
-      return sign | greatest;
-    }
-    if (size < rebias + (1u << 23)) {
-      return sign | (__float_as_uint(__uint_as_float(size) + __uint_as_float(step)) - step);
-    }
-    const unsigned v = size - rebias;
-    return sign | (v + (1u << (drop - 1)) - 1 + (v >> drop & 1)) >> drop;
+    enum : unsigned { least = rebias + (1u << 23), most = (greatest << drop) + rebias };
+    const unsigned all = __float_as_uint(x), whole = all & 0x7fffffffu, size = whole < most ? whole : most;
+    const unsigned power = (size > least ? size : least) & 0x7f800000u, coarse = power + (drop << 23);
+    const unsigned sum = __float_as_uint(__uint_as_float(size) + __uint_as_float(coarse));
+    const unsigned code = sum - coarse + ((power - least) >> drop);
+    return whole > 0x7f800000u ? 0x7fu : (all >> 24 & 0x80u) | code;
   }
 };
 

@@ -3,7 +3,10 @@
 // Operations of fp32 for the scales of codes.
 
 // f_finite is a, or 0 where that is infinite or no number.
-DEVICE float f_finite(float a) { return (__float_as_uint(a) & 0x7f800000u) == 0x7f800000u ? 0.0f : a; }
+DEVICE float f_finite(float a)
+{
+  return __uint_as_float(__float_as_uint(a) & 0x7fffffffu) < __uint_as_float(0x7f800000u) ? a : 0.0f;
+}
 
 // f_power is the least power of two that is no less than the size of a: from 2^-126 to 2^126. A number that is no such
 // power has digits, and is less than the next exponent's.

@@ -33,7 +33,7 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedfp8", "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "94b6ad6a4e58a9ded9074bc07fd35db11d6b639b07ee40ed0e039a4fff27fca2",
+	sim.Compiled("biasedscaled", "43114fd4bb04a5b73985d9121856ff593add16c178da5e287258e66349e28589",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
@@ -43,7 +43,7 @@ func init() {
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "ad71b13bf5b4f48f143b2eee8dbce5546ba8c7bcc94686688565a6fba2fd2d7b",
+	sim.Compiled("decodescaled", "ca7c0e7c84e6fc67d82f71c99924bca76931347b4fd4b255417512ce61a4afc8",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("gemma", "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
 		unsafe.Pointer(C.gemma_kernels))
@@ -53,13 +53,13 @@ func init() {
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedfp8", "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
+	sim.Compiled("normedscaled", "6bf4d499fab8834aa544751b97b3cb1b777084065362029ce1969ca26a67608c",
 		unsafe.Pointer(C.normedscaled_kernels))
 	sim.Compiled("prefill", "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "f7dfb36bfadda9e0b119495c01d0763d3bae0fd6f1aeb398d042deba86cc6d9a",
+	sim.Compiled("prefillscaled", "c8d3d9017979cf79ffa0cfd7dcacdb5bcfb58d33117dd32ce6ed82dc3d009a1e",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3754727d263346e3780f8c47a0876aa6ebaa2acbf34f9b33d0d90645cf54bd71
+// 68652ae1decaf95fe93019928e4b106cf69623e547cab03910237ce4a4184920
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

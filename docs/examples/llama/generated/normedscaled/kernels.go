@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "bb1828029ca214e368bf7423b60054afb676d8db23463ea7dc73e17df7ca8807",
+	Source:  "6bf4d499fab8834aa544751b97b3cb1b777084065362029ce1969ca26a67608c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "f7dfb36bfadda9e0b119495c01d0763d3bae0fd6f1aeb398d042deba86cc6d9a",
+	Source:  "c8d3d9017979cf79ffa0cfd7dcacdb5bcfb58d33117dd32ce6ed82dc3d009a1e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
