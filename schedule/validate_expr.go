@@ -143,6 +143,44 @@ func (s Schedule) checkHeads(v *validation, path string, f Func) {
 				e.Tensor, w)
 		}
 	})
+	if len(wrong) == 0 {
+		s.checkWidths(v, path, f)
+	}
+}
+
+// checkWidths refuses constant widths of heads of which none has whole ones of another: a column would be another one's
+// of the next head. A table that turns some columns of a head is for no more.
+func (s Schedule) checkWidths(v *validation, path string, f Func) {
+	at, list := map[int]string{}, []int{}
+	s.Tree(f).walk(path, func(path string, e Expr) {
+		if e.Tensor != "" {
+			path += ".Tensor"
+		}
+		if wide, constant := e.Group.value(); constant && at[int(wide)] == "" {
+			at[int(wide)], list = path, append(list, int(wide))
+		}
+		if e.Do == DoBelow && len(e.Of) > 0 {
+			e.Of[0].checkTurned(v, path+".Of[0]", int(e.Number))
+		}
+	})
+	slices.Sort(list)
+	for i := 1; i < len(list); i++ {
+		if in, wide := list[i-1], list[i]; wide%in != 0 {
+			v.add(at[in], fmt.Sprintf("use %d, or a number that divides it", wide),
+				"heads of %d columns do not lie in those of %d", in, wide)
+		}
+	}
+}
+
+// checkTurned refuses a table for other columns than those of a head that are taken.
+func (e Expr) checkTurned(v *validation, path string, columns int) {
+	e.walk(path, func(path string, e Expr) {
+		wide, constant := e.Group.value()
+		if constant && does[e.Do].lies == OfTable && columns%int(wide) != 0 {
+			v.add(path+".Tensor", fmt.Sprintf("declare it with %d columns", columns),
+				"%d columns of a head are turned by a table for %d", columns, wide)
+		}
+	})
 }
 
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a

@@ -156,6 +156,14 @@ func (d *draft) asDeclared(err error) error {
 	return err
 }
 
+// asked is the operation as it is declared, of one that has its functions or its sum.
+func (d *draft) asked(o schedule.Op) schedule.Op {
+	if own, made := d.original.Maker(o.Out); made {
+		return own
+	}
+	return o
+}
+
 // declaredAs is the result that was declared, of the name of its sum or gather.
 func (d *draft) declaredAs(name string) string {
 	for out, x := range d.sumsOnly {
@@ -190,7 +198,8 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 			err := c.beside(d, at, o, operand)
 			for _, e := range schedule.FieldErrors(err) {
 				if i >= from && e.Path != at {
-					e.Msg += ", beside " + schedule.Op{Out: o.Out, In: o.In, Index: o.Index}.String()
+					made := d.asked(o)
+					e.Msg += ", beside " + schedule.Op{Out: made.Out, In: made.In, Index: made.Index}.String()
 				}
 			}
 			if err != nil {

@@ -115,13 +115,17 @@ func (w *writer) heads() {
 			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 			})
-			for _, width := range schedule.Heads(nodes) {
+			widths := schedule.Heads(nodes)
+			for _, width := range widths {
 				check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
 				if w.chain.at[o.Out].Columns() {
 					check.By = schedule.D
 				}
 				if width == schedule.W && turns {
 					w.program.Ask(hostir.Divide{Extent: width, By: "2"})
+				}
+				if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
+					w.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
 				}
 				w.program.Ask(check)
 			}

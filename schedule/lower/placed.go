@@ -48,7 +48,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	}
 	if !alike(t, want) {
 		return d.misplaced(name, "place it "+d.written(want), "%s is %s, and the operations leave it otherwise: %s",
-			name, d.written(t), c.op)
+			name, d.written(t), d.asked(c.op))
 	}
 	return nil
 }
