@@ -38,6 +38,7 @@ run: ## four ranks compute a dozen schedules, bit for bit: on GPUs where there a
 
 verify: ## generated code is current, and four ranks compute every schedule in every type: minutes
 	$(GO) run ./cmd/ovgen diff -o generated ./schedule/catalog
+	$(GO) run ./cmd/ovgen diff -o docs/examples/llama/generated ./docs/examples/llama/schedules
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
 # The test of generated/programs runs what each generated package's own test does, linked once instead of for each.

@@ -46,6 +46,7 @@ type call struct {
 	output  string   // -o
 	nvrtc   string   // -nvrtc
 	library string   // -c
+	again   string   // -again
 	ranks   string   // -ranks
 	trace   string   // -trace
 	hb      bool     // -hb
@@ -79,6 +80,7 @@ type verb struct {
 	long     string // the rest of its help
 	examples []string
 	emits    bool // it has the flags of generation
+	compares bool // it has the flag of what is compiled again
 	compiles bool // it has the flag of the compiler
 	proves   bool // it has the flags of a proof
 	draws    bool // it has the flags of a drawing
@@ -179,6 +181,10 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
 		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its "+
 			"header ovgen.h and a main to build with -buildmode=c-shared; by default none")
+	}
+	if v.compares {
+		f.StringVar(&c.again, "again", "", "the `packages` whose PTX is compiled again, as a,b; the others' is held "+
+			"against its head; by default all")
 	}
 	if v.emits || v.proves {
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `sizes` to prove: 1..8 or 2,4,72, each at most 128; by "+

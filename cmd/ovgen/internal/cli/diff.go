@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/emit"
@@ -14,19 +15,29 @@ var diffVerb = &verb{
 	args:  "PACKAGE",
 	short: "print how the packages differ from gen's output",
 	long: `diff generates in memory, prints a unified diff of each file that differs from what is
-in the folder, and exits 1 if there is one. It writes nothing. All PTX is compiled again;
-without NVRTC it is held against its head, which has the hashes of the source and of the PTX
-itself.`,
+in the folder, and exits 1 if there is one. It writes nothing. All PTX is compiled again, or
+with -again that of some packages; without NVRTC it is held against its head, which has the
+hashes of the source and of the PTX itself.`,
 	examples: []string{
 		"ovgen diff -o generated ./schedules",
 		"ovgen diff -o generated " + catalog,
 	},
-	emits: true, least: 1, most: 1,
+	emits: true, compares: true, least: 1, most: 1,
 	run: diff,
 }
 
 func diff(c *call) error {
-	g, err := c.generate(true)
+	named := strings.FieldsFunc(c.again, func(r rune) bool { return r == ',' })
+	g, err := c.generate(func(name string) bool {
+		at := slices.Index(named, name)
+		if at >= 0 {
+			named = slices.Delete(named, at, at+1)
+		}
+		return at >= 0 || c.again == ""
+	})
+	if err == nil && len(named) > 0 {
+		err = &usageError{c.verb, fmt.Sprintf("-again %s: no package of that name has device code", named[0])}
+	}
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ main. go build -buildmode=c-shared -o DIR/libovgen.so DIR makes it.`,
 }
 
 func gen(c *call) error {
-	g, err := c.generate(false)
+	g, err := c.generate(nil)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ type generation struct {
 	kernels []string             // ptxas' report on each
 }
 
-// generate makes every file in memory. PTX that is current is kept, or compiled again.
-func (c *call) generate(again bool) (*generation, error) {
+// generate makes every file in memory. PTX that is current is kept, or compiled again where asked.
+func (c *call) generate(again func(name string) bool) (*generation, error) {
 	g := &generation{dir: c.path(c.output)}
 	list, err := c.proven(g.dir)
 	if err != nil {

@@ -71,6 +71,9 @@ func (v *verb) help(w io.Writer) {
 	flags := " [flags]"
 	if v.emits {
 		flags = " [-o DIR] [-c DIR] [-nvrtc PATH] [-ranks SIZES] [-e]"
+		if v.compares {
+			flags += " [-again PACKAGES]"
+		}
 	} else if v.flagless() {
 		flags = ""
 	}

@@ -50,8 +50,8 @@ func (d *device) digest() string { return driver.Digest(d.texts()...) }
 func (d *device) emit(opt Options, files map[string][]byte) error {
 	stem := path.Join(d.name, d.name)
 	files[stem+".cu"] = d.source.Bytes
-	current := d.current(opt)
-	if current != nil && !opt.Again {
+	current, again := d.current(opt), opt.Again != nil && opt.Again(d.name)
+	if current != nil && !again {
 		files[stem+d.arch.suffix] = current
 		return nil
 	}

@@ -28,8 +28,8 @@ type Options struct {
 	// Existing files of that folder by name, from which PTX is kept whose stamp is current:
 	// the source, the version of NVRTC, its options, and the hash of the PTX itself.
 	Existing map[string][]byte
-	// Again compiles and assembles that PTX once more, to compare.
-	Again bool
+	// Again says of a package whether that PTX is compiled and assembled once more, to compare; nil does not.
+	Again func(name string) bool
 	// Library is the folder of the C library, relative to that of the packages and with
 	// slashes: ../c. Empty for none.
 	Library string

@@ -188,24 +188,25 @@ func TestCurrentIsKept(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		existing []byte
-		again    bool
-		compiled int // of the two files of PTX
+		again    string // a package
+		compiled int    // of the two files of PTX
 		want     []byte
 	}{
-		{"current", right, false, 0, right},
-		{"current, to compare", right, true, 2, right},
-		{"another body", append(slices.Clone(right), "// one more line\n"...), false, 1, right},
-		{"another version", bytes.Replace(right, []byte("NVRTC 12.4"), []byte("NVRTC 12.3"), 1), false, 1, right},
-		{"other options", bytes.Replace(right, []byte("compute_80"), []byte("compute_90"), 1), false, 1, right},
-		{"none", nil, false, 1, right},
-		{"a forged stamp", forged, false, 0, forged},
-		{"a forged stamp, to compare", forged, true, 2, right},
+		{"current", right, "", 0, right},
+		{"current, to compare", right, "inturn", 1, right},
+		{"another body", append(slices.Clone(right), "// one more line\n"...), "", 1, right},
+		{"another version", bytes.Replace(right, []byte("NVRTC 12.4"), []byte("NVRTC 12.3"), 1), "", 1, right},
+		{"other options", bytes.Replace(right, []byte("compute_80"), []byte("compute_90"), 1), "", 1, right},
+		{"none", nil, "", 1, right},
+		{"a forged stamp", forged, "", 0, forged},
+		{"a forged stamp, to compare", forged, "inturn", 1, right},
+		{"a forged stamp, and another to compare", forged, "run", 1, forged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			existing := map[string][]byte{ptx: c.existing, run: files[run]}
 			var compiled, assembled int
 			made, err := Packages([]Input{in}, Options{ImportPath: "example.com/user/made", Existing: existing,
-				Again: c.again, Compiler: fake{calls: &compiled}, Assembler: assembler{calls: &assembled}})
+				Again: func(name string) bool { return name == c.again }, Compiler: fake{calls: &compiled}, Assembler: assembler{calls: &assembled}})
 			if err != nil {
 				t.Fatal(err)
 			}
