@@ -71,7 +71,7 @@ func onThreads(t *testing.T, file, before, after string) (program string) {
 	}
 	program = filepath.Join(dir, "threads")
 	compile := func(source ...string) error {
-		out, err := exec.Command("g++", append([]string{"-std=c++17", "-O1", "-g1", "-fsanitize=thread", "-w",
+		out, err := exec.Command("g++", append([]string{"-std=c++17", "-Og", "-g1", "-fsanitize=thread", "-w",
 			"-ffp-contract=off", "-o", program}, source...)...).CombinedOutput()
 		if err != nil {
 			t.Logf("%s", out)

@@ -1,38 +1,21 @@
 // The decoder's kernels with a thread of the host for each of theirs, under ThreadSanitizer: barriers and the counter
 // of ended parts order them, and nothing else does. The arguments are a seed for delays and the name of a kernel, and
 // behind that words where it makes codes, too.
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 enum { most_blocks = 4 };  // two for each row of decode, so one of them has several stretches
 
-// A block, or a warp, with its barrier.
-struct Team {
-  std::mutex lock;
-  std::condition_variable open;
-  unsigned all, arrived = 0, turn = 0;
-
-  void sync()
-  {
-    std::unique_lock<std::mutex> held(lock);
-    const unsigned now = turn;
-    if (++arrived == all) {
-      arrived = 0;
-      turn++;
-      open.notify_all();
-    }
-    open.wait(held, [&] { return turn != now; });
-  }
-};
+// The barrier of a block, a warp, or all threads.
+typedef pthread_barrier_t Team;
 
 static thread_local Team *own_block, *own_warp;  // of the thread, and of its warp
 static thread_local unsigned long long chance = 1;
@@ -48,13 +31,13 @@ static void delay()
 static void sync_block()
 {
   delay();
-  own_block->sync();
+  pthread_barrier_wait(own_block);
 }
 
 static void sync_warp()
 {
   delay();
-  own_warp->sync();
+  pthread_barrier_wait(own_warp);
 }
 
 static unsigned add(unsigned *word, unsigned last)
@@ -162,11 +145,14 @@ int main(int, char **args)
     const struct params p = work(launch.name, args[3] != nullptr || strstr(launch.name, "codes") != nullptr);
     const unsigned threads = any ? 64 : launch.threads;  // where any number does
     static Team blocks[most_blocks], warps[most_blocks * 16];
-    std::atomic<unsigned> ended{0};
+    Team ended;
+    pthread_barrier_init(&ended, nullptr, most_blocks * threads);
     std::vector<std::thread> all;
-    for (unsigned i = 0; i < most_blocks * threads; i++) {
-      blocks[i / threads].all = threads;
-      warps[i / 32].all = 32;
+    for (Team &block : blocks) {
+      pthread_barrier_init(&block, nullptr, threads);
+    }
+    for (Team &warp : warps) {
+      pthread_barrier_init(&warp, nullptr, 32);
     }
     for (unsigned i = 0; i < most_blocks * threads; i++) {
       all.emplace_back([&, i] {
@@ -183,10 +169,7 @@ int main(int, char **args)
         own_warp = &warps[i / 32];
         chance = seed * 1000003ull + i;
         launch.thread(&p);
-        ended.fetch_add(1, std::memory_order_relaxed);
-        while (ended.load(std::memory_order_relaxed) < most_blocks * threads) {
-          usleep(20000);  // ThreadSanitizer gives the number of a thread that is gone to another
-        }
+        pthread_barrier_wait(&ended);  // ThreadSanitizer gives the number of a thread that is gone to another
       });
     }
     for (std::thread &t : all) {
