@@ -41,7 +41,7 @@ type madeBy struct {
 // own, or else the column of the result or of an operand.
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	row, mine := index[len(index)-2], index[len(index)-1]
-	owner, own := m.rank, m.OfOwnRows(op)
+	owner, own := m.rank, m.tensor(op.Out).ownRows
 	ranks := m.Extents[schedule.D]
 	switch {
 	case m.Index(op).Out[0] == 'd':
@@ -68,7 +68,7 @@ func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
 	switch {
 	case len(at) > 1:
 		owner = int(at[1])
-	case m.OfOwnRows(op):
+	case m.tensor(op.Out).ownRows:
 		share := m.sizes(op.Out)[0] / int64(m.Extents[schedule.D])
 		owner, row = int(row/share), row%share
 	}

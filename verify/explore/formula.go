@@ -199,7 +199,7 @@ func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 // element, and the column of the first of these.
 func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) (made []Number, first int64) {
 	last := len(index) - 1
-	columns := int(m.inRow(op.Out))
+	columns := int(m.tensor(op.Out).inRow)
 	begin := int(index[last]) / columns * columns // of its row
 	before := m.Schedule.With(op)
 	x := func(at []int64) Number {

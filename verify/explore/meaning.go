@@ -140,8 +140,9 @@ func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 	for i, l := range x.Out {
 		values[l] = index[i]
 	}
-	sum := m.total(run, m.tensor(op.Out), []rune(x.Summed()), values)
-	if m.partial(op) {
+	t := m.tensor(op.Out)
+	sum := m.total(run, t, []rune(x.Summed()), values)
+	if t.partial {
 		return m.behind(run, op, index, sum)
 	}
 	for _, f := range op.Then {

@@ -51,8 +51,8 @@ func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) 
 	switch {
 	case t.scale == "":
 		return x
-	case m.Schedule.InParts(t.name):
-		of = []int64{at[0], at[1] / m.inRow(t.name)}
+	case t.inParts:
+		of = []int64{at[0], at[1] / t.inRow}
 	case t.ofRows:
 		of = at[:1]
 	}
@@ -61,13 +61,12 @@ func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) 
 
 // inRow is how many columns a row of a tensor has: where it has scales of each rank's part, a row is such a part, and
 // where it has scales of blocks, or is made of what has, a block.
-func (m *meaning) inRow(name string) int64 {
-	if op, made := m.Schedule.Maker(name); made && m.Schedule.Block(op) > 0 {
-		return m.Schedule.Block(op)
+func (m *meaning) inRow(t *tensor) int64 {
+	if block := m.Schedule.Block(t.op); t.made && block > 0 {
+		return block
 	}
-	sizes := m.sizes(name)
-	columns := sizes[len(sizes)-1]
-	if m.Schedule.InParts(name) {
+	columns := t.sizes[len(t.sizes)-1]
+	if t.inParts {
 		columns /= int64(m.Extents[schedule.D])
 	}
 	return columns
@@ -129,7 +128,7 @@ func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
 	column := int64(0)
 	if len(at) > 1 {
-		column = at[1] * m.inRow(of.Name)
+		column = at[1] * m.tensor(of.Name).inRow
 	}
 	made, _ := m.formulas(run, op, divisor, []int64{at[0], column})
 	return made[0]

@@ -18,6 +18,10 @@ type tensor struct {
 	wide    bool // its elements have twice the bytes of the plan's
 	scale   string
 	ofRows  bool // there is a scale for each row
+	inParts bool // or for each rank's part of one
+	inRow   int64
+	partial bool // the ranks have partial results of what makes it
+	ownRows bool // each rank's call makes its own rows
 	known   elements
 	of      []operand
 	summed  map[rune]summed
@@ -52,14 +56,18 @@ func (m *meaning) tensor(name string) *tensor {
 	t = &tensor{name: name, sizes: m.sizes(name), summed: map[rune]summed{}, columns: map[int][]int64{}}
 	if t.op, t.made = m.Schedule.Maker(name); t.made {
 		t.own, t.inFP32 = m.Schedule.Own(t.op), m.Schedule.InFP32(t.op)
+		t.partial, t.ownRows = m.partial(t.op), m.OfOwnRows(t.op)
 	} else {
 		t.scales = m.Schedule.Made(name)
 	}
 	if declared, ok := m.Schedule.Tensor(name); ok {
 		t.wide = declared.Type.Bits() == 16*m.plan
 		if scale, scaled := m.Schedule.Tensor(declared.Scale); scaled {
-			t.scale, t.ofRows = scale.Name, scale.OfRows()
+			t.scale, t.ofRows, t.inParts = scale.Name, scale.OfRows(), scale.OfParts()
 		}
+	}
+	if len(t.sizes) > 0 {
+		t.inRow = m.inRow(t)
 	}
 	if m.tensors == nil {
 		m.tensors = map[string]*tensor{}
