@@ -56,10 +56,10 @@ func (c Case) Extent(e schedule.Extent) (int64, error) {
 
 // Unroll lists the operations that each rank enqueues for one run of p.
 func (c Case) Unroll(p *hostir.Program) ([][]Op, error) {
-	lists := make([][]Op, c.Ranks)
+	lists, malformed := make([][]Op, c.Ranks), hostir.Check(p.Body)
 	for r := range lists {
 		var err error
-		if lists[r], err = Unroll(p, c.At(r)); err != nil {
+		if lists[r], err = unroll(p, c.At(r), malformed); err != nil {
 			return nil, err
 		}
 	}

@@ -10,15 +10,15 @@ import (
 )
 
 // Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
-func Unroll(p *hostir.Program, c Case) ([]Op, error) {
-	u := &unroller{program: p, c: c, env: c.Env(p)}
+func Unroll(p *hostir.Program, c Case) ([]Op, error) { return unroll(p, c, hostir.Check(p.Body)) }
+
+// unroll is Unroll behind the program's check, which is the same for all ranks.
+func unroll(p *hostir.Program, c Case, malformed error) ([]Op, error) {
+	u := &unroller{program: p, c: c, env: c.Env(p), err: malformed}
 	if c.Counts == nil {
 		u.c.Counts = p.Counts(u.env)
 	}
 	u.add(Op{Kind: After, Stream: hostir.MainStream})
-	if err := hostir.Check(p.Body); err != nil {
-		u.fail(err)
-	}
 	u.nodes(p.Body)
 	u.add(Op{Kind: Done, Stream: hostir.MainStream})
 	if u.err != nil {
