@@ -206,7 +206,8 @@ func TestCurrentIsKept(t *testing.T) {
 			existing := map[string][]byte{ptx: c.existing, run: files[run]}
 			var compiled, assembled int
 			made, err := Packages([]Input{in}, Options{ImportPath: "example.com/user/made", Existing: existing,
-				Again: func(name string) bool { return name == c.again }, Compiler: fake{calls: &compiled}, Assembler: assembler{calls: &assembled}})
+				Again:    func(name string) bool { return name == c.again },
+				Compiler: fake{calls: &compiled}, Assembler: assembler{calls: &assembled}})
 			if err != nil {
 				t.Fatal(err)
 			}
