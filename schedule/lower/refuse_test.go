@@ -200,7 +200,7 @@ var refusalCases = []refusalCase{
 		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[2].Then = nil
 		s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Bias2" })
-	}), []string{"Moves[1].Way: no kernel of one shot keeps the sums of C in fp32 (use schedule.Slots"}},
+	}), []string{"Moves[1].Way: the kernel of packets rounds the sums of C to the type of the plan (use"}},
 	{"a bias behind packets", copyWith(scheduletest.Clone(catalog.TensorParallelMLP), func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[1].Then = []schedule.Func{schedule.Bias("Bias2")}

@@ -135,12 +135,17 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	if err := d.inOne(w); err != nil {
 		return err
 	}
-	if d.widens(s) {
-		return refused(d.at(), "use schedule.Slots, or leave it out",
-			"NCCL rounds the sums of %s to the type of the plan", s.sums)
-	}
 	s.summing = sumsByNCCL
-	return nil
+	return d.roundsSums(s, "NCCL")
+}
+
+// roundsSums refuses a way whose sums nothing keeps in fp32.
+func (d *draft) roundsSums(s *stage, what string) error {
+	if !d.widens(s) {
+		return nil
+	}
+	return refused(d.at(), "use schedule.Slots, or leave it out",
+		"%s rounds the sums of %s to the type of the plan", what, s.sums)
 }
 
 // partsSummed are partial results of a stage that leave in parts of all ranks' rows.

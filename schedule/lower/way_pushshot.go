@@ -25,7 +25,7 @@ func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
-	return cmp.Or(d.noLandedBias(s), d.roundsSums(s))
+	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
 }
 
 // noLandedBias refuses a bias of the sums.

@@ -12,7 +12,7 @@ var pushTwoShots = by(pushTwoShot, allRows, allBare, allGradient)
 // pushTwoShot serves partial results that go to their owners as packets, and the sums from there to all.
 func pushTwoShot(d *draft, s *stage, _ schedule.PushTwoShot) error {
 	s.summing = spreadSums
-	return cmp.Or(d.noLandedBias(s), d.roundsSums(s))
+	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
 }
 
 // spreadSums adds up a part of the partial results on each rank, and of the tensor that is added to them, and brings

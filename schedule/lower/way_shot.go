@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -27,7 +26,7 @@ func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) // uneven and balanced parts have other sizes on other ranks
 	s.summing = sumsOfPeers
-	return d.roundsSums(s)
+	return d.widensApart(s, "Signals", w.Signals == schedule.OneKernel)
 }
 
 // inTwoShots serves sums that each rank makes a part of.
@@ -35,7 +34,7 @@ func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
 	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
 	s.summing = sumsOfParts
-	return d.roundsSums(s)
+	return d.widensApart(s, "By", w.By == schedule.OneKernel)
 }
 
 // gatheredInOneShot serves rows that one kernel reads.
@@ -45,18 +44,17 @@ func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	return nil
 }
 
-// roundsSums refuses a way whose sums no kernel keeps in fp32.
-func (d *draft) roundsSums(s *stage) error {
+// widensApart has a kernel of its own make sums that are kept in fp32, between posts and waits: that of a whole shot
+// rounds them.
+func (d *draft) widensApart(s *stage, option string, asked bool) error {
 	if !d.widens(s) {
 		return nil
 	}
-	path, hint := d.edge.Path, "use schedule.Slots, or leave it out"
-	if path == "" {
-		at := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == d.edge.Of })
-		path = fmt.Sprintf("Tensors[%d].Type", at)
-		hint = fmt.Sprintf("leave it out, and the type of %s is the plan's", d.edge.Of)
+	d.edge.Carrier.Fused = false
+	if asked {
+		return d.refusal(option, "leave it out", "no kernel of a whole shot keeps the sums of %s in fp32", d.edge.Of)
 	}
-	return refused(path, hint, "no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)
+	return nil
 }
 
 // sumsOfPeers adds up the partial results of all ranks where they are.
@@ -97,8 +95,8 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
 	o, axes := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent, schedule.DIDx(schedule.D)))
-	w.cutFlat(s.sums, o.Bias() != "" || w.any(w.byRanks), input, own)
-	w.buffer(own).Elements = w.buffer(own).Chunk
+	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks), input, own)
+	w.buffer(own).Elements, w.buffer(own).Tensor.Type = w.buffer(own).Chunk, w.buffer(s.sums).Tensor.Type
 	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
 	mine := hostir.Chunk(s.sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),

@@ -33,8 +33,19 @@ var casts = []declared{
 	{"an MLP between tensors of fp32", "that of the catalog, of all rows", of("A[M K] B[F/D K] B2[N F/D] C[M N]",
 		s.Copy("X", "A", s.Rounded()), s.Linear("H", "X", "B", s.SiLU()), s.Linear("C", "H", "B2")).
 		in32("A", "C"), served},
-	{"by one shot", "its kernel rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).
-		in32("C").by("C", s.Shot{}), at("Moves[0].Way", "no kernel of one shot keeps the sums of C in fp32")},
+	{"by one shot", "a kernel of its own between signals", of("A[M K/D] B[N K/D] C[M/D N]",
+		s.Linear("C", "A", "B")).in32("C").by("C", s.Shot{}), served},
+	{"by one shot for all", "likewise", of("A[M K/D] B[N K/D] R[M N] C[M N]", s.Linear("C", "A", "B", s.Add("R"))).
+		in32("C").by("C", s.Shot{Signals: s.MemOps}), served},
+	{"by two shots", "parts of rows", of("A[M K/D] B[N K/D] C[M N]", s.Linear("C", "A", "B")).
+		in32("C").by("C", s.TwoShot{}), served},
+	{"by one kernel", "it rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).
+		in32("C").by("C", s.Shot{Signals: s.OneKernel}), at("Moves[0].Way.Signals",
+		"no kernel of a whole shot keeps the sums of C in fp32")},
+	{"by packets", "their kernel rounds", of("A[M K/D] B[N K/D] C[M N]", s.Linear("C", "A", "B")).
+		in32("C").by("C", s.PushTwoShot{}), at("Moves[0].Way", "the kernel of packets rounds the sums of C")},
+	{"a gradient in fp32", "by one shot, and by two", gradient("A[M/D N] B[M/D K] C[N/D K]").in32("C"), served},
+	{"a gradient in fp32 for all", "likewise", gradient("A[M/D N] B[M/D K] C[N K]").in32("C"), served},
 	{"by NCCL", "it rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).
 		in32("C").by("C", s.NCCL{}), at("Moves[0].Way", "NCCL rounds the sums of C to the type of the plan")},
 	{"a function of fp32", "its kernel takes either type", of("A[M/D K] B[N K] C[M:D N]", s.Copy("X", "A", s.SiLU()),
