@@ -61,14 +61,11 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 	return nodes
 }
 
-// workAfterMain lets the streams of a stage's products begin, and those of what leaves in their rounds.
+// workAfterMain lets the streams of a stage's products begin.
 func (w *writer) workAfterMain(s *stage) hostir.Node {
 	var sets []hostir.StreamSet
 	for _, t := range w.order(s) {
 		sets = withSet(sets, t.set)
-	}
-	if puts := w.leaves[s].puts; puts.Name == putsName {
-		sets = append(sets, puts)
 	}
 	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 		Streams: refs(sets), On: []hostir.StreamRef{mainRef}}

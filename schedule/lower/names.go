@@ -20,7 +20,6 @@ const (
 	slots      = "slots"    // partial results of this rank's rows, a slot for each rank
 	reduced    = "reduced"  // this rank's part of the sum, which peers read
 	summed     = "summed"   // a rank's part of the sum is there
-	gatherName = "gather"   // the stream of sums for all ranks and of the copies of other ranks' parts
 	ready      = "ready"    // the owner's shard may be read
 	read       = "read"     // the reader is done with the owner's shard
 	copyName   = "copy"

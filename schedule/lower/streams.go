@@ -50,9 +50,6 @@ var (
 
 // fork declares streams, if they are not, and makes them wait for the caller's.
 func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
-	if len(d.program.Streams) == 0 {
-		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	}
 	for _, s := range sets {
 		if !slices.ContainsFunc(d.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
 			d.program.Streams = append(d.program.Streams, s)
