@@ -9,50 +9,37 @@ import (
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
 	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	first, sets := mainRef, w.streams()
-	fork := w.fork(sets...)
-	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // streams of products are forked there
-		fork.Streams = fork.Streams[:len(sets)-len(w.sets)]
+	carry := w.puts()
+	if w.copies() {
+		carry = slices.Insert(carry, 0, copySet)
 	}
+	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
 	now, then := w.startFirst()
-	switch {
-	case w.meetsBeforeEarly() || len(now) > 0:
-	case w.copies():
-		first = copyRef
-	case w.any(w.putting):
-		first = w.put
-	}
+	posts := mainRef
 	if len(now) > 0 {
 		begin := fork
 		begin.Streams, begin.Remark = now, "the first product starts before the post"
 		w.add(begin)
-		n := len(sets) - len(w.sets) - len(w.beside())
-		fork.Streams = slices.Concat(fork.Streams[:n], then, refs(w.beside()))
+	} else if len(carry) > 0 && !w.meetsBeforeEarly() {
+		posts = hostir.Stream(carry[0].Name)
 	}
-	if first == mainRef {
-		w.open(first)
+	if posts == mainRef {
+		w.open(posts)
 	}
-	if len(fork.Streams) > 0 {
+	if fork.Streams = slices.Concat(refs(carry), then, refs(w.beside())); len(fork.Streams) > 0 {
 		w.add(fork)
 	}
-	if first != mainRef {
-		w.open(first)
+	if posts != mainRef {
+		w.open(posts)
 	}
-	w.add(w.behindPosts(first)...)
+	w.add(w.behindPosts(posts)...)
 	// Peers need these posts before they can exchange; what only leaves is on the stream of the posts before it does.
 	if w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges && !w.outward(s) }) {
-		w.add(hostir.After(collectiveRef, first))
+		w.add(hostir.After(collectiveRef, posts))
 	}
 	for _, s := range w.chain.stages {
-		if s.pulls() && w.partsOf(s).n > 1 {
-			w.moves(s.here(), w.comes[s].begin...)
-		}
-		if d := w.leaves[s]; d.take != nil && w.partsOf(s).n > 1 {
-			w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
-			if d.puts.Name != putName {
-				w.add(hostir.Synchronize{Streams: refs([]hostir.StreamSet{d.puts}), On: []hostir.StreamRef{w.put}})
-			}
-		}
+		w.moves(s.here(), w.comes[s].begin...)
+		w.moves(s.sums, w.leaves[s].begin...)
 	}
 }
 
@@ -77,6 +64,9 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 // for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
+	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // all are forked there
+		return nil, nil
+	}
 	s := w.chain.stages[0]
 	i := slices.IndexFunc(w.sets, func(x hostir.StreamSet) bool { return x.Name == workName })
 	if d := w.leaves[s]; i < 0 || !w.outward(s) || s.given != "" || len(d.open) == 0 || d.take == nil && d.slot == nil {
@@ -132,14 +122,6 @@ func (w *writer) puts() (sets []hostir.StreamSet) {
 		sets = withSet(sets, w.leaves[s].puts)
 	}
 	return sets
-}
-
-// streams are those of the program.
-func (w *writer) streams() (sets []hostir.StreamSet) {
-	if w.copies() {
-		sets = append(sets, copySet)
-	}
-	return slices.Concat(sets, w.puts(), w.sets, w.beside())
 }
 
 // open posts on a stream what lets peers write here, and read the caller's memory.

@@ -20,6 +20,7 @@ type leaving struct {
 type departure struct {
 	words []hostir.Semaphore
 	open  []hostir.Node               // peers may begin
+	begin []hostir.Node               // waits for all peers, ahead of all parts
 	puts  hostir.StreamSet            // of the copies of each round, if these have streams of their own
 	own   hostir.StreamRef            // of the product of own rows
 	take  func(p piece) []hostir.Node // brings a peer's rows to their owner

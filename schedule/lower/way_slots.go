@@ -98,7 +98,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		if s.given == "" {
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
-		if w.partsOf(s).n == 1 {
+		if cut.n == 1 {
 			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
 		}
 		if w.outward(s) { // while the product is made
@@ -107,8 +107,14 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		return append(nodes, hostir.Set(put, w.at(named(slots), own).At(p.rank), w.at(w.summands(s), p)),
 			hostir.Post(put, named(arrived), p.rank).Member(cut.part()))
 	}
+	if cut.n > 1 {
+		d.begin = []hostir.Node{hostir.Wait(w.put, named(free), every)}
+	}
 	if d.puts.Name != putName {
 		d.after = refs([]hostir.StreamSet{d.puts})
+		if cut.n > 1 {
+			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{w.put}})
+		}
 		if w.with.compute > 0 { // own rows may have one of many
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
 		}
