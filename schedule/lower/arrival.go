@@ -95,8 +95,8 @@ type arrival struct {
 	reads         string
 	close, closed []hostir.Node
 	beyond
-	// As Naive has it.
-	copied, inLoop, oneLoop bool
+	copied  bool // own rows too
+	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 
 // beyond is what an arrival or a departure has beside its stream.

@@ -8,7 +8,6 @@ import (
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	carry := w.puts()
 	if w.copies() {
 		carry = slices.Insert(carry, 0, copySet)
@@ -64,9 +63,6 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 // for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
-	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // all are forked there
-		return nil, nil
-	}
 	s := w.chain.stages[0]
 	i := slices.IndexFunc(w.sets, func(x hostir.StreamSet) bool { return x.Name == workName })
 	if d := w.leaves[s]; i < 0 || !w.outward(s) || s.given != "" || len(d.open) == 0 || d.take == nil && d.slot == nil {

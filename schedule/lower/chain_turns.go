@@ -135,7 +135,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if s.puts() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
-	if (!w.isLast(s) || w.joined(s)) && !w.comes[s].inLoop && len(w.sets) > 0 {
+	if (!w.isLast(s) || w.joined(s)) && len(w.sets) > 0 {
 		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes
@@ -143,7 +143,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 
 // joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
 func (w *writer) joined(s *stage) bool {
-	return s.summing != nil || s.gathersColumns() || w.comes[s].withStep() || w.comes[s].inLoop
+	return s.summing != nil || s.gathersColumns() || w.comes[s].withStep()
 }
 
 // afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:

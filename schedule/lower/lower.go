@@ -34,7 +34,8 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	s = s.WithDefaults().Apart().Canonical()
 	d := &draft{original: s, schedule: s,
-		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
+		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
+			Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
 	for _, step := range []func(*draft) error{
 		evenParts, // functions of parts that are as large
 		formulas,  // functions behind sums and gathers -> operations of their own

@@ -54,7 +54,7 @@ type mistakes schedule.Naive
 // rows is the arrival.
 func (x mistakes) rows(w *writer, s *stage) arrival {
 	a := pulling{withStep: x.WithStep}.rows(w, s)
-	a.copied, a.inLoop, a.oneLoop = x.Copied, x.StartInLoop, x.StartInLoop || x.WithStep && x.SignalsInStep
+	a.copied, a.oneLoop = x.Copied, x.StartInLoop || x.WithStep && x.SignalsInStep
 	t, done := &a.turns[0], w.named(read, s.here())
 	from, to := t.pieces[0].rank, hostir.Var("to")
 	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
@@ -72,10 +72,12 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		x.withOwn(w, s, t, a.on)
 	}
 	if x.StartInLoop {
-		streams := []hostir.StreamRef{t.work}
+		streams, sets := []hostir.StreamRef{t.work}, []hostir.StreamSet{t.set}
 		if !x.WithStep {
-			streams = append(streams, a.on)
+			streams, sets = append(streams, a.on), slices.Insert(sets, 0, copySet)
 		}
+		w.fork(sets...)
+		t.set = hostir.StreamSet{} // the head forks none of it
 		end := hostir.After(mainRef, t.work)
 		end.Origin = joinAt
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Synchronize{Origin: forkAt, Streams: streams,
