@@ -222,7 +222,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			round = append(round, hostir.MovesOf(s.sums, w.leaves[s].taken(piece)...)...)
 		}
 	}
-	round = append(round, t.behind...)
+	round = slices.Concat(round, hostir.MovesOf(s.sums, t.leave...), t.behind)
 	bring = hostir.MovesOf(s.here(), t.bring...)
 	if s.pulls() && !a.withStep() && len(t.pieces) > 0 {
 		bring = append(bring, hostir.After(t.work, cmp.Or(t.on, a.on)))
@@ -243,7 +243,10 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 // sent has the last operation on a peer's rows write where these leave from, and puts around it what they need there.
 func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.Node {
 	d := w.leaves[s]
-	if d.slot == nil {
+	switch {
+	case p.into.Buffer != "":
+		return s.lastInto(p.into, nodes)
+	case d.slot == nil:
 		return nodes
 	}
 	before, last := s.last(nodes)

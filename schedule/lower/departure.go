@@ -138,20 +138,9 @@ func (s *stage) last(nodes []hostir.Node) (before, last []hostir.Node) {
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 	for _, t := range w.leaves[s].turns {
-		nodes = append(nodes, w.leavingRound(s, t)...)
+		nodes = append(nodes, w.nested(s, t)...)
 	}
 	return append(nodes, hostir.MovesOf(s.sums, w.leaves[s].toAll...)...)
-}
-
-func (w *writer) leavingRound(s *stage, t turns) (nodes []hostir.Node) {
-	for _, p := range t.pieces {
-		nodes = append(nodes, w.made(t.work, s, p, p.into)...)
-	}
-	nodes = append(nodes, hostir.MovesOf(s.sums, t.leave...)...)
-	for _, inner := range t.then {
-		nodes = append(nodes, w.leavingRound(s, inner)...)
-	}
-	return t.over(nil, nodes...)
 }
 
 // taken are the steps that bring a piece to its owner.
