@@ -164,31 +164,27 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 	} else {
 		w.cut(a, schedule.D, n)
 		w.cutRows(rows, x.n)
+		w.fine[a] = x.n
 	}
 	w.memory(w.named(partial, s.sums), w.buffer(s.sums).Chunk, schedule.Dim(rows), columns)
 }
 
-// plan multiplies a part and adds it up while the next one is multiplied.
+// plan multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
 func (x partsSummed) plan(w *writer, s *stage) (d departure) {
-	o, partial := s.ops[0], w.named(partial, s.sums)
-	index, _, _ := productOf(o)
+	partial := w.named(partial, s.sums)
+	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
-	product := func(into hostir.View, rows hostir.Expr) hostir.Node {
-		return hostir.Multiply(mainRef, index, into, hostir.Chunk(o.In[0], rows), w.weight(o))
-	}
-	products := product(of, x.part())
-	if !s.toAll {
+	if s.toAll {
+		t.pieces = []piece{{rank: x.part(), into: of}}
+	} else {
 		first, q := hostir.Mul(x.part(), hostir.Size), hostir.Var(hostir.RankIndex)
-		products = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
-			product(hostir.Chunk(partial, hostir.Add(first, q)), x.chunk(q)))
 		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
+		t.then = []turns{{index: hostir.RankIndex, first: hostir.Const(0), end: hostir.Size, work: mainRef,
+			pieces: []piece{{rank: q, part: x.part(), into: hostir.Chunk(partial, hostir.Add(first, q))}}}}
 	}
-	d.order = []turns{{}}
-	d.passes = func() []hostir.Node {
-		w.fork(collectiveSet) // each collective waits for the products that it adds up
-		adds := hostir.MovesOf(s.sums, hostir.After(collectiveRef, mainRef),
-			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))
-		return append(x.inTurn(append([]hostir.Node{products}, adds...)...), join(collectiveSet))
-	}
+	t.then = append(t.then, turns{leave: []hostir.Node{hostir.After(collectiveRef, mainRef),
+		hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of)}})
+	w.fork(collectiveSet)
+	d.exchanges, d.order, d.turns = true, []turns{{}}, []turns{t}
 	return d
 }
