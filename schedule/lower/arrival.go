@@ -59,12 +59,18 @@ func (t turns) brought() []hostir.Node {
 	return t.over(t.instead, round...)
 }
 
+// turns are rounds whose products have a stream each, or take a number of streams in turn.
+func (w *writer) turns(first, end hostir.Expr) turns {
+	t := turns{first: first, end: end, work: w.work, set: w.set}
+	if w.with.compute == 0 {
+		t.set.First, t.set.Count = first, end
+	}
+	return t
+}
+
 // shift takes the rows of rank r+i in round i, cut into n parts.
 func (w *writer) shift(n int64) turns {
-	t := turns{first: hostir.Const(n), end: parts{n: n}.all(hostir.Size), work: w.work, set: w.set}
-	if w.with.compute == 0 {
-		t.set.First, t.set.Count = t.first, t.end
-	}
+	t := w.turns(hostir.Const(n), parts{n: n}.all(hostir.Size))
 	peer, turn := piece{rank: hostir.Var("peer")}, step
 	if n > 1 {
 		peer.part, turn = hostir.Var("p"), hostir.Div(step, hostir.Const(n))
@@ -150,11 +156,8 @@ func (w *writer) arrivals() {
 
 // roundOfBatch is the rounds that take the rows of one batch each, those of all ranks.
 func (w *writer) roundOfBatch() turns {
-	t := turns{first: hostir.Const(0), end: hostir.Const(w.n), work: w.work, set: w.set,
-		pieces: []piece{{rank: hostir.Mul(step, hostir.Size), ranks: hostir.Size}}}
-	if w.with.compute == 0 {
-		t.set.First, t.set.Count = t.first, t.end
-	}
+	t := w.turns(hostir.Const(0), hostir.Const(w.n))
+	t.pieces = []piece{{rank: hostir.Mul(step, hostir.Size), ranks: hostir.Size}}
 	return t
 }
 

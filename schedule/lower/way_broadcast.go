@@ -18,9 +18,8 @@ func broadcastFrom(d *draft, s *stage, w schedule.Broadcast) error {
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
 	open, came, to := w.named(free, s.here()), w.named(arrived, s.here()), hostir.Var("to")
-	t := turns{first: hostir.Const(0), end: hostir.Size, skips: step, pieces: []piece{ofRank(step)},
-		work: w.work, set: w.set}
-	t.set.First = t.first // a round for each root, the rank itself among them
+	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
+	t.skips, t.pieces = step, []piece{ofRank(step)}
 	t.instead = []hostir.Node{
 		hostir.Wait(copyRef, open, every),
 		hostir.Loop("q", one, hostir.Size,

@@ -89,9 +89,8 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 
 // withOwn has the own rows copied as those of peers are, in the first round.
 func (x mistakes) withOwn(w *writer, s *stage, t *turns, on hostir.StreamRef) {
-	if t.first = hostir.Const(0); x.Streams == 0 {
-		t.set.First, t.set.Count = t.first, t.end
-	}
+	t.first = hostir.Const(0)
+	t.set = w.turns(t.first, t.end).set
 	from := t.pieces[0].rank
 	own := hostir.Set(on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
 	t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
