@@ -46,11 +46,11 @@ func (w *writer) callersOwn(s *stage) {
 	case s.moved == (edges.Edge{}):
 		w.eachRank(s.into, s.input, w.columnsOf(s.input))
 	default:
-		rows, columns := w.rowAxis(s.input, s.moved.To.Rows()), schedule.Dim(w.columnsOf(s.input).Extent)
+		columns := schedule.Dim(w.columnsOf(s.input).Extent)
 		if s.moved.To.Columns() {
 			columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 		}
-		w.memory(s.into, elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}}), rows, columns)
+		w.ofRows(s.into, s.input, s.moved.To.Rows(), columns)
 	}
 }
 
@@ -69,7 +69,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
 		w.memory(made, elements(schedule.Tensor{Axes: axes}), axes...)
 	case o.Out != s.sums:
-		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
+		w.ofRows(made, o.Out, s.own, columns)
 	case s.puts():
 		s.leaving.memory(w, s, columns)
 	case s.takes(o): // into memory of its kernel's way
@@ -90,7 +90,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.counts(s)
 	}
 	if o.Out == s.sums && !declared {
-		w.memory(o.Out, w.rowElements(o.Out, !s.toAll, columns), w.rowAxis(o.Out, !s.toAll), columns)
+		w.ofRows(o.Out, o.Out, !s.toAll, columns)
 	}
 }
 
@@ -103,9 +103,10 @@ func (w *writer) rowAxis(of string, own bool) schedule.Axis {
 	return rows
 }
 
-// rowElements counts the elements that a rank has of such rows with some columns.
-func (w *writer) rowElements(of string, own bool, columns schedule.Axis) hostir.Expr {
-	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, own), columns}})
+// ofRows declares memory with such rows and some columns.
+func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
+	axes := []schedule.Axis{w.rowAxis(of, own), columns}
+	w.memory(name, elements(schedule.Tensor{Axes: axes}), axes...)
 }
 
 // columnsOf is the axis of a tensor's columns: its own, or its weight's.

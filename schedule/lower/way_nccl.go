@@ -90,8 +90,7 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	behind := adds(s.ops[len(s.ops)-1])
 	if behind {
 		to = hostir.Whole(w.named(reduced, s.sums))
-		columns := w.columnsOf(s.sums)
-		w.memory(to.Buffer, w.rowElements(s.sums, !s.toAll, columns), w.rowAxis(s.sums, !s.toAll), columns)
+		w.ofRows(to.Buffer, s.sums, !s.toAll, w.columnsOf(s.sums))
 	}
 	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}
 	if behind {

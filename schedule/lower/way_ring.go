@@ -96,7 +96,7 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 // rounds are an arrival round the ring, with a word for each round and one for the whole run.
 func (x ring) rounds(w *writer, hop, once string) arrival {
 	n := parts{n: int64(len(x.lanes))}
-	t := turns{first: one, end: hostir.Size, work: w.work, set: w.set}
+	t := w.turns(one, hostir.Size)
 	for _, l := range x.lanes {
 		t.names, t.pieces = append(t.names, l.names...), append(t.pieces, l.of(l.got))
 	}

@@ -77,7 +77,7 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)
 	if s.toAll {
 		reduced := w.named(reduced, s.sums)
-		w.memory(reduced, w.rowElements(s.sums, true, columns), w.rowAxis(s.sums, true), columns)
+		w.ofRows(reduced, s.sums, true, columns)
 		w.buffer(reduced).Tensor.Type = w.buffer(s.sums).Tensor.Type
 	}
 }
