@@ -63,21 +63,23 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 // for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
-	s := w.chain.stages[0]
-	i := slices.IndexFunc(w.sets, func(x hostir.StreamSet) bool { return x.Name == workName })
-	if d := w.leaves[s]; i < 0 || !w.outward(s) || s.given != "" || len(d.open) == 0 || d.take == nil && d.slot == nil {
-		return nil, refs(w.sets)
-	} else if set := w.sets[i]; d.take == nil { // the others wait for peers
-		if w.with.compute > 0 {
-			return nil, refs(w.sets)
-		}
-		now, then = []hostir.StreamRef{d.own}, refs(w.sets)
-		then[i].To = d.own.Index
-	} else if now, then = refs(w.sets[i:i+1]), slices.Delete(refs(w.sets), i, i+1); set.Falling {
-		now = []hostir.StreamRef{hostir.StreamAt(set.Name, set.First)}
-		then = append(then, hostir.StreamRef{Set: set.Name, From: hostir.Add(set.First, one), To: set.Count})
+	s, all := w.chain.stages[0], refs(w.sets)
+	d := w.leaves[s]
+	if len(all) == 0 || !w.outward(s) || s.given != "" || len(d.open) == 0 || d.take == nil && d.slot == nil {
+		return nil, all
 	}
-	return now, then
+	work := w.sets[0] // all have one name
+	switch {
+	case d.take != nil && work.Falling:
+		all[0].From = hostir.Add(work.First, one)
+		return []hostir.StreamRef{hostir.StreamAt(work.Name, work.First)}, all
+	case d.take != nil:
+		return all, nil
+	case w.with.compute > 0: // peers have to be waited for on each
+		return nil, all
+	}
+	all[0].To = d.own.Index
+	return []hostir.StreamRef{d.own}, all
 }
 
 // meetsBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
