@@ -156,26 +156,25 @@ func (w *writer) tail() {
 	if puts {
 		last, sets = w.put, []hostir.StreamSet{{Name: putName}}
 	}
+	posts := reader
+	if spreads {
+		posts = last
+	}
 	others := slices.DeleteFunc(w.beside(), func(x hostir.StreamSet) bool { return x.Name == collectiveName })
-	switch {
-	case len(others) > 0 && spreads:
-		w.add(hostir.After(last, refs(others)...))
-	case len(others) > 0:
-		w.add(hostir.After(reader, refs(others)...))
+	if len(others) > 0 {
+		w.add(hostir.After(posts, refs(others)...))
 	}
 	w.close(reader)
 	name, of := w.readAcross()
-	post := func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
-	}
+	post := hostir.Post(posts, read, every).Described(name + " may be overwritten afterwards")
 	if w.reads() && !spreads {
-		w.moves(of, post(reader))
+		w.moves(of, post)
 	}
 	if copies && puts {
 		w.add(hostir.After(w.put, copyRef))
 	}
 	if spreads {
-		w.moves(of, post(w.put))
+		w.moves(of, post)
 	}
 	if w.reads() && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
