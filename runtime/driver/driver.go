@@ -285,6 +285,8 @@ type MatmulDesc struct {
 	Of Type
 	// RowScales: A has a scale for each of M, B for each of N; else each has one.
 	RowScales bool
+	// BlockScales: A has them as [K/ScaleBlock, M], B as [N/ScaleBlock, K/ScaleBlock], and they multiply sums of blocks.
+	BlockScales bool
 	// InOrder: no algorithm splits K, and all that are taken add in one order, so a row has the same bits whatever the
 	// number of rows. A is stored as [M,K].
 	InOrder bool
@@ -296,6 +298,9 @@ func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 // Scaled says that A and B have scales: their elements are of a type that saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
 
+// ScaleBlock is how many elements in a row have one of the scales of blocks.
+const ScaleBlock = 128
+
 // Scales is how many A has, and B: none where neither has.
 func (d MatmulDesc) Scales() (a, b int) {
 	switch {
@@ -303,6 +308,8 @@ func (d MatmulDesc) Scales() (a, b int) {
 		return 0, 0
 	case d.RowScales:
 		return d.M, d.N
+	case d.BlockScales:
+		return d.M * (d.K / ScaleBlock), d.N / ScaleBlock * (d.K / ScaleBlock)
 	}
 	return 1, 1
 }

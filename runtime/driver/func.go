@@ -17,9 +17,9 @@ func (d MatmulDesc) Check() error {
 	case d.Func != "" && d.Accumulate:
 		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
 			d.Func)
-	case d.Type.Saturates() || d.RowScales && !d.Scaled():
-		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales "+
-			"is of 8 (set Type and Of)", d.Type, d.RowScales)
+	case d.Type.Saturates() || (d.RowScales || d.BlockScales) && !d.Scaled():
+		return fmt.Errorf("create product of %s, scales of rows %t, of blocks %t: the result has 16 bits or more, and "+
+			"what has scales is of 8 (set Type and Of)", d.Type, d.RowScales, d.BlockScales)
 	case d.InOrder && d.TransposedA:
 		return fmt.Errorf("create product: a product in order has rows, and A is stored as [K,M] (leave InOrder out)")
 	case d.Scaled():
@@ -46,7 +46,7 @@ func (d MatmulDesc) checkWide() error {
 // checkScaled refuses scaled products that no device has.
 func (d MatmulDesc) checkScaled() error {
 	why := ""
-	switch up := func(n int) int { return (n + 15) / 16 * 16 }; {
+	switch up := func(n, unit int) int { return (n + unit - 1) / unit * unit }; {
 	case d.Of != E4M3:
 		why = "e4m3 alone is multiplied"
 	case d.Type != BF16 && d.Type != FP16:
@@ -55,11 +55,14 @@ func (d MatmulDesc) checkScaled() error {
 		why = "rows of A meet rows of B (store A as [M,K] and B as [N,K])"
 	case d.K%16 != 0 || d.N%16 != 0:
 		why = fmt.Sprintf("K %d and N %d are multiples of 16 (near are %d and %d: zeros change nothing)", d.K, d.N,
-			up(d.K), up(d.N))
+			up(d.K, 16), up(d.N, 16))
 	case d.Func != "":
 		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
-	case d.RowScales && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two
-		why = "a sum of row scales takes a bias or accumulates (leave one out)"
+	case (d.RowScales || d.BlockScales) && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two
+		why = "a sum with more scales than two takes a bias or accumulates (leave one out)"
+	case d.BlockScales && (d.RowScales || d.InOrder || d.M%8 != 0 || d.K%(4*ScaleBlock) != 0 || d.N%ScaleBlock != 0):
+		why = fmt.Sprintf("scales of blocks need M, K and N like %d, %d and %d, and neither RowScales nor InOrder",
+			up(d.M, 8), up(d.K, 4*ScaleBlock), up(d.N, ScaleBlock))
 	default:
 		return nil
 	}

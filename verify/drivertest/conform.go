@@ -39,6 +39,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"products of 16 bits into fp32", wide},
 		{"bad products", badProducts},
 		{"scaled products", scaledProducts},
+		{"products with block scales", blockProducts},
 		{"bad scaled products", badScales},
 		{"a product over its operand", inPlace},
 		{"tensor maps", tensorMaps},

@@ -23,18 +23,31 @@ func scaledProducts(b *bench) {
 	}
 }
 
-// refusesScales says that a device may lack the product: all have it from 8.9 on, with row scales 9.0 alone, by
-// cuBLASLt 12.9.
+// blockProducts are such products with scales of blocks, which differ from block to block. K and N have several.
+func blockProducts(b *bench) {
+	workspace := b.alloc(driver.WorkspaceBytes)
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
+		for _, s := range [][3]int{{16, 512, 128}, {24, 1024, 384}, {136, 512, 256}} {
+			for form := range 3 { // all but the one that badScales has
+				b.scaled(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Of: driver.E4M3, Transposed: true,
+					BlockScales: true, Bias: form&1 != 0, Accumulate: form&2 != 0}, workspace)
+			}
+		}
+	}
+}
+
+// refusesScales says that a device may lack the product: all have it from 8.9 on, with scales of rows or of
+// blocks 9.0 alone, by cuBLASLt 12.9.
 func refusesScales(p driver.Properties, d driver.MatmulDesc, err error) bool {
-	have := 10*p.Major + p.Minor
+	have, several := 10*p.Major+p.Minor, d.RowScales || d.BlockScales
 	return have < 89 && strings.Contains(err.Error(), "compute capability 8.9") ||
-		d.RowScales && (have != 90 && strings.Contains(err.Error(), "compute capability 9.0") ||
-			strings.Contains(err.Error(), "row scales need cuBLASLt 12.9"))
+		several && (have != 90 && strings.Contains(err.Error(), "compute capability 9.0") ||
+			strings.Contains(err.Error(), "scales need cuBLASLt 12.9"))
 }
 
 func (b *bench) scaled(desc driver.MatmulDesc, workspace driver.Ptr) {
 	b.Helper()
-	label := fmt.Sprintf("%s, row scales %t", label(desc), desc.RowScales)
+	label := fmt.Sprintf("%s, scales of rows %t, of blocks %t", label(desc), desc.RowScales, desc.BlockScales)
 	m, err := b.d.MatmulCreate(desc)
 	if err != nil {
 		if !refusesScales(b.d.Properties(), desc, err) {
@@ -105,7 +118,7 @@ func newScaled(d driver.MatmulDesc) (o scaled) {
 		return list
 	}
 	one := 2
-	if d.K > 1000 {
+	if d.K > 500 {
 		one = 32
 	}
 	a, b := d.Scales()
@@ -122,9 +135,9 @@ func (o scaled) product(d driver.MatmulDesc) []float32 {
 		for j := range d.N {
 			sum := 0.0
 			for k := range d.K {
-				sum += value[o.a[i*d.K+k]] * value[o.b[j*d.K+k]]
+				ofA, ofB := o.scalesOf(d, i, j, k)
+				sum += value[o.a[i*d.K+k]] * value[o.b[j*d.K+k]] * float64(ofA) * float64(ofB)
 			}
-			sum *= float64(o.scaleA[i%len(o.scaleA)]) * float64(o.scaleB[j%len(o.scaleB)])
 			if d.Bias {
 				sum += float64(o.bias[j])
 			}
@@ -135,6 +148,15 @@ func (o scaled) product(d driver.MatmulDesc) []float32 {
 		}
 	}
 	return c
+}
+
+// scalesOf are the scales of element k of row i of A and of row j of B.
+func (o scaled) scalesOf(d driver.MatmulDesc, i, j, k int) (ofA, ofB float32) {
+	if d.BlockScales {
+		block := k / driver.ScaleBlock
+		return o.scaleA[block*d.M+i], o.scaleB[j/driver.ScaleBlock*(d.K/driver.ScaleBlock)+block]
+	}
+	return o.scaleA[i%len(o.scaleA)], o.scaleB[j%len(o.scaleB)]
 }
 
 // rounded is the nearest number of 16 bits, the even one of two; none here is subnormal or too large.
@@ -148,18 +170,27 @@ func rounded(t driver.Type, x float64) float32 {
 
 // badScales are products of 8 bits that no device has.
 func badScales(b *bench) {
+	rows := func(d *driver.MatmulDesc) { d.RowScales = true }
+	blocks := func(d *driver.MatmulDesc) { d.K, d.N, d.BlockScales = 512, 128, true }
 	good := driver.MatmulDesc{M: 16, K: 32, N: 16, Type: driver.BF16, Of: driver.E4M3, Transposed: true}
 	for name, change := range map[string]func(*driver.MatmulDesc){
-		"K of 40":                 func(d *driver.MatmulDesc) { d.K = 40 },
-		"N of 24":                 func(d *driver.MatmulDesc) { d.N = 24 },
-		"B as [K,N]":              func(d *driver.MatmulDesc) { d.Transposed = false },
-		"A as [K,M]":              func(d *driver.MatmulDesc) { d.TransposedA = true },
-		"e5m2":                    func(d *driver.MatmulDesc) { d.Of = driver.E5M2 },
-		"a result of fp32":        func(d *driver.MatmulDesc) { d.Type = driver.FP32 },
-		"a result of e4m3":        func(d *driver.MatmulDesc) { d.Type, d.Of = driver.E4M3, 0 },
-		"row scales of bf16":      func(d *driver.MatmulDesc) { d.Of, d.RowScales = 0, true },
-		"a bias, and accumulated": func(d *driver.MatmulDesc) { d.RowScales, d.Bias, d.Accumulate = true, true, true },
-		"a function behind it":    func(d *driver.MatmulDesc) { d.Func = "relu" },
+		"K of 40":                          func(d *driver.MatmulDesc) { d.K = 40 },
+		"N of 24":                          func(d *driver.MatmulDesc) { d.N = 24 },
+		"B as [K,N]":                       func(d *driver.MatmulDesc) { d.Transposed = false },
+		"A as [K,M]":                       func(d *driver.MatmulDesc) { d.TransposedA = true },
+		"e5m2":                             func(d *driver.MatmulDesc) { d.Of = driver.E5M2 },
+		"a result of fp32":                 func(d *driver.MatmulDesc) { d.Type = driver.FP32 },
+		"a result of e4m3":                 func(d *driver.MatmulDesc) { d.Type, d.Of = driver.E4M3, 0 },
+		"row scales of bf16":               func(d *driver.MatmulDesc) { d.Of, d.RowScales = 0, true },
+		"rows, bias, accumulated":          func(d *driver.MatmulDesc) { rows(d); d.Bias, d.Accumulate = true, true },
+		"block scales of bf16":             func(d *driver.MatmulDesc) { d.Of, d.BlockScales = 0, true },
+		"block scales and rows'":           func(d *driver.MatmulDesc) { blocks(d); d.RowScales = true },
+		"block scales in order":            func(d *driver.MatmulDesc) { blocks(d); d.InOrder = true },
+		"12 rows with block scales":        func(d *driver.MatmulDesc) { blocks(d); d.M = 12 },
+		"K of 384 with block scales":       func(d *driver.MatmulDesc) { blocks(d); d.K = 384 },
+		"N of 192 with block scales":       func(d *driver.MatmulDesc) { blocks(d); d.N = 192 },
+		"a bias, accumulated, with blocks": func(d *driver.MatmulDesc) { blocks(d); d.Bias, d.Accumulate = true, true },
+		"a function behind it":             func(d *driver.MatmulDesc) { d.Func = "relu" },
 	} {
 		d := good
 		change(&d)

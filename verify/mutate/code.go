@@ -60,13 +60,21 @@ var ofCost = within("verify/cost", []CodeMutant{
 
 // ofScales lists bugs in products of 8 bits.
 var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
-	{File: "runtime/driver/cuda/blas.c", Text: "each operand has the other's scale", Tests: "TestFakeForms",
+	{File: "runtime/driver/cuda/product.c", Text: "each operand has the other's scale", Tests: "TestFakeForms",
 		Old: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_b", New: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_a"},
+	{File: "runtime/driver/cuda/product.c", Text: "each operand has the other's kind of scales",
+		Tests: "TestFakeForms", Old: "OVGEN_DESC_A_SCALE_MODE, &of_b", New: "OVGEN_DESC_A_SCALE_MODE, &of_a"},
 }), within("verify/sim", []CodeMutant{
 	{File: "verify/sim/matmul.go", Text: "the first row's scale for all", Tests: "TestConformProcess/scaled_products",
 		Old: "a[i/d.N%len(a)]", New: "a[0]"},
 	{File: "verify/sim/matmul.go", Text: "a column with its neighbour's scale",
 		Tests: "TestConformProcess/scaled_products", Old: "b[i%d.N%len(b)]", New: "b[(i+1)%d.N%len(b)]"},
+	{File: "verify/sim/matmul.go", Text: "scales of A's blocks row by row",
+		Tests: "TestConformProcess/products_with_block_scales", Old: "a[block*d.M+i/d.N]",
+		New: "a[i/d.N*blocks+block]"},
+	{File: "verify/sim/matmul.go", Text: "scales of B's blocks column by column",
+		Tests: "TestConformProcess/products_with_block_scales", Old: "b[i%d.N/driver.ScaleBlock*blocks+block]",
+		New: "b[block*(d.N/driver.ScaleBlock)+i%d.N/driver.ScaleBlock]"},
 	{File: "runtime/driver/func.go", Text: "a K that no device takes", Tests: "TestConformProcess/bad_scaled_products",
 		Old: "d.K%16 != 0 || ", New: ""},
 }))

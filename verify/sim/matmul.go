@@ -203,6 +203,10 @@ func (w *World) loadSum(o *op) {
 // sum, not what it is a sum of.
 func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, halves bool) {
 	switch {
+	case d.BlockScales:
+		for from := 0; from < d.K; from += driver.ScaleBlock {
+			addSum(d, floats, scales, from, from+driver.ScaleBlock)
+		}
 	case halves:
 		addSum(d, floats, scales, 0, d.K/2)
 		addSum(d, floats, scales, d.K/2, d.K)
@@ -225,7 +229,10 @@ func addSum(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, from
 	sums[2] = make([]float32, d.M*d.N)
 	sumOf(d, sums, from, to)
 	for i, x := range sums[2] {
-		if a, b := scales[0], scales[1]; d.Scaled() {
+		if a, b := scales[0], scales[1]; d.BlockScales {
+			block, blocks := from/driver.ScaleBlock, d.K/driver.ScaleBlock
+			x *= a[block*d.M+i/d.N] * b[i%d.N/driver.ScaleBlock*blocks+block]
+		} else if d.Scaled() {
 			x *= a[i/d.N%len(a)] * b[i%d.N%len(b)]
 		}
 		floats[2][i] += x

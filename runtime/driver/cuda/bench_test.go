@@ -110,10 +110,11 @@ func BenchmarkScaled(b *testing.B) {
 	d := device(b)
 	for _, s := range [][2]int{{4096, 6144}, {4096, 4096}, {4096, 28672}, {14336, 4096}, {8192, 14336}} {
 		for _, m := range []int{16, 24, 64, 128, 256, 512, 2048} {
-			for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true}} {
+			for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true},
+				{Of: driver.E4M3, BlockScales: true}} {
 				desc.M, desc.K, desc.N, desc.Type, desc.Transposed = m, s[0], s[1], driver.BF16, true
-				b.Run(fmt.Sprintf("%d,%d,%d %s, row scales %t", m, s[0], s[1], desc.Operand(), desc.RowScales),
-					func(b *testing.B) { multiply(b, d, desc) })
+				b.Run(fmt.Sprintf("%d,%d,%d %s, scales of rows %t, of blocks %t", m, s[0], s[1], desc.Operand(),
+					desc.RowScales, desc.BlockScales), func(b *testing.B) { multiply(b, d, desc) })
 			}
 		}
 	}

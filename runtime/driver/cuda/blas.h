@@ -119,8 +119,10 @@ enum { OVGEN_ALGORITHM = sizeof(cublasLtMatmulAlgo_t) + 1 };
 /* How many rows of a product in order are compared with a product of as many. */
 enum { OVGEN_ORDER_ROWS = 128 };
 
-/* Of headers from 12.9 on: a scale for each row of cuBLASLt's A and each column of its B. */
-enum { OVGEN_DESC_A_SCALE_MODE = 31, OVGEN_DESC_B_SCALE_MODE = 32, OVGEN_SCALE_OUTER_VEC_32F = 3 };
+/* Of headers from 12.9 on: a scale for each row of cuBLASLt's A and each column of its B, for each block of those,
+   or for each square of them. */
+enum { OVGEN_DESC_A_SCALE_MODE = 31, OVGEN_DESC_B_SCALE_MODE = 32, OVGEN_SCALE_OUTER_VEC_32F = 3,
+       OVGEN_SCALE_VEC128_32F = 4, OVGEN_SCALE_BLK128X128_32F = 5, OVGEN_SCALE_BLOCK = 128 };
 
 /* Answers of ovgen_matmul besides a cublasStatus_t: an address is less aligned than
    the product was tuned for, the context can't be made current, an operand lies
@@ -135,7 +137,7 @@ typedef struct {
   int type; /* cudaDataType */
   int epilogue;
   int of; /* cudaDataType of a and b, which have scales where it is e4m3 */
-  bool transposed, transposed_a, bias, accumulate, row_scales;
+  bool transposed, transposed_a, bias, accumulate, row_scales, block_scales;
   bool in_order;     /* no algorithm splits k */
   uintptr_t rescale; /* the CUfunction of rescale.cu for the type, which may apply scales of rows, or none */
 } ovgen_shape;

@@ -46,10 +46,11 @@ static cublasStatus_t set_form(const ovgen_shape *shape, enum form form, cublasL
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &b, sizeof b);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSB, &a, sizeof a);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-  int32_t rows = OVGEN_SCALE_OUTER_VEC_32F;
-  if (form == SUMS || !shape->row_scales) return CUBLAS_STATUS_SUCCESS;
-  TRY(MatmulDescSetAttribute, op, OVGEN_DESC_A_SCALE_MODE, &rows, sizeof rows);
-  TRY(MatmulDescSetAttribute, op, OVGEN_DESC_B_SCALE_MODE, &rows, sizeof rows);
+  if (form == SUMS || !(shape->row_scales || shape->block_scales)) return CUBLAS_STATUS_SUCCESS;
+  int32_t of_b = shape->block_scales ? OVGEN_SCALE_BLK128X128_32F : OVGEN_SCALE_OUTER_VEC_32F;
+  int32_t of_a = shape->block_scales ? OVGEN_SCALE_VEC128_32F : OVGEN_SCALE_OUTER_VEC_32F;
+  TRY(MatmulDescSetAttribute, op, OVGEN_DESC_A_SCALE_MODE, &of_b, sizeof of_b);
+  TRY(MatmulDescSetAttribute, op, OVGEN_DESC_B_SCALE_MODE, &of_a, sizeof of_a);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -323,7 +324,9 @@ static int overlaps(const struct product *p, uint64_t c, uint64_t a, uint64_t b,
                     uint64_t scale_b) {
   const ovgen_shape *s = &p->shape;
   uint64_t size = size_of(s->type), of = size_of(s->of), end = c + s->m * s->n * size;
-  uint64_t scales_a = s->row_scales ? s->m : 1, scales_b = s->row_scales ? s->n : 1;
+  uint64_t blocks = s->k / OVGEN_SCALE_BLOCK;
+  uint64_t scales_a = s->block_scales ? s->m * blocks : s->row_scales ? s->m : 1;
+  uint64_t scales_b = s->block_scales ? s->n / OVGEN_SCALE_BLOCK * blocks : s->row_scales ? s->n : 1;
   return (a < end && c < a + s->m * s->k * of) || (b < end && c < b + s->k * s->n * of) ||
          (s->bias && bias < end && c < bias + s->n * size) ||
          (scaled(s) && scale_a < end && c < scale_a + scales_a * 4) ||

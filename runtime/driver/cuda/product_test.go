@@ -41,9 +41,11 @@ var forms = []struct {
 	{driver.MatmulDesc{TransposedA: true, Accumulate: true},
 		"op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, N: 32}, "op 1 0 epilogue 1 bias (nil) alpha 1 beta 0 " +
-		"a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 14 scales 0x500 0x400"},
+		"a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 14 modes 0 0 scales 0x500 0x400"},
+	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, K: 512, N: 128, BlockScales: true}, "op 1 0 epilogue 1 " +
+		"bias (nil) alpha 1 beta 0 a 512x128/512 b 512x8/512 c 128x8/128 types 28 28 14 modes 5 4 scales 0x500 0x400"},
 	{driver.MatmulDesc{Transposed: true, Type: driver.FP32, Of: driver.BF16}, "op 1 0 epilogue 1 bias (nil) alpha 1 " +
-		"beta 0 a 16x24/16 b 16x8/16 c 24x8/24 types 14 14 0 scales (nil) (nil)"},
+		"beta 0 a 16x24/16 b 16x8/16 c 24x8/24 types 14 14 0 modes 0 0 scales (nil) (nil)"},
 }
 
 // buildFakes compiles a libcuda.so.1 and a libcublasLt.so.12 into one folder.
@@ -69,7 +71,7 @@ func buildFakes(t *testing.T) (dir string) {
 // TestFakeForms sees what reaches cuBLASLt of each form.
 func TestFakeForms(t *testing.T) {
 	dir := buildFakes(t)
-	out := inChild(t, dir, "TestFakeMatmul", blasVariable+"="+dir)
+	out := inChild(t, dir, "TestFakeMatmul", blasVariable+"="+dir, "FAKE_BLAS=120900")
 	for _, f := range forms {
 		if want := "product " + f.want + " at 0x200 0x100 in place\n"; !strings.Contains(out, want) {
 			t.Errorf("%+v: no %q in\n%s", f.desc, want, out)
@@ -94,13 +96,14 @@ func TestFakeMatmul(t *testing.T) {
 	drivertest.OnlyChild(t)
 	d, err := backend{}.Open(1, 0)
 	must(t, err)
+	d.(*Driver).properties.Major, d.(*Driver).properties.Minor = 9, 0
 	for _, f := range forms {
-		f.desc.M, f.desc.K, f.desc.N = 8, 16, max(24, f.desc.N)
+		f.desc.M, f.desc.K, f.desc.N = 8, max(16, f.desc.K), max(24, f.desc.N)
 		f.desc.Type = cmp.Or(f.desc.Type, driver.BF16)
 		m, err := d.MatmulCreate(f.desc)
 		must(t, err)
-		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, ScaleA: 0x400, ScaleB: 0x500,
-			Workspace: 0x2000}, 0x50))
+		must(t, d.Matmul(m, driver.Operands{C: 0x100000, A: 0x100, B: 0x200, Bias: 0x300, ScaleA: 0x400, ScaleB: 0x500,
+			Workspace: 0x200000}, 0x50))
 		var status *driver.Status
 		x := driver.Operands{C: 0x100, A: 0x100, B: 0x800, Bias: 0x2000, ScaleA: 0x2000, ScaleB: 0x2000,
 			Workspace: 0x3000}
@@ -222,8 +225,8 @@ func TestFakeSecond(t *testing.T) {
 // product, the product is made so, also by a driver that finds it in the file.
 func TestFakeRowScales(t *testing.T) {
 	const form = " alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 "
-	const whole = " bias 0x300" + form + "14 scales 0x500 0x400 at 0x200 0x100 "
-	const sums = " bias (nil)" + form + "0 scales (nil) (nil) at 0x200 0x100 "
+	const whole = " bias 0x300" + form + "14 modes 3 3 scales 0x500 0x400 at 0x200 0x100 "
+	const sums = " bias (nil)" + form + "0 modes 0 0 scales (nil) (nil) at 0x200 0x100 "
 	dir := buildFakes(t)
 	for _, x := range []struct{ env, want, launch string }{{"FAKE_SUMS=", sums,
 		"launch 0x62 (1,8,1) (128,1,1) shared 0 on 0x50: 4096 extra (nil)\n"}, {"FAKE=", whole, ""}} {

@@ -26,16 +26,16 @@ var rescalePTX []byte
 // scales of rows. It is called with mu held.
 func (d *Driver) scaled(desc driver.MatmulDesc) error {
 	p, version := d.properties, int(C.ovgen_blas_version())
-	have := 10*p.Major + p.Minor
+	have, many := 10*p.Major+p.Minor, desc.RowScales || desc.BlockScales
 	switch {
 	case desc.Scaled() && have < 89:
 		return fmt.Errorf("products of %s need compute capability 8.9, and %s has %d.%d (multiply %s)", desc.Of, p.Name,
 			p.Major, p.Minor, desc.Type)
-	case desc.RowScales && have != 90:
-		return fmt.Errorf("row scales need compute capability 9.0, and %s has %d.%d (take a scale a tensor)", p.Name,
-			p.Major, p.Minor)
-	case desc.RowScales && version < 120900:
-		return fmt.Errorf("row scales need cuBLASLt 12.9, and this is %d (take a scale a tensor)", version)
+	case many && have != 90:
+		return fmt.Errorf("row and block scales need compute capability 9.0, and %s has %d.%d (take a scale a tensor)",
+			p.Name, p.Major, p.Minor)
+	case many && version < 120900:
+		return fmt.Errorf("row and block scales need cuBLASLt 12.9, and this is %d (take a scale a tensor)", version)
 	case !desc.RowScales || d.rescale[desc.Type] != 0:
 		return nil
 	}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct op { int transa, transb, epilogue; const void *bias, *scale_a, *scale_b; };
+struct op { int transa, transb, epilogue, mode_a, mode_b; const void *bias, *scale_a, *scale_b; };
 struct layout { uint64_t rows, columns; int64_t stride; int type; };
 
 cublasStatus_t cublasLtCreate(void **h) { return *h = malloc(1), 0; }
@@ -25,8 +25,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(struct op *op, int attribute, cons
   case 8: memcpy(&op->bias, value, size); return 0;
   case 17: memcpy(&op->scale_a, value, size); return 0;
   case 18: memcpy(&op->scale_b, value, size); return 0;
-  case 31:
-  case 32: return *(const int *)value == OVGEN_SCALE_OUTER_VEC_32F ? 0 : CUBLAS_STATUS_INVALID_VALUE;
+  case 31: memcpy(&op->mode_a, value, size); return 0;
+  case 32: memcpy(&op->mode_b, value, size); return 0;
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
@@ -98,8 +98,8 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
   dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue,
           op->bias, *alpha, *beta);
   say("a", la), say("b", lb), say("c", lc);
-  if (la->type != lc->type) dprintf(2, " types %d %d %d scales %p %p", la->type, lb->type, lc->type,
-                                   op->scale_a, op->scale_b);
+  if (la->type != lc->type) dprintf(2, " types %d %d %d modes %d %d scales %p %p", la->type, lb->type, lc->type,
+                                   op->mode_a, op->mode_b, op->scale_a, op->scale_b);
   dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");
   return 0;
 }
