@@ -19,7 +19,7 @@ func TestEight(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{HostHeader, "eight.h", "units.h", "four.h"} {
+	for _, name := range []string{HostHeader, "eight.h", "units.h", "four.h", "arith.h", "scale.h"} {
 		if err := os.WriteFile(filepath.Join(dir, name), headers[name], 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestEight(t *testing.T) {
 			}
 		}
 		for high := range uint32(1 << 16) {
-			for _, low := range []uint32{0, 1, 0x7fff, 0x8000, 0xffff} {
+			for _, low := range lowHalves {
 				x := math.Float32frombits(high<<16 | low)
 				pair := []float32{x, 0}[:max(8/typ.Bits(), 1)] // a byte
 				if want := reference.Encode(typ, pair); out[0] != want[0] {
@@ -53,7 +53,54 @@ func TestEight(t *testing.T) {
 			}
 		}
 	}
+	for _, of := range scaleOperations {
+		for high := range uint32(1 << 16) {
+			for _, low := range lowHalves {
+				x := math.Float32frombits(high<<16 | low)
+				got, want := math.Float32frombits(binary.LittleEndian.Uint32(out)), of.want(x)
+				if got != want && (got == got || want == want) {
+					t.Fatalf("the kernels do wrong: %s(%v) is %v, want %v", of.name, x, got, want)
+				}
+				out = out[4:]
+			}
+		}
+	}
 	if len(out) > 0 {
 		t.Errorf("%d bytes too many", len(out))
 	}
+}
+
+// lowHalves of numbers of fp32 are bf16's, their neighbours, ties and the numbers beside these.
+var lowHalves = []uint32{0, 1, 0x7fff, 0x8000, 0xffff}
+
+// scaleOperations are those of scale.h, in the order of testdata/eight.cc, with what they are by comparing sizes.
+var scaleOperations = []struct {
+	name string
+	want func(x float32) float32
+}{
+	{"f_finite", func(x float32) float32 {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return 0
+		}
+		return x
+	}},
+	{"f_power", func(x float32) float32 {
+		e := -126
+		for ; e < 126 && !(math.Abs(float64(x)) <= math.Ldexp(1, e)); e++ {
+		}
+		return float32(math.Ldexp(1, e))
+	}},
+	{"f_up", func(x float32) float32 {
+		if x != x {
+			return x
+		}
+		codes := []byte{1}
+		for ; codes[0] < 0x7e; codes[0]++ { // the greatest is 0x7e
+			if y, err := reference.Decode(driver.E4M3, codes); err != nil || math.Abs(float64(x)) <= float64(y[0]) {
+				break
+			}
+		}
+		y, _ := reference.Decode(driver.E4M3, codes)
+		return y[0]
+	}},
 }

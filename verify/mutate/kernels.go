@@ -50,12 +50,12 @@ func (m KernelMutant) tests() []string {
 		return blockTests
 	case "device/eight.h":
 		return eightTests
-	case "device/four.h":
+	case "device/four.h", "device/scale.h":
 		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
-		"groups.cu.tmpl", "pieces.tmpl", "device/scale.h", "device/eightunits.h":
+		"groups.cu.tmpl", "pieces.tmpl", "device/eightunits.h":
 		return formulaTests
 	}
 	return transportTests
