@@ -9,7 +9,8 @@ import (
 // Codes of eight bits or four have few digits, so each tensor of them has scales beside it, which multiply it: a tensor
 // with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for each
 // rank's part, or one for each block of its columns. Scales of rows and of blocks travel with the rows, under the same
-// words. To the functions that make codes of blocks or read them a row is a block.
+// words. To the functions that make codes of blocks or read them a row is a block. Scales that products take lie block
+// by block, and those of their weights are of squares.
 
 // OneScale is the extent of the only axis of a scale that a whole tensor has.
 const OneScale Extent = "1"
@@ -32,7 +33,7 @@ func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 func (t Tensor) OfRows() bool { return len(t.Axes) > 0 && t.Axes[0].Extent != OneScale }
 
 // OfParts says that scales are one for each rank's part of a row: [M, DIDx(D), 1].
-func (t Tensor) OfParts() bool { return len(t.Axes) == 2 && t.block() == 0 }
+func (t Tensor) OfParts() bool { return len(t.Axes) == 2 && t.block() == 0 && !t.ByBlock() }
 
 // InParts says that a tensor has scales of each rank's part of a row: so to the function that makes them, the last one,
 // a row is such a part.
@@ -57,9 +58,19 @@ func (a Axis) InBlocks() bool {
 	return ok
 }
 
-// block is how many columns have one of the scales; 0 where these are not of blocks.
+// ByBlock says that scales of blocks lie as products take them: those of the first block of all rows, and then those
+// of the next, or for a weight one for each square.
+func (t Tensor) ByBlock() bool { return len(t.Axes) == 2 && t.Axes[0].InBlocks() }
+
+// OfSquares says that scales are those of a weight's squares.
+func (t Tensor) OfSquares() bool { return t.ByBlock() && t.Axes[1].InBlocks() }
+
+// squareColumns are the columns and the rows of a square, and the columns of a block beside such.
+const squareColumns = 128
+
+// block is how many columns have one of the scales, where those of a row lie side by side; 0 where they do not.
 func (t Tensor) block() (columns int64) {
-	if len(t.Axes) > 0 {
+	if len(t.Axes) > 0 && !t.ByBlock() {
 		_, columns, _ = t.Axes[len(t.Axes)-1].Extent.Blocks()
 	}
 	return columns
@@ -67,9 +78,11 @@ func (t Tensor) block() (columns int64) {
 
 // inColumns are scales of blocks as if they were of columns.
 func (t Tensor) inColumns() Tensor {
-	if last := len(t.Axes) - 1; t.block() > 0 {
-		t.Axes = slices.Clone(t.Axes)
-		t.Axes[last].Extent, _, _ = t.Axes[last].Extent.Blocks()
+	t.Axes = slices.Clone(t.Axes)
+	for i, a := range t.Axes {
+		if of, _, ok := a.Extent.Blocks(); ok && (i == len(t.Axes)-1 || t.ByBlock()) {
+			t.Axes[i].Extent = of
+		}
 	}
 	return t
 }
@@ -90,7 +103,7 @@ func (s Schedule) Block(o Op) (columns int64) {
 }
 
 // scalePlaces are the placements that scales of a tensor may have: one, that of the rows, of each rank's parts, or of
-// blocks of as many columns as they have now. Codes that share a byte have scales of blocks.
+// blocks of as many columns as they have now. Codes that share a byte have scales of blocks that lie side by side.
 func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
 	rows, last := of.Axes[:len(of.Axes)-1], of.Axes[len(of.Axes)-1]
 	if n := scale.block(); n > 0 && n%unitOfBlocks == 0 && len(last.Outer) == 0 {
@@ -100,6 +113,11 @@ func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
 		return list
 	}
 	list = append(list, []Axis{Dim(OneScale)}, rows)
+	if len(rows) == 1 && of.Type == E4M3 {
+		block := Axis{Blocks(last.Extent, squareColumns), last.Outer}
+		list = append(list, []Axis{block, rows[0]},
+			[]Axis{{Blocks(rows[0].Extent, squareColumns), rows[0].Outer}, block})
+	}
 	if len(rows) == 1 && slices.Equal(last.Outer, []Split{DIDx(D)}) {
 		list = append(list, []Axis{rows[0], Dim(D, DIDx(D))})
 	}
@@ -203,10 +221,13 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 				return
 			}
 		}
-		if from := s.scaleOf(o.In[0]); from.block() != scale.block() {
-			v.add(path+".Scale", "give both scales of the same blocks",
-				"%s is %s and %s is %s, and a copy changes no bit", from.Name, Tensor{Axes: from.Axes}, scale.Name,
-				Tensor{Axes: scale.Axes})
+		if from := s.scaleOf(o.In[0]); from.block() != scale.block() || from.ByBlock() || scale.ByBlock() {
+			hint := "give both scales of the same blocks"
+			if from.ByBlock() || scale.ByBlock() {
+				hint += ", which lie side by side"
+			}
+			v.add(path+".Scale", hint, "%s is %s and %s is %s, and a copy changes no bit", from.Name,
+				Tensor{Axes: from.Axes}, scale.Name, Tensor{Axes: scale.Axes})
 		}
 		return
 	}
@@ -221,6 +242,12 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.OfParts() && ReachOf(Nodes(trees[:len(trees)-1]...)) == InRow:
 		v.add(path+".Scale", "make "+t.Name+" by a schedule.Copy with schedule.Quantise() alone",
 			"each rank has a part of each row of %s, and a function ahead of its scales takes whole rows", t.Name)
+	case scale.OfSquares():
+		v.add(path+".Scale", "place it "+t.byBlock(), "%s is %s, and no function makes scales of squares",
+			scale.Name, Tensor{Axes: scale.Axes})
+	case DividesHeads(trees) != scale.divided():
+		v.add(path+".Type", "end its functions with schedule.Quantise()"+scale.perHead(),
+			"%s is %s, and the last function divides otherwise", scale.Name, Tensor{Axes: scale.Axes})
 	case scale.Type == E4M3 && divisor[len(divisor)-1].Do != DoUp:
 		v.add(path+".Type", "end its functions with schedule.QuantiseFP4(), or divide by what schedule.Up makes",
 			"%s divides by numbers that are none of e4m3, and its scales are", t.Name)
@@ -236,7 +263,7 @@ func (s Schedule) checkCalled(v *validation, path string, t Tensor, o Op) {
 	case o.Kernel.File != "":
 		v.add(path+".Type", "let a function make it: schedule.Call",
 			"no kernel of a .cu is handed the scales of %s", o.Out)
-	case t.Type != E4M3 || scale.block() > 0:
+	case t.Type != E4M3 || scale.block() > 0 || scale.ByBlock():
 		v.add(path+".Type", "let the call make 16 bits, and a schedule.Copy codes of them",
 			"calls make e4m3 with a scale for each row, and %s is %s", o.Out, t)
 	case scale.Name != "" && !scale.OfRows():
@@ -270,28 +297,66 @@ func (s Schedule) onlyCopied(tensor string) bool {
 	})
 }
 
-// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row: the scales
-// of a result of eight bits.
+// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row, or in each
+// head of a width: the scales of a result of eight bits.
 func Divisor(formulas []Expr) (of []Expr, ok bool) {
 	last := len(formulas) - 1
-	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 || !formulas[last].Of[1].sameInRow() {
+	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 ||
+		!formulas[last].Of[1].sameIn(DividesHeads(formulas)) {
 		return nil, false
 	}
 	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
 }
 
-// sameInRow says that the tree is one number for each row.
-func (e Expr) sameInRow() bool {
+// DividesHeads is the width of the heads that the last formula divides each by one number; empty: it divides rows.
+func DividesHeads(formulas []Expr) (width Extent) {
+	last := len(formulas) - 1
+	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 {
+		return ""
+	}
+	for _, n := range Nodes(formulas[last].Of[1]) {
+		if does[n.Do].gathers && !does[n.Do].heads {
+			return n.Group
+		}
+	}
+	return ""
+}
+
+// divided is the width of the heads that have one of the scales each; empty: these are of rows, or of what is one to
+// functions.
+func (t Tensor) divided() (width Extent) {
+	if t.ByBlock() {
+		return Extent(fmt.Sprint(squareColumns))
+	}
+	return ""
+}
+
+// byBlock is where scales of blocks of a tensor lie that products take.
+func (t Tensor) byBlock() string {
+	last := t.Axes[1]
+	return Tensor{Axes: []Axis{{Blocks(last.Extent, squareColumns), last.Outer}, t.Axes[0]}}.String()
+}
+
+// perHead is what a quantising function has to end with.
+func (t Tensor) perHead() string {
+	if t.ByBlock() {
+		return fmt.Sprintf(".PerHead(\"%d\")", squareColumns)
+	}
+	return ""
+}
+
+// sameIn says that the tree is one number for each row, or for each head of a width.
+func (e Expr) sameIn(width Extent) bool {
 	d := does[e.Do]
 	switch {
 	case e.Do == DoNumber, e.Do == DoParam, e.Do == DoColumn:
 		return true
 	case d.gathers && !d.heads:
-		return e.Group == ""
+		return e.Group == width
 	case len(e.Of) == 0, d.gathers, e.Do == DoBelow:
 		return false
 	}
-	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameInRow() })
+	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameIn(width) })
 }
 
 // checkEight refuses what no product does of operands of eight bits, and no function of blocks.
@@ -308,7 +373,13 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	linear := o
 	linear.Index = Linear("", "", "").Index
 	c, err := s.Contraction(o)
-	if s.moves(o) || err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0 {
+	reads := err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0
+	if scale := s.scaleOf(o.In[0]); reads && scale.ByBlock() {
+		v.add(path, "let scales of blocks lie side by side, or multiply "+o.In[0],
+			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
+		return
+	}
+	if s.moves(o) || reads {
 		return // functions read it
 	}
 	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {
@@ -321,9 +392,16 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		return
 	}
 	for i, name := range o.In {
-		if t, _ := s.Tensor(name); t.Scale != "" && (t.Type != E4M3 || s.scaleOf(name).block() > 0) {
-			v.add(fmt.Sprintf("%s.In[%d]", path, i), "make 16 bits of it by a schedule.Copy with schedule.Dequantise",
-				"products take e4m3 with scales of rows or with one, and %s is %s", name, t)
+		t, _ := s.Tensor(name)
+		scale := s.scaleOf(name)
+		hint := "make 16 bits of it by a schedule.Copy with schedule.Dequantise"
+		if i == 0 && scale.block() == squareColumns {
+			hint = "place " + scale.Name + " " + t.byBlock()
+		}
+		if t.Scale != "" && (t.Type != E4M3 || scale.block() > 0) {
+			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint,
+				"products take e4m3 with scales of rows, one block behind another, or one, and %s of %s is %s",
+				scale.Name, t, Tensor{Axes: scale.Axes})
 			return
 		}
 	}
@@ -334,6 +412,10 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		}
 	}
 	a, b := s.scaleOf(o.In[0]), s.scaleOf(o.In[1])
+	if a.ByBlock() || b.ByBlock() {
+		s.checkSquares(v, path, o, a, b)
+		return
+	}
 	if a.Name != "" && b.Name != "" && a.OfRows() != b.OfRows() {
 		rows, one := o.In[0], o.In[1]
 		if b.OfRows() {
@@ -341,6 +423,21 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		}
 		v.add(path, "give both a scale for each row, or both one",
 			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
+	}
+}
+
+// checkSquares refuses products by scales of blocks but of rows that have blocks and a weight that has squares.
+func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
+	block := Dim(Blocks(K, squareColumns))
+	switch {
+	case s.Invariant:
+		v.add(path, "give each row a scale, or leave Invariant out",
+			"%s has scales of blocks, and sums of these have no promised order", o.In[0])
+	case a.OfSquares() || !a.ByBlock() || !b.OfSquares():
+		v.add(path, "give all operands scales of rows, or place these so",
+			"scales of blocks are %s for rows and %s for their weight, and those of %s and %s are otherwise",
+			Tensor{Axes: []Axis{block, Dim(M)}}, Tensor{Axes: []Axis{Dim(Blocks(N, squareColumns)), block}}, o.In[0],
+			o.In[1])
 	}
 }
 

@@ -151,15 +151,12 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 		j.tensors = append(j.tensors, r.tensor(cmp.Or(o.Type, typ), sizes[o.Lies], ordinary))
 	}
 	if scales != 0 {
-		j.tensors = append(j.tensors, r.tensor(scales, j.rows, true))
+		j.tensors = append(j.tensors, r.tensor(scales, j.rows*(j.columns/j.wide(k.Made.Group)), true))
 	}
 	j.pass(k, r.below(len(k.Made.Operands)+1), count)
 	j.threads = 4 * (1 + r.below(4))
 	if k.Kind == kernels.Groups {
-		wide := j.columns
-		if k.Made.Group > 0 {
-			wide = j.heads[k.Made.Group-1]
-		}
+		wide := j.wide(k.Made.Group)
 		lanes := 1
 		for lanes < 512 && lanes*8 < wide {
 			lanes *= 2
@@ -324,11 +321,21 @@ func (j *job) further(made []float32) map[int][]float32 {
 	return results
 }
 
-// scales are what a formula divides each row by, of the values of its nodes.
+// wide is how many columns go together: those of heads by the number of their width, or of a row by 0.
+func (j *job) wide(group int) int {
+	if group > 0 {
+		return j.heads[group-1]
+	}
+	return j.columns
+}
+
+// scales are what a formula divides each row by, or each head, of the values of its nodes: head by head.
 func (j *job) scales(w written, values [][]float32) (made []float32) {
 	by := values[w.nodes[len(values)-1].Of[1]]
-	for row := range j.rows {
-		made = append(made, by[row*j.columns])
+	for head := 0; head < j.columns; head += j.wide(w.group) {
+		for row := range j.rows {
+			made = append(made, by[row*j.columns+head])
+		}
 	}
 	return made
 }

@@ -61,6 +61,7 @@ var formulas = func() []Formula {
 		{Trees: []s.Expr{s.If(s.Below(3, "W"), s.Times(s.X, s.HeadRow("Q")), s.Neg(s.X))}},
 		{Trees: []s.Expr{s.Greatest(s.Times(s.X, s.Num(0)), s.Num(0))}}, // zeros of both signs
 		{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: driver.FP32},
+		{Trees: []s.Expr{s.Quantise().PerHead("W").Tree()}, Result: driver.E4M3, Scales: driver.FP32},
 		{Trees: []s.Expr{norm, s.Quantise().Tree()}, Types: fp32("N"), Result: driver.E4M3, Scales: driver.FP32},
 		{Trees: []s.Expr{s.QuantiseE5M2().Tree()}, Result: driver.E5M2, Scales: driver.FP32},
 		{Trees: []s.Expr{s.Dequantise("S").Tree()}, Types: map[string]driver.Type{"": driver.E5M2, "S": driver.FP32}},

@@ -115,6 +115,7 @@ var all = []Named{
 	{"AllGatherLinearFP8", AllGatherLinearFP8},
 	{"AllGatherQKVFP8", AllGatherQKVFP8},
 	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
+	{"AllGatherLinearBlocksFP8", AllGatherLinearBlocksFP8},
 	{"AllGatherQuantised", AllGatherQuantised},
 	{"AllGatherQuantisedPackets", AllGatherQuantisedPackets},
 	{"AllGatherVQuantised", AllGatherVQuantised},

@@ -32,3 +32,19 @@ func inBlocks(spread s.Split, codes, scales s.Type, columns int64, quantise s.Fu
 		Moves: moves,
 	}
 }
+
+// AllGatherLinearBlocksFP8 is AllGatherLinearQuantised with a scale for each 128 columns of a row, and one for each
+// square of 128 x 128 of the weight, as DeepSeek's checkpoints have them. Choose it for such weights: by scales of rows
+// a product is faster.
+var AllGatherLinearBlocksFP8 = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.Blocks(s.K, 128)), s.Dim(s.M, s.DIDx(s.D))}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.Blocks(s.N, 128)), s.Dim(s.Blocks(s.K, 128))}, Type: s.FP32},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise().PerHead("128")), s.Linear("C", "Codes", "B", s.Bias("Bias"))},
+}

@@ -19,6 +19,7 @@ type Product struct {
 	Func           string // of each element; empty: none
 	Accumulate     bool   // it adds to its result
 	InOrder        bool   // rows have the same bits whatever their number
+	InBlocks       bool   // scales are of blocks of rows and of squares of the weight
 }
 
 // Multiply is the product of a and b by its indices, with a bias or none.
@@ -53,7 +54,7 @@ func (x Product) check(s Step) error {
 	if len(some(x.A, x.B, x.To)) < 3 {
 		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
 	}
-	if x.ScaleA.Buffer != "" && !x.Scaled() {
+	if x.ScaleA.Buffer != "" && !x.Scaled() || x.InBlocks && x.ScaleA.Buffer == "" {
 		return fmt.Errorf("a product has scales of both operands, of the weight, or none")
 	}
 	if s.By != "" && s.By != x.Kernel() || x.Narrow() && s.By == "" {
@@ -105,6 +106,9 @@ func (x Product) text() string {
 	}
 	if x.Func != "" {
 		operands = append(operands, x.Func)
+	}
+	if x.InBlocks {
+		operands = append(operands, "by blocks")
 	}
 	if x.InOrder {
 		operands = append(operands, "in order")

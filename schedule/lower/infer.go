@@ -69,7 +69,9 @@ func (d *draft) tensors() error {
 			cut = declared.Axes // some of these are one
 		}
 		for _, a := range cut {
-			d.divisible(a)
+			if !a.InBlocks() { // the products of their tensor ask more
+				d.divisible(a)
+			}
 		}
 		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller,
 			Elements: elements(t), Chunk: chunk(t)})

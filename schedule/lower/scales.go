@@ -31,9 +31,12 @@ func scales(p *hostir.Program) error {
 			continue
 		}
 		scale, _ := p.Schedule.Tensor(t.Scale)
-		x.scaleOf[t.Name], x.ofRows[t.Scale] = t.Scale, scale.OfRows()
-		if scale.OfRows() {
+		x.scaleOf[t.Name], x.ofRows[t.Scale] = t.Scale, scale.OfRows() && !scale.OfSquares()
+		if x.ofRows[t.Scale] {
 			x.beside(t.Name, t.Scale)
+		}
+		if of := x.at(t.Name); scale.ByBlock() && !of.Chunk.Equal(of.Elements) {
+			x.wrong = cmp.Or(x.wrong, x.apart(t.Name))
 		}
 	}
 	if len(x.scaleOf) == 0 {
@@ -65,17 +68,32 @@ func (x *scaling) beside(rows, scales string) {
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
 	}
-	if own := b.Tensor.Axes; own[len(own)-1].InBlocks() { // a row has one for each block
-		blocks := own[last].Extent
-		chunk, all = hostir.Mul(chunk, extent(blocks)), hostir.Mul(all, extent(blocks))
+	if a, ok := blockAxis(b.Tensor); ok { // a row has one for each block
+		blocks := elements(schedule.Tensor{Axes: []schedule.Axis{a}})
+		chunk, all = hostir.Mul(chunk, blocks), hostir.Mul(all, blocks)
 		if counted {
-			room = hostir.Mul(room, extent(blocks))
+			room = hostir.Mul(room, blocks)
 		}
-		of, columns, _ := blocks.Blocks()
+		of, columns, _ := a.Extent.Blocks()
 		x.Ask(hostir.Divide{Extent: of, By: decimal(int(columns))})
 	}
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
 	b.Counts, b.Room = of.Counts, room
+}
+
+// blockAxis is the axis of scales that has an index for each block, if there is one.
+func blockAxis(scales schedule.Tensor) (a schedule.Axis, ok bool) {
+	i := slices.IndexFunc(scales.Axes, schedule.Axis.InBlocks)
+	if i < 0 {
+		return a, false
+	}
+	return scales.Axes[i], true
+}
+
+// apart refuses scales that lie block by block of rows of which something takes a part: theirs lie apart.
+func (x *scaling) apart(rows string) error {
+	return refused("Tensors", "give each row a scale, or let one copy and one product take all rows that a rank has",
+		"the scales of %s lie block by block, and those of a part of its rows do not lie together", rows)
 }
 
 // moved is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
@@ -107,8 +125,8 @@ func (x *scaling) fills(s hostir.Step) {
 	if to.Tensor.Type = x.at(from.Buffer).Tensor.Type; x.ofRows[scale] && !from.Columns && !view.Columns {
 		own, axes := x.at(scale).Tensor, to.Tensor.Axes[:len(to.Tensor.Axes)-1:len(to.Tensor.Axes)-1]
 		scale += strings.TrimPrefix(to.Name, from.Buffer)
-		if last := own.Axes[len(own.Axes)-1]; last.InBlocks() {
-			axes = append(axes, last)
+		if block, ok := blockAxis(own); ok { // of a chunk of rows, which may lie block by block
+			axes = append(axes, block)
 		}
 		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale, Axes: axes,
 			Type: own.Type}}
@@ -129,6 +147,7 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	}
 	if w, multiplies := s.Do.(hostir.Product); multiplies {
 		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)
+		w.InBlocks = w.Scaled() && x.at(w.ScaleB.Buffer).Tensor.OfSquares()
 		x.fits(w)
 		if w.Narrow() {
 			x.narrow(&s, w)
@@ -245,13 +264,22 @@ func (x *scaling) of(v hostir.View) hostir.View {
 	return v
 }
 
-// fits asks of the shape what products of eight bits need: units of 16 bytes.
+// fits asks of the shape what products of eight bits need: units of 16 bytes. With scales of blocks a row of the
+// weight's squares is such a unit, and rows come in eights.
 func (x *scaling) fits(w hostir.Product) {
-	const unit, scales = 16, 4 // elements of a unit, and scales
-	x.multiple(x.at(w.A.Buffer).Tensor.Axes[1], unit)
-	x.multiple(x.at(w.B.Buffer).Tensor.Axes[0], unit)
-	if x.ofRows[w.ScaleA.Buffer] && !w.ScaleA.Index.IsZero() {
-		x.multiple(x.at(w.A.Buffer).Tensor.Axes[0], scales)
+	unit, columns, rows := int64(16), int64(16), int64(4) // of elements, and of scales
+	a := x.at(w.A.Buffer)
+	if square, _ := blockAxis(x.at(w.ScaleB.Buffer).Tensor); w.InBlocks {
+		_, columns, _ = square.Extent.Blocks()
+		unit, rows = 4*columns, 8
+	}
+	x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-1], unit)
+	x.multiple(x.at(w.B.Buffer).Tensor.Axes[0], columns)
+	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !w.ScaleA.Index.IsZero() {
+		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
+	}
+	if w.InBlocks && (!w.B.Index.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
+		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))
 	}
 }
 

@@ -28,12 +28,14 @@ func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Numb
 		scales := operands[i+o.Scales]
 		of[i] = nil
 		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
-		if count != 1 && count != rows {
+		depth := len(operands[i]) / rows
+		if (count != 1 || o.InBlocks) && int64(count) != o.ScalesOf(i, int64(rows), int64(depth)) {
 			return nil
 		}
 		scales = elementsOf(scales, count)
 		for j, x := range operands[i] {
-			of[i] = append(of[i], scaledBy(i, x, scales[j/(len(operands[i])/rows)%count]))
+			at := int(o.ScaleAt(i, int64(j/depth), int64(j%depth), int64(rows), int64(depth)))
+			of[i] = append(of[i], scaledBy(i, x, scales[at%count]))
 		}
 	}
 	return append([][]Number{of[0], of[1]}, made...)
@@ -53,6 +55,10 @@ func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) 
 		return x
 	case t.inParts:
 		of = []int64{at[0], at[1] / t.inRow}
+	case len(t.blocks) == 1: // block by block
+		of = []int64{at[1] / t.blocks[0], at[0]}
+	case len(t.blocks) == 2:
+		of = []int64{at[0] / t.blocks[0], at[1] / t.blocks[1]}
 	case t.ofRows:
 		of = at[:1]
 	}
@@ -94,9 +100,15 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 		return nil
 	}
 	all, columns := w.all(divisor), int(st.op.Columns)
-	halved := x.size(scales) == 2*(len(all)/columns)
-	for i := 0; i < len(all); i += columns {
-		made = append(made, asStored(all[i], halved)...)
+	width := columns
+	if head := schedule.DividesHeads(f.Makes); head != "" {
+		width = w.width(head)
+	}
+	halved := x.size(scales) == 2*(len(all)/width)
+	for head := 0; head < columns; head += width { // of one head of all rows, and then of the next
+		for i := head; i < len(all); i += columns {
+			made = append(made, asStored(all[i], halved)...)
+		}
 	}
 	return made
 }
@@ -126,10 +138,12 @@ func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 		return m.element(run, m.tensor(op.In[0]).scale, at)
 	}
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
-	column := int64(0)
-	if len(at) > 1 {
+	row, column := at[0], int64(0)
+	if blocks := m.tensor(of.Name).blocks; len(blocks) > 0 {
+		row, column = at[1], at[0]*blocks[0]
+	} else if len(at) > 1 {
 		column = at[1] * m.tensor(of.Name).inRow
 	}
-	made, _ := m.formulas(run, op, divisor, []int64{at[0], column})
-	return made[0]
+	made, first := m.formulas(run, op, divisor, []int64{row, column})
+	return made[column-first]
 }

@@ -20,8 +20,9 @@ type tensor struct {
 	ofRows  bool // there is a scale for each row
 	inParts bool // or for each rank's part of one
 	inRow   int64
-	partial bool // the ranks have partial results of what makes it
-	ownRows bool // each rank's call makes its own rows
+	partial bool    // the ranks have partial results of what makes it
+	ownRows bool    // each rank's call makes its own rows
+	blocks  []int64 // of scales that lie block by block: the columns of a block, or the sides of a square
 	known   elements
 	of      []operand
 	summed  map[rune]summed
@@ -64,6 +65,11 @@ func (m *meaning) tensor(name string) *tensor {
 		t.wide = declared.Type.Bits() == 16*m.plan
 		if scale, scaled := m.Schedule.Tensor(declared.Scale); scaled {
 			t.scale, t.ofRows, t.inParts = scale.Name, scale.OfRows(), scale.OfParts()
+			for _, a := range scale.Axes {
+				if _, n, ok := a.Extent.Blocks(); ok && scale.ByBlock() {
+					t.blocks = append(t.blocks, n)
+				}
+			}
 		}
 	}
 	if len(t.sizes) > 0 {

@@ -89,6 +89,8 @@ func TestSchedule(t *testing.T) {
 			"drop the scales", "swap the scales", "reuse a buffer early"}},
 		{"AllGatherLinearQuantised", catalog.AllGatherLinearQuantised, []string{"drop", "move", "shift an index",
 			"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
+		{"AllGatherLinearBlocksFP8", catalog.AllGatherLinearBlocksFP8, []string{"drop", "move", "shift an index",
+			"drop the scales", "swap the scales", "drop the blocks"}},
 		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
 		{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",

@@ -89,6 +89,12 @@ var Packages = []PackageMutant{
 			"p.scalesCgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
 		{"p.scalesgathered.At(int64(peer)*p.chunkScales))", "p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
+	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
+		{"p.scales.Peer(peer, 0), p.chunkScales)", "p.scales.Peer((peer+1)%d, 0), p.chunkScales)"}}},
+	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "blocks of 256", Edits: []Edit{
+		{"Count(128)", "Count(256)"}}},
+	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of rows", Edits: []Edit{
+		{"BlockScales: true", "RowScales: true"}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{

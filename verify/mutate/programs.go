@@ -302,6 +302,11 @@ func flip(n hostir.Step, add adder) {
 			x.ScaleA, x.ScaleB = x.ScaleB, x.ScaleA
 		}))
 	}
+	if x.Scaled() && !x.Narrow() {
+		add("drop the blocks", fmt.Sprint(!x.InBlocks), hostir.Changed(n, func(x *hostir.Product) {
+			x.InBlocks = !x.InBlocks
+		}))
+	}
 	if x.Bias.Buffer != "" {
 		add("drop the bias", "", hostir.Changed(n, func(x *hostir.Product) { x.Bias = hostir.View{} }))
 	}

@@ -5,6 +5,8 @@ package mutate
 var scaleKernels = []KernelMutant{
 	{File: "pieces.tmpl", Text: "the scale of the row before", Old: "p.scales)[group] =",
 		New: "p.scales)[group - (group > 0)] ="},
+	{File: "pieces.tmpl", Text: "scales of heads row by row", Old: "group % heads * (unsigned)p.rows + group / heads",
+		New: "group"},
 	{File: "pieces.tmpl", Text: "one scale for the rows of a block", Old: "lane == 0 && units > 0",
 		New: "threadIdx.x == 0 && units > 0"},
 	{File: "pieces.tmpl", Text: "scales of rows that are not there", Old: "lane == 0 && units > 0", New: "lane == 0"},

@@ -101,7 +101,7 @@ func (o *Op) misused() string {
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
 		return fmt.Sprintf("has %d results", len(writes))
-	case o.Scales > 0 && (o.Kind != Product || len(reads) < o.Operands()):
+	case o.Scales > 0 && (o.Kind != Product || len(reads) < o.Operands()), o.InBlocks && o.Scales < 2:
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
 	case o.Kind == Product && len(reads) < 2:
 		return fmt.Sprintf("is a product of %d operands", len(reads))

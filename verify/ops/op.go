@@ -61,6 +61,8 @@ type Op struct {
 	Launch string
 	// Scales of a Product's operands, which are its third and fourth: 2, or 1 of the second operand alone.
 	Scales int
+	// InBlocks: they are of blocks of rows and of squares of the second operand.
+	InBlocks bool
 	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
 	InOrder bool
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
@@ -82,6 +84,31 @@ func (o Op) Operands() int { return 2 + o.Scales }
 
 // ScaleOf is the place of the scales of operand i, of the first two.
 func (o Op) ScaleOf(i int) (at int, scaled bool) { return i + o.Scales, i >= 2-o.Scales }
+
+// ScalesOf is how many scales operand i has, of the first two, if not one: of rows, each of so many elements.
+func (o Op) ScalesOf(i int, rows, depth int64) int64 {
+	switch {
+	case !o.InBlocks:
+		return rows
+	case i == 0:
+		return rows * (depth / squares)
+	}
+	return rows / squares * (depth / squares)
+}
+
+// squares is how many elements of a row have one of the scales of blocks.
+const squares = 128
+
+// ScaleAt is which of the scales of operand i, of the first two, element k of a row has.
+func (o Op) ScaleAt(i int, row, k, rows, depth int64) int64 {
+	switch {
+	case !o.InBlocks:
+		return row
+	case i == 0: // block by block
+		return k/squares*rows + row
+	}
+	return row/squares*(depth/squares) + k/squares
+}
 
 // OperandSize is the bytes of an element of operand i, of the first two, given those of the plan's elements.
 func (o Op) OperandSize(i int, plan int64) int64 {
@@ -220,6 +247,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Scales > 0 {
 		b = append(b, [...]string{1: " scaled by the second", 2: " scaled"}[o.Scales]...)
+	}
+	if o.InBlocks {
+		b = append(b, " by blocks"...)
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)

@@ -332,7 +332,7 @@ func (o *Op) use(list ...Use) {
 // without an operation. One of few rows may be by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
-	op.InOrder = x.InOrder
+	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
 	for i, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
 		if v.Buffer == "" {
 			continue

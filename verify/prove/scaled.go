@@ -34,7 +34,7 @@ func (s *symbols) scaled(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]*ch
 		switch list := a.list; {
 		case i > 0 || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
 			a.list = []*cell{{s.times(s.whole(&a), s.tuple(scales.exprs())), list[0].by}}
-		case !one && !proportional(&a, scales):
+		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
 			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
 		default:
 			a.list = nil
@@ -66,7 +66,8 @@ func (s *symbols) rowsOfScales(n int32, o *ops.Op, reads []*chunks, to *chunks) 
 		if !scaled {
 			continue
 		}
-		if bytes := reads[at].Bytes; bytes != bytesOfScale && bytes != rows*bytesOfScale {
+		of := o.ScalesOf(i, rows, []int64{a, b}[i]/rows)
+		if bytes := reads[at].Bytes; (bytes != bytesOfScale || o.InBlocks) && bytes != of*bytesOfScale {
 			return s.wrong(n, fmt.Sprintf("%d rows have scales of %d bytes", rows, bytes))
 		}
 	}
@@ -90,6 +91,10 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	}
 	rows := box{part[0]}
 	switch {
+	case scale.ByBlock():
+		if rows = (box{cutBy(part[1], scale.Axes[0]), part[0]}); scale.OfSquares() {
+			rows = box{cutBy(part[0], scale.Axes[0]), cutBy(part[1], scale.Axes[1])}
+		}
 	case scale.OfParts():
 		of := part[1].lo / max(x.columns(tensor, 0).len(), 1)
 		if part[1] != x.columns(tensor, int(of)) {
@@ -107,12 +112,19 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	return x.expressions.times(operand, scales), err
 }
 
+// cutBy are the blocks of an axis of scales that indices are of.
+func cutBy(of interval, blocks schedule.Axis) interval {
+	_, n, _ := blocks.Extent.Blocks()
+	return interval{of.lo / n, of.hi / n}
+}
+
 // leaveScales stores the scales that a formula or a call leaves beside its result: those of each chunk are a number a
 // row, of which nothing is known but that it makes them of what it makes the chunk of.
 func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
 	count, elements := 8*scales.Bytes/scales.element, 8*to.Bytes/to.element
 	if o := s.operation(n); count == 0 || !proportional(scales, to) || elements%count != 0 ||
-		o.Kind == ops.Apply && count*o.Columns != elements || o.Kind == ops.Call && scales.element != 8*bytesOfScale {
+		o.Kind == ops.Apply && elements/count != o.Columns && !inHeads(o, elements/count, scales) ||
+		o.Kind == ops.Call && scales.element != 8*bytesOfScale {
 		return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
 	}
 	var left []expr
@@ -120,6 +132,12 @@ func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counter
 		left = append(left, s.scalesOf(e))
 	}
 	return s.write(n, false, scales, left)
+}
+
+// inHeads says that scales are of heads of that width. They lie head by head: those of some rows lie together where
+// there are no others.
+func inHeads(o *ops.Op, width int64, scales *chunks) bool {
+	return slices.Contains(o.Heads, width) && len(scales.list) == 1
 }
 
 // scalesOf are the scales of rows that have been made.
@@ -139,6 +157,10 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 		return stale, err
 	}
 	whole := interval{0, columns}
+	if scale := x.tensors[of.Scale]; scale.ByBlock() {
+		_, n, _ := scale.Axes[0].Extent.Blocks()
+		whole, rows[0] = interval{rows[0].lo * n, rows[0].hi * n}, rows[1]
+	}
 	if block := x.block(of.Scale); block > 0 {
 		last := len(of.Axes) - 1
 		whole = interval{rows[last].lo * block, rows[last].hi * block}

@@ -74,7 +74,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 		rows, columns := int64(p.M)*size, int64(p.N)
 		list := []use{{x.A, of.Bytes(p.M * p.K), false}, {x.B, of.Bytes(p.K * p.N), false}}
 		if a, b := p.Scales(); a > 0 {
-			o.Scales = 2
+			o.Scales, o.InBlocks = 2, p.BlockScales
 			list = append(list, use{x.ScaleA, driver.FP32.Bytes(a), false}, use{x.ScaleB, driver.FP32.Bytes(b), false})
 		}
 		if p.Bias {

@@ -33,7 +33,12 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	if scale := p.Tensor(s.C).Scale; scale != "" {
 		divisor, _ := schedule.Divisor(trees) // Validate has seen that it divides
 		columns, _ := p.columns(s.C)
-		v[scale] = p.function(s.C, x, v, divisor, p.TypeOf(scale)).column(columns)
+		made := p.function(s.C, x, v, divisor, p.TypeOf(scale))
+		if width := schedule.DividesHeads(trees); width != "" {
+			v[scale] = made.blocks(columns, p.width(width))
+		} else {
+			v[scale] = made.column(columns)
+		}
 	}
 	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
 }

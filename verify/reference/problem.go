@@ -245,7 +245,8 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 	}
 	s.M, s.K, s.N = batches*length(m), length(summed), length(n)
 	if scale := p.Tensor(p.Tensor(s.B).Scale); scale.Name != "" {
-		s.Operand, s.RowScales, s.Narrow = p.TypeOf(s.B), scale.OfRows(), p.Tensor(s.A).Scale == ""
+		s.Operand, s.Narrow = p.TypeOf(s.B), p.Tensor(s.A).Scale == ""
+		s.RowScales, s.BlockScales = scale.OfRows() && !scale.OfSquares(), scale.OfSquares()
 	}
 	if p.spread(o, x, summed) {
 		s.Parts = p.Extents[schedule.D]

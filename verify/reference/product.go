@@ -19,11 +19,12 @@ type Product struct {
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
-	// Operand is the type of operands that have scales, which RowScales says are of rows; zero: they have none. Narrow:
-	// B alone has that type and scales, and no library makes the product.
-	Operand   driver.Type
-	RowScales bool
-	Narrow    bool
+	// Operand is the type of operands that have scales, of rows by RowScales, of blocks by BlockScales; zero: they have
+	// none. Narrow: B alone has that type and scales, and no library makes the product.
+	Operand     driver.Type
+	RowScales   bool
+	BlockScales bool
+	Narrow      bool
 	// Sum is the type that the sum of all parts is rounded to; zero is Type.
 	Sum driver.Type
 }

@@ -17,11 +17,38 @@ func (p *Problem) scaled(name string, v map[string]Values) Values {
 		return v[name]
 	}
 	x, scales := v[name], v[scale]
-	made, row := newValues(len(x.Want)), len(x.Want)/len(scales.Want)
+	made, place := newValues(len(x.Want)), p.placeOfScale(name)
 	for i := range made.Want {
-		a, by := x.At(i), scales.At(i/row)
+		a, by := x.At(i), scales.At(place(i))
 		made.Want[i] = a.Want * by.Want
 		made.Lo[i], made.Hi[i] = min(a.Lo*by.Lo, a.Lo*by.Hi), max(a.Hi*by.Lo, a.Hi*by.Hi)
+	}
+	return made
+}
+
+// placeOfScale says which of its scales an element of a tensor has.
+func (p *Problem) placeOfScale(name string) func(i int) int {
+	scale := p.Tensor(p.Tensor(name).Scale)
+	if !scale.ByBlock() {
+		row := p.Elements(name) / p.Elements(scale.Name)
+		return func(i int) int { return i / row }
+	}
+	sizes, of := p.sized().Sizes(name), p.sized().Sizes(scale.Name)
+	_, block, _ := scale.Axes[0].Extent.Blocks()
+	if scale.OfSquares() {
+		return func(i int) int { return i/sizes[1]/int(block)*of[1] + i%sizes[1]/int(block) }
+	}
+	return func(i int) int { return i%sizes[1]/int(block)*of[1] + i/sizes[1] }
+}
+
+// blocks are the first columns of the blocks of rows of that many columns: of the first block of all rows, and then of
+// the next.
+func (v Values) blocks(columns, block int) Values {
+	rows := len(v.Want) / max(columns, 1)
+	made := newValues(rows * (columns / block))
+	for i := range made.Want {
+		from := i%rows*columns + i/rows*block
+		made.Want[i], made.Lo[i], made.Hi[i] = v.Want[from], v.Lo[from], v.Hi[from]
 	}
 	return made
 }
@@ -46,6 +73,10 @@ func (p *Problem) quantised(name string) (columns int, ok bool) {
 		return 0, false
 	}
 	columns, _ = p.columns(p.steps[i].C)
+	if scale := p.Tensor(p.Tensor(p.steps[i].C).Scale); scale.ByBlock() {
+		_, block, _ := scale.Axes[0].Extent.Blocks()
+		columns = int(block)
+	}
 	return columns, true
 }
 

@@ -39,10 +39,8 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			p.Operand, p.RowScales, p.Narrow = 0, false, false
 		}
 		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
-		scaleA, scaleB := 1, 1
-		if p.RowScales {
-			scaleA, scaleB = p.M, p.N
-		}
+		scaleA, scaleB := driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type, Of: p.Operand, RowScales: p.RowScales,
+			BlockScales: p.BlockScales}.Scales()
 		for _, x := range []struct {
 			to       *driver.Ptr
 			name     string
@@ -130,6 +128,8 @@ func (l *lab) chunks(s driver.Stream) error {
 			at.A += driver.Ptr(cmp.Or(w.Operand, w.Type).Bytes(i * rows * w.K))
 			if w.RowScales {
 				at.ScaleA += driver.Ptr(driver.FP32.Bytes(i * rows))
+			} else if w.BlockScales { // as if they were gathered from each rank
+				at.ScaleA += driver.Ptr(driver.FP32.Bytes(i * rows * (w.K / driver.ScaleBlock)))
 			}
 			at.C += driver.Ptr(l.Bytes(i * rows * w.N))
 			if err := l.r.drv.Matmul(w.chunk, at, s); err != nil {

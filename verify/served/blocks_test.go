@@ -66,7 +66,8 @@ var blocks = []declared{
 		func(t *s.Tensor) { t.Type = s.E5M2 }), served},
 	{"B25", "a product of five bits of exponent", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A", "B").
 		changed("A", func(t *s.Tensor) { t.Type = s.E5M2 }), at("Ops[0].In[0]",
-		"products take e4m3 with scales of rows or with one, and A is e5m2 [DIDx(D), M/D, K] times SA")},
+		"products take e4m3 with scales of rows, one block behind another, or one, and SA of e5m2 [DIDx(D), M/D, K] "+
+			"times SA is [DIDx(D), M/D]")},
 	{"B26", "a constant number of columns", bare16("A[M/D 64] Q[M/D 64] C[M:D 64]", s.QuantiseFP4()).fp4("Q"), served},
 
 	{"B30", "scales of rows", bare16(even, s.QuantiseFP4()).fp4("Q").changed("SQ",
@@ -95,10 +96,11 @@ var blocks = []declared{
 		s.Copy("Q", "A", s.Bias("Bias"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q"),
 		at("Ops[0].Then[0]", "bias takes more")},
 	{"B38", "a product of four bits", linear("A[M/D K] B[N/D K] C[M:D N/D]").fp4("A", "B"),
-		at("Ops[0].In[0]", "products take e4m3 with scales of rows or with one, and A is e2m1 [DIDx(D), M/D, K] times "+
-			"SA (make 16 bits of it by a schedule.Copy with schedule.Dequantise)")},
+		at("Ops[0].In[0]", "SA of e2m1 [DIDx(D), M/D, K] times SA is [DIDx(D), M/D, K/16] (make 16 "+
+			"bits of it by a schedule.Copy with schedule.Dequantise)")},
 	{"B39", "a product of blocks", linear("A[M/D K] B[N/D K] C[M:D N/D]").blocked("A", "B"),
-		at("Ops[0].In[0]", "products take e4m3 with scales of rows or with one")},
+		at("Ops[0].In[0]", "one block behind another, or one, and SA of e4m3 [DIDx(D), M/D, K] times SA is "+
+			"[DIDx(D), M/D, K/128] (place SA [K/128, DIDx(D), M/D])")},
 	{"B40", "columns that are spread", bare16("A[M N/D] Q[M N/D] C[M N/D]", s.QuantiseFP4()).fp4("Q"),
 		at("Tensors[3]", "scales of Q are of blocks of whole rows, of a multiple of 16 columns")},
 	{"B41", "copies into other blocks", moved("A[M/D N] C[M N]").fp4("A").coded(s.E2M1, s.E4M3, 32, "C"),

@@ -43,8 +43,12 @@ func (x *launched) makes() {
 		use(touch.Read, x.p[x.At.Terms+i], o)
 	}
 	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})
-	if typ := x.Made.Scales; typ != 0 {
-		left(x.p[x.At.Terms+len(x.Made.Operands)], typ, use)
+	switch typ, at := x.Made.Scales, x.At.Terms+len(x.Made.Operands); {
+	case typ != 0 && x.Made.Group > 0:
+		heads := x.elementsOf(kernels.Operand{}) / int64(max(x.p[x.At.Given+x.Made.Group], 1))
+		x.add(touch.Touch{Kind: touch.Write, At: driver.Ptr(x.p[at]), Bytes: typ.Bytes(int(heads)), Type: typ})
+	case typ != 0:
+		left(x.p[at], typ, use)
 	}
 	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
 }

@@ -193,7 +193,8 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 			set  bool
 		}{
 			{"Transposed", p.transposed}, {"TransposedA", p.transposedA},
-			{"RowScales", p.rowScales}, {"Bias", p.bias}, {"Accumulate", p.accumulate},
+			{"RowScales", p.rowScales}, {"BlockScales", p.inBlocks}, {"Bias", p.bias},
+			{"Accumulate", p.accumulate},
 			{"InOrder", p.inOrder},
 		} {
 			if f.set {

@@ -20,7 +20,7 @@ type gemm struct {
 // form is a product's transposition, bias and function.
 type form struct {
 	transposed, transposedA, bias, accumulate, inOrder bool
-	scaled, rowScales, narrow                          bool
+	scaled, rowScales, inBlocks, narrow                bool
 	function                                           string // of each element
 }
 
@@ -102,7 +102,7 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	f, err := hostir.ParseProduct(p.Index)
 	scales, _ := u.program.Buffer(p.ScaleB.Buffer)
 	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.InOrder, p.Scaled(),
-		scales.Tensor.OfRows(), p.Narrow(), p.Func}, tiles: tiles}
+		scales.Tensor.OfRows() && !p.InBlocks, p.InBlocks, p.Narrow(), p.Func}, tiles: tiles}
 	if err != nil {
 		return g, err
 	}
