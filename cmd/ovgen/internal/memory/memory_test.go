@@ -36,7 +36,7 @@ func TestAsGenerated(t *testing.T) {
 			typ := made.Types[len(made.Types)-1]
 			for _, ranks := range []int{1, 2, 3, 4} {
 				d := int64(ranks)
-				c := ops.Case{Ranks: ranks, ElementSize: typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 32 * d,
+				c := ops.Case{Ranks: ranks, ElementSize: typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 512 * d,
 					"N": 640 * d, "N2": 16 * d, "N3": 112 * d, "F": 64 * d, "W": 8, "P": 48}}
 				want, err := made.Memory(ranks, harness.Sized(c.Extents, typ))
 				if err != nil {
