@@ -285,8 +285,7 @@ type MatmulDesc struct {
 	Of Type
 	// RowScales: A has a scale for each of M, B for each of N; else each has one.
 	RowScales bool
-	// BlockScales: A has them as [K/ScaleBlock, M], B as [N/ScaleBlock, K/ScaleBlock], and they multiply sums of blocks.
-	BlockScales bool
+	BlockScales bool // A has [K/ScaleBlock, M], B [N/ScaleBlock, K/ScaleBlock]: each multiplies the sum of a block
 	// InOrder: no algorithm splits K, and all that are taken add in one order, so a row has the same bits whatever the
 	// number of rows. A is stored as [M,K].
 	InOrder bool
@@ -298,8 +297,7 @@ func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 // Scaled says that A and B have scales: their elements are of a type that saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
 
-// ScaleBlock is how many elements in a row have one of the scales of blocks.
-const ScaleBlock = 128
+const ScaleBlock = 128 // elements of a row that have one of the scales of blocks
 
 // Scales is how many A has, and B: none where neither has.
 func (d MatmulDesc) Scales() (a, b int) {

@@ -15,11 +15,9 @@ func (d MatmulDesc) Check() error {
 	case !d.Type.Valid():
 		return fmt.Errorf("create product: there is no element type %d", d.Type)
 	case d.Func != "" && d.Accumulate:
-		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
-			d.Func)
+		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave one out)", d.Func)
 	case d.Type.Saturates() || (d.RowScales || d.BlockScales) && !d.Scaled():
-		return fmt.Errorf("create product of %s, scales of rows %t, of blocks %t: the result has 16 bits or more, and "+
-			"what has scales is of 8 (set Type and Of)", d.Type, d.RowScales, d.BlockScales)
+		return fmt.Errorf("create product of %s: a result has no scales, and Of has 8 bits where A and B have", d.Type)
 	case d.InOrder && d.TransposedA:
 		return fmt.Errorf("create product: a product in order has rows, and A is stored as [K,M] (leave InOrder out)")
 	case d.Scaled():
@@ -34,11 +32,9 @@ func (d MatmulDesc) Check() error {
 func (d MatmulDesc) checkWide() error {
 	switch {
 	case d.Of != BF16 && d.Of != FP16 || d.Type != FP32:
-		return fmt.Errorf("create product of %s: its result is %s (16 bits are multiplied into fp32; leave Of out "+
-			"where the types are equal)", d.Of, d.Type)
+		return fmt.Errorf("create product of %s: it is %s, and is so or fp32 of 16 bits (leave Of out)", d.Of, d.Type)
 	case d.Bias || d.Func != "" || d.Accumulate:
-		return fmt.Errorf("create product of %s: a result of %s is a sum alone (leave bias, function and C's contents "+
-			"out)", d.Of, d.Type)
+		return fmt.Errorf("create product of %s: in %s leave bias, function and C's contents out", d.Of, d.Type)
 	}
 	return nil
 }
@@ -54,8 +50,7 @@ func (d MatmulDesc) checkScaled() error {
 	case !d.Transposed || d.TransposedA:
 		why = "rows of A meet rows of B (store A as [M,K] and B as [N,K])"
 	case d.K%16 != 0 || d.N%16 != 0:
-		why = fmt.Sprintf("K %d and N %d are multiples of 16 (near are %d and %d: zeros change nothing)", d.K, d.N,
-			up(d.K, 16), up(d.N, 16))
+		why = fmt.Sprintf("K and N are multiples of 16, like %d and %d (zeros change nothing)", up(d.K, 16), up(d.N, 16))
 	case d.Func != "":
 		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
 	case (d.RowScales || d.BlockScales) && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two
