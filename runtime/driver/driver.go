@@ -282,9 +282,8 @@ type MatmulDesc struct {
 	Accumulate  bool // the contents of C are added, before all is rounded once; not with a Func
 	// Of is the type of A and B where it is not Type: 8 bits, whose sums are multiplied by A's scale and by B's, or
 	// 16 bits, whose sums stay fp32.
-	Of Type
-	// RowScales: A has a scale for each of M, B for each of N; else each has one.
-	RowScales bool
+	Of          Type
+	RowScales   bool // A has a scale for each of M, B for each of N; else each has one
 	BlockScales bool // A has [K/ScaleBlock, M], B [N/ScaleBlock, K/ScaleBlock]: each multiplies the sum of a block
 	// InOrder: no algorithm splits K, and all that are taken add in one order, so a row has the same bits whatever the
 	// number of rows. A is stored as [M,K].
@@ -297,7 +296,8 @@ func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 // Scaled says that A and B have scales: their elements are of a type that saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
 
-const ScaleBlock = 128 // elements of a row that have one of the scales of blocks
+// ScaleBlock is how many elements of a row have one of the scales of blocks.
+const ScaleBlock = 128
 
 // Scales is how many A has, and B: none where neither has.
 func (d MatmulDesc) Scales() (a, b int) {

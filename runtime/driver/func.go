@@ -43,14 +43,12 @@ func (d MatmulDesc) checkWide() error {
 func (d MatmulDesc) checkScaled() error {
 	why := ""
 	switch up := func(n, unit int) int { return (n + unit - 1) / unit * unit }; {
-	case d.Of != E4M3:
-		why = "e4m3 alone is multiplied"
-	case d.Type != BF16 && d.Type != FP16:
-		why = fmt.Sprintf("its result is bf16 or fp16, not %s", d.Type)
+	case d.Of != E4M3 || d.Type != BF16 && d.Type != FP16:
+		why = fmt.Sprintf("e4m3 alone is multiplied, and into bf16 or fp16, not %s", d.Type)
 	case !d.Transposed || d.TransposedA:
 		why = "rows of A meet rows of B (store A as [M,K] and B as [N,K])"
 	case d.K%16 != 0 || d.N%16 != 0:
-		why = fmt.Sprintf("K and N are multiples of 16, like %d and %d (zeros change nothing)", up(d.K, 16), up(d.N, 16))
+		why = fmt.Sprintf("K and N are multiples of 16, like %d and %d (zeros add nothing)", up(d.K, 16), up(d.N, 16))
 	case d.Func != "":
 		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
 	case (d.RowScales || d.BlockScales) && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two

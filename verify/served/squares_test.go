@@ -34,12 +34,13 @@ func quantisedInSquares(functions ...s.Func) form {
 
 // apart: what takes a part of the rows finds their scales apart.
 func apart(rows string) verdict {
-	return at("Tensors", "the scales of "+rows+" lie block by block, and those of a part of its rows do not lie together")
+	return at("Tensors", "the scales of "+rows+" lie block by block, and those of a part of its rows do not lie "+
+		"together")
 }
 
 // otherwise: the scales of A and B are not those of blocks and of squares.
-var otherwise = at("Ops[0]", "scales of blocks are [K/128, M] for rows and [N/128, K/128] for their weight, and those of "+
-	"A and B are otherwise (give all operands scales of rows, or place these so)")
+var otherwise = at("Ops[0]", "scales of blocks are [K/128, M] for rows and [N/128, K/128] for their weight, and "+
+	"those of A and B are otherwise (give all operands scales of rows, or place these so)")
 
 // squares are schedules of products with scales of blocks.
 var squares = []declared{
@@ -56,17 +57,22 @@ var squares = []declared{
 	{"S10", "quantised", quantisedInSquares(s.Quantise().PerHead("128")), served},
 	{"S11", "behind a function", quantisedInSquares(s.SiLU(), s.Quantise().PerHead("128")), served},
 	{"S12", "behind a norm", of("A[M/D K] Norm[K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", s.RMSNorm("Norm"),
-		s.Quantise().PerHead("128")), s.Linear("C", "Q", "B")).squared("Q", "B"), at("Ops[0].Then[1]", "no kernel makes rmsnorm and then quantise per head")},
+		s.Quantise().PerHead("128")), s.Linear("C", "Q", "B")).squared("Q", "B"), at("Ops[0].Then[1]",
+		"no kernel makes rmsnorm and then quantise per head")},
 	{"S12b", "behind a norm of its own", of("A[M/D K] Norm[K] X[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.RMSNorm("Norm")), s.Copy("Q", "X", s.Quantise().PerHead("128")),
 		s.Linear("C", "Q", "B")).squared("Q", "B"), served},
 	{"S13", "sums for all ranks", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B"), apart("A")},
 	{"S14", "sums for their ranks", linear("A[M K/D] B[N K/D] C[M/D N]").squared("A", "B"), apart("A")},
-	{"S15", "uneven rows", linear("A[M/D~P K] B[N K] C[M N]").squared("A", "B"), at("Tensors[0]", "no pass takes A e4m3 [DIDx(D, uneven, at most P), M/D, K] times SA as an operand")},
-	{"S16", "balanced rows", linear("A[M/D^ K] B[N K] C[M N]").squared("A", "B"), at("Tensors[2]", "C is [M, N], and the operations leave it otherwise")},
+	{"S15", "uneven rows", linear("A[M/D~P K] B[N K] C[M N]").squared("A", "B"), at("Tensors[0]",
+		"no pass takes A e4m3 [DIDx(D, uneven, at most P), M/D, K] times SA as an operand")},
+	{"S16", "balanced rows", linear("A[M/D^ K] B[N K] C[M N]").squared("A", "B"), at("Tensors[2]",
+		"C is [M, N], and the operations leave it otherwise")},
 	{"S17", "packets", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").by("C", s.PushShot{}), served},
 
-	{"S30", "quantised by rows", quantisedInSquares(s.Quantise()), at("Tensors[1].Type", "SQ is [K/128, DIDx(D), M/D], and the last function divides otherwise (end its functions with schedule.Quantise().PerHead(\"128\"))")},
+	{"S30", "quantised by rows", quantisedInSquares(s.Quantise()), at("Tensors[1].Type",
+		"SQ is [K/128, DIDx(D), M/D], and the last function divides otherwise (end its functions with "+
+			"schedule.Quantise().PerHead(\"128\"))")},
 	{"S31", "a weight alone", linear("A[M/D K] B[N/D K] C[M:D N/D]").squared("", "B"), otherwise},
 	{"S32", "rows beside squares", inSquares().changed("SA", func(t *s.Tensor) { t.Axes = t.Axes[1:] }), otherwise},
 	{"S33", "blocks beside rows", inSquares().changed("SB", func(t *s.Tensor) {
@@ -81,11 +87,14 @@ var squares = []declared{
 	{"S36", "blocks of 64", inSquares().changed("SA", func(t *s.Tensor) {
 		t.Axes[0].Extent = s.Blocks(s.K, 64)
 	}), at("Tensors[3]", "SA is [K/64, DIDx(D), M/D], and scales of A are one, or lie as its rows do")},
-	{"S37", "read by a function", of("Q[M/D N] C[M:D N]", s.Copy("C", "Q", s.Dequantise("SQ"))).squared("Q", ""), at("Ops[0]", "SQ is [N/128, DIDx(D), M/D], and functions read scales that lie as rows do (let scales of blocks lie side by side, or multiply Q)")},
-	{"S38", "copied", moved("A[M/D N] C[M N]").squared("A", "").eight(true, "C"), at("Tensors[1].Scale", "a copy changes no bit (give both scales of the same blocks, which lie side by side)")},
+	{"S37", "read by a function", of("Q[M/D N] C[M:D N]", s.Copy("C", "Q", s.Dequantise("SQ"))).squared("Q", ""),
+		at("Ops[0]", "SQ is [N/128, DIDx(D), M/D], and functions read scales that lie as rows do "+
+			"(let scales of blocks lie side by side, or multiply Q)")},
+	{"S38", "copied", moved("A[M/D N] C[M N]").squared("A", "").eight(true, "C"), at("Tensors[1].Scale",
+		"a copy changes no bit (give both scales of the same blocks, which lie side by side)")},
 }
 
-// TestSquares holds each against its verdict. Squares are large: the explorer takes seconds, and agrees on the first two.
+// TestSquares holds each against its verdict. The explorer takes seconds, and agrees on the first two.
 func TestSquares(t *testing.T) {
 	explored(t, "Squares", squares[:2])
 	for i := range squares[2:] {

@@ -153,8 +153,9 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func (d *Driver) shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		rescale: d.rescale[desc.Type], transposed: C.bool(desc.Transposed), transposed_a: C.bool(desc.TransposedA),
-		epilogue: epilogue(desc), bias: C.bool(desc.Bias), accumulate: C.bool(desc.Accumulate), of: types[desc.Operand()],
-		row_scales: C.bool(desc.RowScales), block_scales: C.bool(desc.BlockScales), in_order: C.bool(desc.InOrder)}
+		epilogue: epilogue(desc), bias: C.bool(desc.Bias), of: types[desc.Operand()],
+		accumulate: C.bool(desc.Accumulate), row_scales: C.bool(desc.RowScales),
+		block_scales: C.bool(desc.BlockScales), in_order: C.bool(desc.InOrder)}
 }
 
 // ask makes the product with the heuristic's choices.

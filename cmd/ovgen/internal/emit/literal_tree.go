@@ -59,6 +59,10 @@ func tree(e schedule.Expr) *jen.Statement {
 // applied is a function as a person writes it: by its constructor, or by its fields without their type.
 func applied(f schedule.Func) *jen.Statement {
 	c, of, ok := f.Constructor()
+	quantise, heads := schedule.Quantise(), schedule.Heads(schedule.Nodes(f.Is))
+	if !ok && len(heads) == 1 && reflect.DeepEqual(f, quantise.PerHead(heads[0])) {
+		return applied(quantise).Dot("PerHead").Call(jen.Lit(string(heads[0])))
+	}
 	if !ok {
 		return fieldsOf(reflect.ValueOf(f), inLine)
 	}
