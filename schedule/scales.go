@@ -232,7 +232,7 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 		return
 	}
 	switch divisor, divides := Divisor(trees); {
-	case !divides:
+	case !divides || DividesHeads(trees) != "" && !scale.ByBlock():
 		v.add(path+".Type", "end its functions with schedule.Quantise()",
 			"%s is made by an operation that divides no row by its scale", t.Name)
 	case !s.Partial(o) && (len(o.In) != 1 || s.MadeFrom(o) > 0):
@@ -245,8 +245,8 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.OfSquares():
 		v.add(path+".Scale", "place it "+t.byBlock(), "%s is %s, and no function makes scales of squares",
 			scale.Name, Tensor{Axes: scale.Axes})
-	case DividesHeads(trees) != scale.divided():
-		v.add(path+".Type", "end its functions with schedule.Quantise()"+scale.perHead(),
+	case scale.ByBlock() && DividesHeads(trees) != Extent(fmt.Sprint(squareColumns)):
+		v.add(path+".Type", fmt.Sprintf("end its functions with schedule.Quantise().PerHead(\"%d\")", squareColumns),
 			"%s is %s, and the last function divides otherwise", scale.Name, Tensor{Axes: scale.Axes})
 	case scale.Type == E4M3 && divisor[len(divisor)-1].Do != DoUp:
 		v.add(path+".Type", "end its functions with schedule.QuantiseFP4(), or divide by what schedule.Up makes",
@@ -297,168 +297,10 @@ func (s Schedule) onlyCopied(tensor string) bool {
 	})
 }
 
-// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row, or in each
-// head of a width: the scales of a result of eight bits.
-func Divisor(formulas []Expr) (of []Expr, ok bool) {
-	last := len(formulas) - 1
-	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 ||
-		!formulas[last].Of[1].sameIn(DividesHeads(formulas)) {
-		return nil, false
-	}
-	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
-}
-
-// DividesHeads is the width of the heads that the last formula divides each by one number; empty: it divides rows.
-func DividesHeads(formulas []Expr) (width Extent) {
-	last := len(formulas) - 1
-	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 {
-		return ""
-	}
-	for _, n := range Nodes(formulas[last].Of[1]) {
-		if does[n.Do].gathers && !does[n.Do].heads {
-			return n.Group
-		}
-	}
-	return ""
-}
-
-// divided is the width of the heads that have one of the scales each; empty: these are of rows, or of what is one to
-// functions.
-func (t Tensor) divided() (width Extent) {
-	if t.ByBlock() {
-		return Extent(fmt.Sprint(squareColumns))
-	}
-	return ""
-}
-
 // byBlock is where scales of blocks of a tensor lie that products take.
 func (t Tensor) byBlock() string {
 	last := t.Axes[1]
 	return Tensor{Axes: []Axis{{Blocks(last.Extent, squareColumns), last.Outer}, t.Axes[0]}}.String()
-}
-
-// perHead is what a quantising function has to end with.
-func (t Tensor) perHead() string {
-	if t.ByBlock() {
-		return fmt.Sprintf(".PerHead(\"%d\")", squareColumns)
-	}
-	return ""
-}
-
-// sameIn says that the tree is one number for each row, or for each head of a width.
-func (e Expr) sameIn(width Extent) bool {
-	d := does[e.Do]
-	switch {
-	case e.Do == DoNumber, e.Do == DoParam, e.Do == DoColumn:
-		return true
-	case d.gathers && !d.heads:
-		return e.Group == width
-	case len(e.Of) == 0, d.gathers, e.Do == DoBelow:
-		return false
-	}
-	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameIn(width) })
-}
-
-// checkEight refuses what no product does of operands of eight bits, and no function of blocks.
-func (s Schedule) checkEight(v *validation, path string, o Op) {
-	eight := func(name string) bool {
-		t, _ := s.Tensor(name)
-		return t.Scale != ""
-	}
-	s.checkBlocks(v, path, o)
-	wide := slices.IndexFunc(o.In, func(name string) bool { return !eight(name) })
-	if !slices.ContainsFunc(o.operands(), eight) {
-		return
-	}
-	linear := o
-	linear.Index = Linear("", "", "").Index
-	c, err := s.Contraction(o)
-	reads := err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0
-	if scale := s.scaleOf(o.In[0]); reads && scale.ByBlock() {
-		v.add(path, "let scales of blocks lie side by side, or multiply "+o.In[0],
-			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
-		return
-	}
-	if s.moves(o) || reads {
-		return // functions read it
-	}
-	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {
-		v.add(path, "use schedule.Linear, with a weight [N, K]", "%s takes no operand of eight bits", o.Name())
-		return
-	}
-	if wide == 1 {
-		v.add(path+".In[1]", "set Type: schedule.E4M3 for both, or for the weight alone",
-			"%s has eight bits, and %s has not", o.In[0], o.In[1])
-		return
-	}
-	for i, name := range o.In {
-		t, _ := s.Tensor(name)
-		scale := s.scaleOf(name)
-		hint := "make 16 bits of it by a schedule.Copy with schedule.Dequantise"
-		if i == 0 && scale.block() == squareColumns {
-			hint = "place " + scale.Name + " " + t.byBlock()
-		}
-		if t.Scale != "" && (t.Type != E4M3 || scale.block() > 0) {
-			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint,
-				"products take e4m3 with scales of rows, one block behind another, or one, and %s of %s is %s",
-				scale.Name, t, Tensor{Axes: scale.Axes})
-			return
-		}
-	}
-	for i, f := range o.Then {
-		if slices.ContainsFunc(f.Reads(), eight) {
-			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
-				"%s takes no eight bits", f.Name())
-		}
-	}
-	a, b := s.scaleOf(o.In[0]), s.scaleOf(o.In[1])
-	if a.ByBlock() || b.ByBlock() {
-		s.checkSquares(v, path, o, a, b)
-		return
-	}
-	if a.Name != "" && b.Name != "" && a.OfRows() != b.OfRows() {
-		rows, one := o.In[0], o.In[1]
-		if b.OfRows() {
-			rows, one, a, b = one, rows, b, a
-		}
-		v.add(path, "give both a scale for each row, or both one",
-			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
-	}
-}
-
-// checkSquares refuses products by scales of blocks but of rows that have blocks and a weight that has squares.
-func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
-	block := Dim(Blocks(K, squareColumns))
-	switch {
-	case s.Invariant:
-		v.add(path, "give each row a scale, or leave Invariant out",
-			"%s has scales of blocks, and sums of these have no promised order", o.In[0])
-	case a.OfSquares() || !a.ByBlock() || !b.OfSquares():
-		v.add(path, "give all operands scales of rows, or place these so",
-			"scales of blocks are %s for rows and %s for their weight, and those of %s and %s are otherwise",
-			Tensor{Axes: []Axis{block, Dim(M)}}, Tensor{Axes: []Axis{Dim(Blocks(N, squareColumns)), block}}, o.In[0],
-			o.In[1])
-	}
-}
-
-// checkBlocks refuses functions to which a row is a block and that take more of it, or read what has rows of its own.
-func (s Schedule) checkBlocks(v *validation, path string, o Op) {
-	columns := s.Block(o)
-	if columns == 0 || len(o.In) != 1 {
-		return
-	}
-	from, to := s.scaleOf(o.In[0]).block(), s.scaleOf(o.Out).block()
-	last := len(o.Then) - 1
-	for i, f := range o.Then {
-		nodes := Nodes(f.Is)
-		alien := slices.ContainsFunc(f.Operands(), func(x Operand) bool {
-			return x.Lies != InPlace && x.Tensor != s.scaleOf(o.In[0]).Name
-		})
-		if alien || len(Heads(nodes)) > 0 || ReachOf(nodes) > Local && (i < last || to == 0) || from != 0 && to != 0 {
-			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let a schedule.Copy of its own do it",
-				"to the functions of %s a row is a block of %d columns, and %s takes more", o.Out, columns, f.Name())
-		}
-	}
 }
 
 // scaleOf is the tensor with the scales of one; the zero Tensor where it has none.

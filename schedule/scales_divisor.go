@@ -1,0 +1,42 @@
+package schedule
+
+import "slices"
+
+// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row, or in each
+// head of a width: the scales of a result of eight bits.
+func Divisor(formulas []Expr) (of []Expr, ok bool) {
+	last := len(formulas) - 1
+	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 ||
+		!formulas[last].Of[1].sameIn(DividesHeads(formulas)) {
+		return nil, false
+	}
+	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
+}
+
+// DividesHeads is the width of the heads that the last formula divides each by one number; empty: it divides rows.
+func DividesHeads(formulas []Expr) (width Extent) {
+	last := len(formulas) - 1
+	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 {
+		return ""
+	}
+	for _, n := range Nodes(formulas[last].Of[1]) {
+		if does[n.Do].gathers && !does[n.Do].heads {
+			return n.Group
+		}
+	}
+	return ""
+}
+
+// sameIn says that the tree is one number for each row, or for each head of a width.
+func (e Expr) sameIn(width Extent) bool {
+	d := does[e.Do]
+	switch {
+	case e.Do == DoNumber, e.Do == DoParam, e.Do == DoColumn:
+		return true
+	case d.gathers && !d.heads:
+		return e.Group == width
+	case len(e.Of) == 0, d.gathers, e.Do == DoBelow:
+		return false
+	}
+	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameIn(width) })
+}

@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// checkEight refuses what no product does of operands of eight bits, and no function of blocks.
+func (s Schedule) checkEight(v *validation, path string, o Op) {
+	eight := func(name string) bool {
+		t, _ := s.Tensor(name)
+		return t.Scale != ""
+	}
+	s.checkBlocks(v, path, o)
+	wide := slices.IndexFunc(o.In, func(name string) bool { return !eight(name) })
+	if !slices.ContainsFunc(o.operands(), eight) {
+		return
+	}
+	linear := o
+	linear.Index = Linear("", "", "").Index
+	c, err := s.Contraction(o)
+	reads := err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0
+	if scale := s.scaleOf(o.In[0]); reads && scale.ByBlock() {
+		v.add(path, "let scales of blocks lie side by side, or multiply "+o.In[0],
+			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
+		return
+	}
+	if s.moves(o) || reads {
+		return // functions read it
+	}
+	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {
+		v.add(path, "use schedule.Linear, with a weight [N, K]", "%s takes no operand of eight bits", o.Name())
+		return
+	}
+	if wide == 1 {
+		v.add(path+".In[1]", "set Type: schedule.E4M3 for both, or for the weight alone",
+			"%s has eight bits, and %s has not", o.In[0], o.In[1])
+		return
+	}
+	for i, name := range o.In {
+		t, _ := s.Tensor(name)
+		scale := s.scaleOf(name)
+		hint := "make 16 bits of it by a schedule.Copy with schedule.Dequantise"
+		if i == 0 && scale.block() == squareColumns {
+			hint = "place " + scale.Name + " " + t.byBlock()
+		}
+		if t.Scale != "" && (t.Type != E4M3 || scale.block() > 0) {
+			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint,
+				"products take e4m3 with scales of rows, one block behind another, or one, and %s of %s is %s",
+				scale.Name, t, Tensor{Axes: scale.Axes})
+			return
+		}
+	}
+	for i, f := range o.Then {
+		if slices.ContainsFunc(f.Reads(), eight) {
+			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
+				"%s takes no eight bits", f.Name())
+		}
+	}
+	a, b := s.scaleOf(o.In[0]), s.scaleOf(o.In[1])
+	if a.ByBlock() || b.ByBlock() {
+		s.checkSquares(v, path, o, a, b)
+		return
+	}
+	if a.Name != "" && b.Name != "" && a.OfRows() != b.OfRows() {
+		rows, one := o.In[0], o.In[1]
+		if b.OfRows() {
+			rows, one, a, b = one, rows, b, a
+		}
+		v.add(path, "give both a scale for each row, or both one",
+			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
+	}
+}
+
+// checkSquares refuses products by scales of blocks but of rows that have blocks and a weight that has squares.
+func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
+	block := Dim(Blocks(K, squareColumns))
+	switch {
+	case s.Invariant:
+		v.add(path, "give each row a scale, or leave Invariant out",
+			"%s has scales of blocks, and sums of these have no promised order", o.In[0])
+	case a.OfSquares() || !a.ByBlock() || !b.OfSquares():
+		v.add(path, "give all operands scales of rows, or place these so",
+			"scales of blocks are %s for rows and %s for their weight, and those of %s and %s are otherwise",
+			Tensor{Axes: []Axis{block, Dim(M)}}, Tensor{Axes: []Axis{Dim(Blocks(N, squareColumns)), block}}, o.In[0],
+			o.In[1])
+	}
+}
+
+// checkBlocks refuses functions to which a row is a block and that take more of it, or read what has rows of its own.
+func (s Schedule) checkBlocks(v *validation, path string, o Op) {
+	columns := s.Block(o)
+	if columns == 0 || len(o.In) != 1 {
+		return
+	}
+	from, to := s.scaleOf(o.In[0]).block(), s.scaleOf(o.Out).block()
+	last := len(o.Then) - 1
+	for i, f := range o.Then {
+		nodes := Nodes(f.Is)
+		alien := slices.ContainsFunc(f.Operands(), func(x Operand) bool {
+			return x.Lies != InPlace && x.Tensor != s.scaleOf(o.In[0]).Name
+		})
+		if alien || len(Heads(nodes)) > 0 || ReachOf(nodes) > Local && (i < last || to == 0) || from != 0 && to != 0 {
+			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let a schedule.Copy of its own do it",
+				"to the functions of %s a row is a block of %d columns, and %s takes more", o.Out, columns, f.Name())
+		}
+	}
+}
