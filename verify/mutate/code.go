@@ -74,7 +74,7 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		New: "a[i/d.N*blocks+block]"},
 	{File: "verify/sim/matmul.go", Text: "scales of B's blocks column by column",
 		Tests: "TestConformProcess/products_with_block_scales", Old: "b[i%d.N/driver.ScaleBlock*blocks+block]",
-		New: "b[block*(d.N/driver.ScaleBlock)+i%d.N/driver.ScaleBlock]"},
+		New: "b[(i%d.N/driver.ScaleBlock+block*d.N/driver.ScaleBlock)%(blocks*d.N/driver.ScaleBlock)]"},
 	{File: "runtime/driver/func.go", Text: "a K that no device takes", Tests: "TestConformProcess/bad_scaled_products",
 		Old: "d.K%16 != 0 || ", New: ""},
 }))
