@@ -14,6 +14,7 @@ const void *allgatherblocksfp8_kernels(const void *engine);
 const void *allgatherfp4_kernels(const void *engine);
 const void *allgathergateuppackets_kernels(const void *engine);
 const void *allgatherlinearbalancedonce_kernels(const void *engine);
+const void *allgatherlinearblocksfp8_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
 const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlinearquantised_kernels(const void *engine);
@@ -72,6 +73,8 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
+	sim.Compiled("allgatherlinearblocksfp8", "80f58d19837f14e95b62aa2b6b575281900627ae3bb3c5377e4689558558b166",
+		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
 	sim.Compiled("allgatherlinearkernels", "cd8cd0b2f9adc86ff57ec90ee6a608cbd3d8eee3a050de96054afdde3b71cf4a",

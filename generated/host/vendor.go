@@ -8,6 +8,7 @@ import (
 	_ "ovgen/generated/allgatherfp4"
 	_ "ovgen/generated/allgathergateuppackets"
 	_ "ovgen/generated/allgatherlinearbalancedonce"
+	_ "ovgen/generated/allgatherlinearblocksfp8"
 	_ "ovgen/generated/allgatherlinearkernels"
 	_ "ovgen/generated/allgatherlinearoneshot"
 	_ "ovgen/generated/allgatherlinearquantised"

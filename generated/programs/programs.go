@@ -14,6 +14,7 @@ import (
 	"ovgen/generated/allgatherlinearbalanced"
 	"ovgen/generated/allgatherlinearbalancedonce"
 	"ovgen/generated/allgatherlinearbatches"
+	"ovgen/generated/allgatherlinearblocksfp8"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -155,6 +156,8 @@ var All = []harness.Program{
 		allgatherlinearbalancedonce.New, (*allgatherlinearbalancedonce.Plan).Bind),
 	harness.Of(&allgatherlinearbatches.Program, schedules.AllGatherLinearBatches, allgatherlinearbatches.New,
 		(*allgatherlinearbatches.Plan).Bind),
+	harness.Of(&allgatherlinearblocksfp8.Program, schedules.AllGatherLinearBlocksFP8, allgatherlinearblocksfp8.New,
+		(*allgatherlinearblocksfp8.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, schedules.AllGatherLinearBroadcast, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, schedules.AllGatherLinearCollective1,

@@ -36,7 +36,7 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Tests: "TestFakeInOrder", Old: "from < orderRows; from +=", New: "from < 1; from +="},
 	{File: "runtime/driver/cuda/order.go", Text: "of many rows the first ones alone are compared",
 		Tests: "TestFakeInOrder", Old: ", {0, (m - orderRows) &^ 3}}", New: "}"},
-	{File: "runtime/driver/cuda/blas.c", Text: "algorithms that cut K", Tests: "TestFakeInOrder",
+	{File: "runtime/driver/cuda/product.c", Text: "algorithms that cut K", Tests: "TestFakeInOrder",
 		Old: "p->shape.in_order ? ask_in_order(p, pref, choices) : ask(", New: "ask("},
 }), within("verify/sim", []CodeMutant{
 	{File: "runtime/driver/func.go", Text: "rows in order of an operand that has none",

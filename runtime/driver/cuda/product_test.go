@@ -226,10 +226,11 @@ func TestFakeSecond(t *testing.T) {
 func TestFakeRowScales(t *testing.T) {
 	const form = " alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 "
 	const whole = " bias 0x300" + form + "14 modes 3 3 scales 0x500 0x400 at 0x200 0x100 "
-	const sums = " bias (nil)" + form + "0 modes 0 0 scales (nil) (nil) at 0x200 0x100 "
+	const sums = " bias (nil)" + form + "0 modes 0 0 scales (nil) (nil) to 0x2000 room 0x2400 at 0x200 0x100 "
 	dir := buildFakes(t)
 	for _, x := range []struct{ env, want, launch string }{{"FAKE_SUMS=", sums,
-		"launch 0x62 (1,8,1) (128,1,1) shared 0 on 0x50: 4096 extra (nil)\n"}, {"FAKE=", whole, ""}} {
+		"launch 0x62 (1,8,1) (128,1,1) shared 0 on 0x50: 4096 extra (nil)\n" +
+			"rescale 0x1000 0x2000 0x400 0x500 0x300 32\n"}, {"FAKE=", whole, ""}} {
 		out := inChild(t, dir, "TestFakeScaled", blasVariable+"="+dir, choices.Variable+"="+t.TempDir(),
 			"FAKE_BLAS=120900", x.env)
 		drivers := strings.Split(out, "heuristic\n")

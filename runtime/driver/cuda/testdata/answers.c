@@ -232,6 +232,9 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
                         void **extra) {
   dprintf(2, "launch %p (%u,%u,%u) (%u,%u,%u) shared %u on %p: %u extra %p\n", (void *)f, gx, gy, gz, bx, by, bz,
           shared, (void *)s, *(unsigned *)params[0], (void *)extra);
+  const unsigned long long *x = params[0];
+  if ((uintptr_t)f == 'b') /* bf16_rescale */
+    dprintf(2, "rescale %#llx %#llx %#llx %#llx %#llx %llu\n", x[0], x[1], x[2], x[3], x[4], x[5]);
   return 0;
 }
 

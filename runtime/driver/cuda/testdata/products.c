@@ -83,7 +83,7 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
                               const void *b, const struct layout *lb, const float *beta, const void *c,
                               const struct layout *lc, void *d, const struct layout *ld, const void *algo,
                               void *workspace, size_t bytes, void *stream) {
-  (void)h, (void)workspace, (void)bytes, (void)stream;
+  (void)h, (void)bytes, (void)stream;
   unsigned long long which = ((const cublasLtMatmulAlgo_t *)algo)->data[0];
   /* The result, for the copy of the fake libcuda: algorithm FAKE_ODD has bits by the number of rows, in its
      second run alone where FAKE_LATE is set. */
@@ -100,6 +100,7 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
   say("a", la), say("b", lb), say("c", lc);
   if (la->type != lc->type) dprintf(2, " types %d %d %d modes %d %d scales %p %p", la->type, lb->type, lc->type,
                                    op->mode_a, op->mode_b, op->scale_a, op->scale_b);
+  if (sums) dprintf(2, " to %p room %p", d, workspace);
   dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");
   return 0;
 }
