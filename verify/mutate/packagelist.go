@@ -98,15 +98,15 @@ var Packages = []PackageMutant{
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{
-		{"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))",
-			"p.scales.Peer(peer, 0), p.scalesCgathered.Size((peer+1)%d))"}}},
+		{"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))",
+			"p.scales.Peer(peer, 0), p.scalesgathered.Size((peer+1)%d))"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "scales ahead of the word of their codes", Edits: []Edit{
-		{"		q.Wait(p.copy, p.ready, peer)\n		q.Set(p.copy, p.scalesCgathered.Part(peer), " +
-			"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))\n",
-			"		q.Set(p.copy, p.scalesCgathered.Part(peer), " +
-				"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))\n		q.Wait(p.copy, p.ready, peer)\n"}}},
-	{Package: "allgathervquantised", File: "program.go", Text: "the rows of one rank alone made", Edits: []Edit{
-		{"p.c.Total()", "p.c.Size(r)"}}},
+		{"		q.Wait(p.copy, p.ready, peer)\n		q.Set(p.copy, p.scalesgathered.Part(peer), " +
+			"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))\n",
+			"		q.Set(p.copy, p.scalesgathered.Part(peer), " +
+				"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))\n		q.Wait(p.copy, p.ready, peer)\n"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "as many rows made as the own rank has", Edits: []Edit{
+		{"p.c.Part(peer), p.c.Size(peer),", "p.c.Part(peer), p.c.Size(r),"}}},
 	{Package: "alltoallfp8", File: "program.go", Text: "scales for the rank behind", Edits: []Edit{
 		{"p.scaleA.Peer(peer, int64(r)*p.chunkScaleA)", "p.scaleA.Peer(peer, int64((r+1)%d)*p.chunkScaleA)"}}},
 	{Package: "alltoallvfp8", File: "program.go", Text: "scales behind the word that lets them be overwritten",
