@@ -88,7 +88,8 @@ var Packages = []PackageMutant{
 			"		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), " +
 			"p.scalesCgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
-		{"p.scalesgathered.At(int64(peer)*p.chunkScales))", "p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
+		{"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))",
+			"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales+4))"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
 		{"p.scales.Peer(peer, 0), p.chunkScales)", "p.scales.Peer((peer+1)%d, 0), p.chunkScales)"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "blocks of 256", Edits: []Edit{
