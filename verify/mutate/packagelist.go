@@ -82,11 +82,11 @@ var Packages = []PackageMutant{
 	{Package: "allgathervfp4", File: "program.go", Text: "a byte for each code", Edits: []Edit{
 		{"b.Uneven(p.codes, int64(n/2),", "b.Uneven(p.codes, int64(n),"}}},
 	{Package: "allgathervfp4", File: "program.go", Text: "last run's scales", Edits: []Edit{
-		{"		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), " +
-			"p.scalesCgathered.Size(peer))\n", ""},
+		{"		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), " +
+			"p.scalesgathered.Size(peer))\n", ""},
 		{"	q.Post(p.copy, p.read)\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n" +
-			"		q.Set(p.copy, p.scalesCgathered.Part(peer), p.scales.Peer(peer, 0), " +
-			"p.scalesCgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
+			"		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), " +
+			"p.scalesgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
 		{"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))",
 			"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales+4))"}}},
