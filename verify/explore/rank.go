@@ -153,7 +153,7 @@ func (b *rankBuilder) op(o *ops.Op) {
 			b.add(o.Stream, &step{kind: access, op: o, name: "count in " + o.Count.String(), writes: b.count(o)})
 		}
 		b.signal(o)
-		if len(o.Uses) > 0 {
+		if len(o.Uses) > 0 || o.Kind != ops.Signal { // a launch on no bytes is of its run as well
 			b.access(o)
 		}
 	}
