@@ -95,10 +95,10 @@ func (r *Rank) inEight(list []weight) []weight {
 func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 
 // mostNarrow is the most rows of a step whose products have weights alone of eight bits, by a kernel of the packages.
-// Rows of larger steps get eight bits too, for the library: of 4 layers of 8B's sizes on two H200s a step takes .55 ms
-// by weights alone and .61 so for 16 rows, .62 and .61 for 24, .69 and .62 for 32, .94 and .64 for 64
-// (docs/results/2026-11-28-eight-llama-rows-2.txt).
-var mostNarrow = 16
+// Rows of larger steps get eight bits too, for the library: of 4 layers of 8B's sizes on one H200 a step takes .76 ms by
+// weights alone and .73 so for 1 row, .76 and .76 for 8, .84 and .77 for 16, 1.45 and .85 for 64
+// (docs/results/2026-11-28-eight-llama-sums-1.txt). So few rows stay as exact as in bf16.
+var mostNarrow = 8
 
 // scaled says that what the products of a bucket of rows that all ranks have read has eight bits.
 func (r *Rank) scaled(b Bucket) bool { return r.ofEight() && !b.Spread && b.Rows > mostNarrow }
