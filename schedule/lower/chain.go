@@ -52,6 +52,7 @@ type stage struct {
 	arriving           func(w *writer, s *stage) arrival // how rows come in pieces
 	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
 	cutAt              string                            // the field that says so
+	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
 }
 

@@ -13,7 +13,7 @@ import (
 // makerOf is the stage that makes the own rows of another one in the parts that travel; nil: they are there already.
 func (w *writer) makerOf(s *stage) *stage {
 	i := slices.Index(w.chain.stages, s) - 1
-	if i < 0 || s.cut < 2 || !s.pulls() {
+	if i < 0 || s.cut < 2 || !s.asMade || !s.pulls() {
 		return nil
 	}
 	from := w.chain.stages[i]

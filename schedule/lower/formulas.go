@@ -36,7 +36,7 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o.In[0])) {
+		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
 			sum := o
 			for sum.Out += between(partial); d.known(sum.Out); {
 				sum.Out += "s"
@@ -87,15 +87,16 @@ func (d *draft) gathered(o schedule.Op) bool {
 	})
 }
 
-// comesByRanks says that uneven rows come one rank's after another's, and functions of them are made as they come.
-func (d *draft) comesByRanks(name string) bool {
-	way := Default(gatherBalanced)
+// comesByRanks says that uneven rows come one rank's after another's, and that functions of them, which no product
+// reads, are made as they come.
+func (d *draft) comesByRanks(o schedule.Op) bool {
+	name, way := o.In[0], Default(gatherBalanced)
 	for _, m := range d.original.Moves {
 		if m.Of == name && m.Way != nil {
 			way = m.Way
 		}
 	}
-	return d.uneven(name) && slices.ContainsFunc(lowerings, func(l lowering) bool {
+	return d.uneven(name) && !ofProducts(d.schedule, o.Out) && slices.ContainsFunc(lowerings, func(l lowering) bool {
 		return l.need == gatherBalanced && l.takes(way)
 	})
 }

@@ -39,7 +39,7 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return refused(d.at(), "leave the batches out, or use another way",
 			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
 	}
-	s.arriving = pulling{parts: w.Parts, withStep: w.WithStep}.rows
+	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
 	if s.once = w.Once || len(s.ops) == 0 && w == (schedule.Pull{By: w.By}); s.once {
 		return nil
 	}
