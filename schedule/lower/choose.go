@@ -143,14 +143,29 @@ func instead(of []string) string {
 	return "move " + strings.Join(of, " or ")
 }
 
-// besides says that the placements of an operation's other tensors decide whether a tensor travels.
+// besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
+// operands that has it, or of all that copy it.
 func (d *draft) besides(tensor string) string {
+	var copies []string
 	for _, o := range d.original.Ops {
-		if list := append(slices.Clone(o.In), o.Out); len(o.In) > 1 && slices.Contains(list, tensor) {
-			return "; what travels follows from the placements of " + strings.Join(list, ", ")
+		list := append(slices.Clone(o.In), o.Out)
+		switch {
+		case !slices.Contains(list, tensor):
+		case len(o.In) > 1:
+			return placements(list)
+		default:
+			copies = append(copies, list...)
 		}
 	}
-	return ""
+	if len(copies) < 3 {
+		return ""
+	}
+	slices.Sort(copies)
+	return placements(slices.Compact(copies))
+}
+
+func placements(of []string) string {
+	return "; what travels follows from the placements of " + strings.Join(of, ", ")
 }
 
 // Default is the way of a communication that a schedule leaves open.

@@ -93,7 +93,8 @@ func blockAxis(scales schedule.Tensor) (a schedule.Axis, ok bool) {
 // apart refuses scales that lie block by block of rows of which something takes a part: theirs lie apart.
 func (x *scaling) apart(rows string) error {
 	return refused("Tensors", "give each row a scale, or let one copy and one product take all rows that a rank has",
-		"the scales of %s lie block by block, and those of a part of its rows do not lie together", rows)
+		"the scales of %s lie block by block, and those of a part of its rows do not lie together",
+		strings.TrimSuffix(rows, gatheredSuffix))
 }
 
 // moved is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
