@@ -106,14 +106,14 @@ func (d *Driver) closeBlas() error {
 			C.ovgen_product_destroy(C.uintptr_t(p.handle))
 		}
 		clear(d.products)
-		if d.scaling != 0 {
-			C.ovgen_module_unload(d.ctx, d.scaling)
-		}
 		if r := C.ovgen_blas_destroy(d.blas); r != 0 {
 			return blasStatus("cublasLtDestroy", r)
 		}
 		d.blas = 0
-		return nil
+		if d.scaling == 0 {
+			return nil
+		}
+		return check("cuModuleUnload", C.ovgen_module_unload(d.ctx, d.scaling))
 	})
 }
 
