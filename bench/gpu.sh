@@ -15,6 +15,7 @@
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
+# scaled   70B's layers of eight bits, and quantised gathers, beside torch's products with NCCL and its symmetric memory
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
@@ -139,6 +140,13 @@ if [ "$PART" = eight ]; then
   grep '^ *|' "$OUT/eight-llama-$gpus.txt"
   [ "${ROWS:-}" = none ] || part eight-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" \
     -rounds "${ROUNDS:-11}" ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
+  exit $failed
+fi
+
+# scaled: layers of eight bits beside torch's, TABLES chooses some.
+if [ "$PART" = scaled ]; then
+  part "scaled-$gpus" timeout 400 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+    bench/eight.py --library "$BIN/libovgen.so" --rounds "${ROUNDS:-11}" ${TABLES:+--tables "$TABLES"}
   exit $failed
 fi
 

@@ -55,16 +55,18 @@ class Point:
 
     def __init__(self, job, group):
         self.job, self.group, self.graphs, self.plans, self.wrong = job, group, {}, [], {}
+        self.calls = []  # which keep the tensors that the graphs read
 
     def add(self, name, call, result=None, reference=None):
-        """Captures calls of a variant, which makes result; on all ranks, or on none."""
+        """Captures calls of a variant, which makes result or returns it; on all ranks, or on none."""
         def warm():
             for _ in range(WARM):
-                call()
+                out = call()
             torch.cuda.synchronize()
-        _, wrong = self.job.attempt(warm)
-        if not wrong and reference is not None and not self.job.agree(torch.equal(result, reference)):
-            wrong = "it has other bits than the reference"
+            return out
+        out, wrong = self.job.attempt(warm)
+        if not wrong and reference is not None:
+            wrong = self.differs(reference, out if result is None else result)
         if wrong:
             self.wrong[name] = wrong
             return
@@ -73,6 +75,11 @@ class Point:
             for _ in range(CALLS):
                 call()
         self.graphs[name] = graph
+        self.calls.append(call)
+
+    def differs(self, reference, result):
+        """How a result is wrong, or an empty text."""
+        return "" if self.job.agree(torch.equal(result, reference)) else "it has other bits than the reference"
 
     def note(self, error):
         """Reports that cuBLASLt's choices are not among the products."""
@@ -141,6 +148,7 @@ class Point:
         """Collective: until then peers read the memory that the plans are bound to."""
         torch.cuda.synchronize()
         self.graphs.clear()
+        self.calls.clear()
         self.job.window.clear()
         for plan in self.plans:
             plan.close()

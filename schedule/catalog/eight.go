@@ -14,6 +14,14 @@ var AllGatherLinearFP8 = s.Schedule{
 	Ops:     linear,
 }
 
+// AllGatherLinearPacketsFP8 is AllGatherLinearPackets of operands of eight bits with a scale for each row: codes and
+// scales are packets of a kernel each. Choose it where AllGatherLinearPackets is chosen.
+var AllGatherLinearPacketsFP8 = s.Schedule{
+	Tensors: AllGatherLinearFP8.Tensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
+}
+
 // AllGatherQKVFP8 is AllGatherQKV of operands of eight bits, as AllGatherLinearFP8 is AllGatherLinear.
 var AllGatherQKVFP8 = s.Schedule{
 	Tensors: scaled(true, AllGatherQKV.Tensors, "A", "B", "B2", "B3"),
@@ -25,6 +33,14 @@ var AllGatherQKVFP8 = s.Schedule{
 var LinearReduceScatterFP8 = s.Schedule{
 	Tensors: scaled(true, linearScattered, "A", "B"),
 	Ops:     product,
+}
+
+// LinearReduceScatterPacketsFP8 is LinearReduceScatterPackets of operands of eight bits with a scale for each row. Choose
+// it where LinearReduceScatterPackets is chosen.
+var LinearReduceScatterPacketsFP8 = s.Schedule{
+	Tensors: LinearReduceScatterFP8.Tensors,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
 // LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Measures layers of eight bits on the GPUs of one host: ovgen's packages, torch's products with NCCL, and PyTorch's
+symmetric memory (torch 2.11), beside 16 bits, in the same rounds.
+
+    torchrun --nproc-per-node 2 bench/eight.py --library libovgen.so [--tables first,second,gather] [--rounds 11]
+
+Without torchrun it is tried on one GPU. Forms are captured and timed as those of bench/small.py are. All have the same
+numbers: codes of e4m3 whose scales are powers of two, so that 16 bits hold them exactly and quantising gives the codes
+again. Results may differ by the order of their sums. Products of eight bits are torch._scaled_mm with scales of rows,
+without fast accumulation, which ovgen does not ask for either; what quantises for NCCL is compiled by torch.compile.
+
+    first    70B's first layer: all-gather and product, of rows that have 16 bits, eight, or are quantised first
+    second   70B's second layer: product and reduce-scatter
+    gather   an all-gather of 8192 and of 128 rows of 7168 columns, quantised ahead of it and widened behind
+"""
+from job import Job, dist, local_rank, torch  # first: it sets variables that CUDA reads
+
+import argparse
+import sys
+
+import peers
+import products
+import small
+from ours import ovgen
+from window import Window
+
+ROWS = (128, 512, 1024, 2048, 4096, 8192)
+SIZES = ((8192, 7168), (128, 7168))  # rows of all ranks, and columns, of table gather
+SCALE = 2.0 ** -9
+GREATEST = 448  # of e4m3
+ARENA = 2 << 30
+WINDOW = 2 << 30  # bytes, for the buffers of NCCL at one point
+E4M3 = torch.float8_e4m3fn
+
+
+class Point(small.Point):
+    """A point whose results may be rounded in another order than the reference."""
+
+    def differs(self, reference, result):
+        return self.job.differs(reference, result)
+
+
+def codes(job, *shape):
+    """Random codes, of which each row has one that is above half of the greatest."""
+    return torch.empty(shape, device=job.device).uniform_(-GREATEST, GREATEST).to(E4M3)
+
+
+def widened(c, scale=SCALE):
+    return (c.float() * scale).bfloat16()
+
+
+def scales(job, n):
+    return torch.full((n,), SCALE, device=job.device)
+
+
+def quantise(x, least):
+    """Codes of rows, and their scales: the least powers of two that are no less than the greatest size over 448."""
+    greatest = x.float().abs().amax(1, keepdim=True) / GREATEST
+    scale = torch.exp2(torch.ceil(torch.log2(torch.maximum(greatest, least))))
+    return (x.float() / scale).to(E4M3), scale
+
+
+def scaled(a, scale_a, w, scale_w, out):
+    torch._scaled_mm(a, w.t(), scale_a.view(-1, 1), scale_w.view(1, -1), out_dtype=out.dtype, out=out)
+
+
+def all_gather(out, part):
+    """NCCL's all-gather of bytes: it knows no e4m3."""
+    dist.all_gather_into_tensor(out.view(torch.uint8).flatten(), part.view(torch.uint8).flatten())
+
+
+def first(job, group, rounds):
+    k, n = peers.MODELS["70B"][0], peers.MODELS["70B"][1] // job.ranks
+    w8, scale_w, squares = codes(job, n, k), scales(job, n), scales(job, n // 128 * (k // 128))
+    w, bias, least = widened(w8), torch.zeros(n, dtype=torch.bfloat16, device=job.device), scales(job, 1) / 2**20
+    for m in ROWS:
+        rows, point = m // job.ranks, Point(job, group)
+        a8, scale_a = codes(job, rows, k), scales(job, rows)
+        a, own, own_scales = widened(a8), torch.empty_like(a8), torch.empty(k // 128 * rows, device=job.device)
+        whole8, whole_scales = torch.empty(m, k, dtype=E4M3, device=job.device), torch.empty(m, device=job.device)
+        whole, c = (torch.empty(m, columns, dtype=a.dtype, device=job.device) for columns in (k, n))
+        dist.all_gather_into_tensor(whole, a)
+        all_gather(whole8, a8), all_gather(whole_scales, scale_a)
+        reference = torch.mm(whole, w.t())
+        product, _, without = products.fastest(whole, w, c)
+        point.note(without)
+        point.add("product", lambda: product(whole, w, c))
+        point.add("product-e4m3", lambda: scaled(whole8, whole_scales, w8, scale_w, c), c, reference)
+        point.collective(dist.all_gather_into_tensor, whole, a, after=lambda out: product(out, w, c))
+
+        def eight(part, part_scales):
+            all_gather(whole8, part), all_gather(whole_scales, part_scales)
+            scaled(whole8, whole_scales, w8, scale_w, c)
+        point.add("nccl-e4m3", lambda: eight(a8, scale_a), c, reference)
+        made = torch.compile(quantise, dynamic=False)
+        point.add("nccl-quantised", lambda: eight(*made(a, least)), c, reference)
+        torch_first(job, point, a, w, (a8, scale_a, w8, scale_w), reference)
+        shape = ovgen.Shape(m, k, n, ovgen.BF16)
+        for name in ("allgatherlinear", "allgatherlinearpackets"):
+            point.package(name, shape, c, reference, A=a, B=w, Bias=bias, C=c)
+        for name in ("allgatherlinearfp8", "allgatherlinearpacketsfp8"):
+            point.package(name, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, Bias=bias, C=c)
+        point.package("allgatherlinearquantised", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
+            ScaleB=scale_w, Bias=bias, C=c)
+        point.package("allgatherlinearblocksfp8", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
+            ScaleB=squares, Bias=bias, C=c)
+        small.report(job, f"70B fc1 {m}", point, rounds)
+
+
+def torch_first(job, point, a, w, eight, reference):
+    """PyTorch's fused all-gather and product, of 16 bits and of eight."""
+    (a8, scale_a, w8, scale_w), name = eight, job.group.group_name
+    shared, shared8 = job.symmetric(*a.shape).copy_(a), job.symmetric(*a8.shape, dtype=E4M3).copy_(a8)
+    point.add("torch", lambda: torch.ops.symm_mem.fused_all_gather_matmul(shared, [w.t()], 0, name,
+        return_A=False)[1][0], None, reference)
+    point.add("torch-e4m3", lambda: torch.ops.symm_mem.fused_all_gather_scaled_matmul(shared8, [w8.t()],
+        scale_a.view(-1, 1), [scale_w.view(1, -1)], 0, name, [None], [None], [a.dtype], [False])[1][0], None, reference)
+
+
+def second(job, group, rounds):
+    n, k = peers.MODELS["70B"][0], peers.MODELS["70B"][1] // job.ranks
+    w8, scale_w, name = codes(job, n, k), scales(job, n), job.group.group_name
+    w = widened(w8)
+    for m in ROWS:
+        point, a8, scale_a = Point(job, group), codes(job, m, k), scales(job, m)
+        a, partial = widened(a8), torch.empty(m, n, dtype=torch.bfloat16, device=job.device)
+        shared, shared8 = job.symmetric(*a.shape).copy_(a), job.symmetric(*a8.shape, dtype=E4M3).copy_(a8)
+        c = torch.empty(m // job.ranks, n, dtype=a.dtype, device=job.device)
+        torch.mm(a, w.t(), out=partial)
+        reference = small.summed(partial).chunk(job.ranks)[job.rank].contiguous()
+        product, _, without = products.fastest(a, w, partial)
+        point.note(without)
+        point.add("product", lambda: product(a, w, partial))
+        point.add("product-e4m3", lambda: scaled(a8, scale_a, w8, scale_w, partial))
+        point.collective(dist.reduce_scatter_tensor, c, partial, lambda into: product(a, w, into))
+
+        def eight():
+            scaled(a8, scale_a, w8, scale_w, partial)
+            dist.reduce_scatter_tensor(c, partial)
+        point.add("nccl-e4m3", eight, c, reference)
+        point.add("torch", lambda: torch.ops.symm_mem.fused_matmul_reduce_scatter(shared, w.t(), "sum", 0, name), None,
+            reference)
+        point.add("torch-e4m3", lambda: torch.ops.symm_mem.fused_scaled_matmul_reduce_scatter(shared8, w8.t(),
+            scale_a.view(-1, 1), scale_w.view(1, -1), "sum", 0, 0, name, [m, n], None, None, a.dtype, False), None,
+            reference)
+        shape = ovgen.Shape(m, k * job.ranks, n, ovgen.BF16)
+        for name in ("linearreducescatter", "linearreducescatterpackets"):
+            point.package(name, shape, c, reference, A=a, B=w, C=c)
+        for name in ("linearreducescatterfp8", "linearreducescatterpacketsfp8"):
+            point.package(name, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, C=c)
+        small.report(job, f"70B fc2 {m}", point, rounds)
+
+
+def gather(job, group, rounds):
+    for m, n in SIZES:
+        rows, point, least = m // job.ranks, Point(job, group), scales(job, 1) / 2**20
+        a, own, own_scales = widened(codes(job, rows, n)), codes(job, rows, n), torch.empty(rows, device=job.device)
+        fours, four_scales = (torch.empty(rows, n // part, dtype=torch.uint8, device=job.device) for part in (2, 16))
+        whole8, whole_scales = torch.empty(m, n, dtype=E4M3, device=job.device), torch.empty(m, 1, device=job.device)
+        c, reference = (torch.empty(m, n, dtype=a.dtype, device=job.device) for _ in range(2))
+        dist.all_gather_into_tensor(reference, a)
+        point.collective(dist.all_gather_into_tensor, c, a)
+        made = torch.compile(quantise, dynamic=False)
+        read = torch.compile(lambda codes, scale: (codes.float() * scale).bfloat16(), dynamic=False)
+
+        def eight():
+            part, scale = made(a, least)
+            all_gather(whole8, part), all_gather(whole_scales, scale)
+            return read(whole8, whole_scales)
+        point.add("nccl-quantised", eight, None, reference)
+        shape = small.Plain(m, n, ovgen.BF16)
+        point.package("allgather", shape, c, reference, A=a, C=c)
+        point.package("allgatheroneshot", shape, c, reference, A=a, C=c)
+        point.package("allgatherpackets", shape, c, reference, A=a, C=c)
+        point.package("allgatherquantised", shape, c, reference, A=a, Codes=own, Scales=own_scales, C=c)
+        point.package("allgatherquantisedpackets", shape, c, reference, C=c, A=a, Codes=own, Scales=own_scales)
+        point.package("allgatherfp4", shape, c, None, A=a, Codes=fours, Scales=four_scales, C=c)
+        small.report(job, f"all-gather {m} x {n}", point, rounds)
+
+
+def main():
+    f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    f.add_argument("--library", required=True, help="the libovgen.so of the catalog")
+    f.add_argument("--tables", default=",".join(TABLES), help=f"with commas, of {', '.join(TABLES)}")
+    f.add_argument("--rounds", type=int, default=11, help="measured rounds (11)")
+    o = f.parse_args()
+    tables = o.tables.split(",")
+    if set(tables) - set(TABLES) or o.rounds < 1:
+        sys.exit(f"eight.py: --tables has {', '.join(TABLES)}, and --rounds is positive")
+    job = Job(alone=True)
+    job.window = Window(job, WINDOW)
+    group = ovgen.Group(ovgen.Library(o.library), device=local_rank(), arena_bytes=ARENA)
+    if job.rank == 0:
+        print(f"# torch {torch.__version__}, {job.ranks} ranks, NVLink multicast off; us a call in a graph of "
+              f"{small.CALLS}, median of the slowest rank over {o.rounds} rounds", flush=True)
+        print(f"# NCCL's symmetric window: {job.window}", flush=True)
+    for table in tables:
+        TABLES[table](job, group, o.rounds)
+    if job.rank == 0:
+        print(peers.tally(job.tried))
+    group.close()
+    job.window.close()
+    dist.destroy_process_group()
+
+
+TABLES = {"first": first, "second": second, "gather": gather}
+
+if __name__ == "__main__":
+    main()
