@@ -83,6 +83,8 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
 	sim.Compiled("allgatherlinearpackets", "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
+	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
+		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearquantised", "0c4aa749cb7dea8deaf100fef0f06bcd519251329813426c264cb74129037340",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
@@ -192,6 +194,8 @@ func init() {
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("linearreducescatterpackets", "747f2dab1ea1d971fb7dae3912f342a13d707b5556c94644dbd31d7ee2350d88",
 		unsafe.Pointer(C.allreducepackets_kernels))
+	sim.Compiled("linearreducescatterpacketsfp8", "8104769aa10bfce15b5ae6c0fdcc31863d48a3e2fa820d60aeaacd119b8dfd8d",
+		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",

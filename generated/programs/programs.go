@@ -30,6 +30,7 @@ import (
 	"ovgen/generated/allgatherlinearnccl4"
 	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearpackets"
+	"ovgen/generated/allgatherlinearpacketsfp8"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearquantised"
@@ -111,6 +112,7 @@ import (
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterpackets"
+	"ovgen/generated/linearreducescatterpacketsfp8"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
@@ -188,6 +190,8 @@ var All = []harness.Program{
 		(*allgatherlinearoneshot.Plan).Bind),
 	harness.Of(&allgatherlinearpackets.Program, schedules.AllGatherLinearPackets, allgatherlinearpackets.New,
 		(*allgatherlinearpackets.Plan).Bind),
+	harness.Of(&allgatherlinearpacketsfp8.Program, schedules.AllGatherLinearPacketsFP8, allgatherlinearpacketsfp8.New,
+		(*allgatherlinearpacketsfp8.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, schedules.AllGatherLinearParts, allgatherlinearparts.New,
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, schedules.AllGatherLinearPut, allgatherlinearput.New,
@@ -323,6 +327,8 @@ var All = []harness.Program{
 		linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind),
 	harness.Of(&linearreducescatterpackets.Program, schedules.LinearReduceScatterPackets,
 		linearreducescatterpackets.New, (*linearreducescatterpackets.Plan).Bind),
+	harness.Of(&linearreducescatterpacketsfp8.Program, schedules.LinearReduceScatterPacketsFP8,
+		linearreducescatterpacketsfp8.New, (*linearreducescatterpacketsfp8.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, schedules.LinearReduceScatterPutKernels,
 		linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	harness.Of(&linearreducescatterring.Program, schedules.LinearReduceScatterRing, linearreducescatterring.New,
