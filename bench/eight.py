@@ -96,10 +96,10 @@ def first(job, group, rounds):
         point.add("nccl-quantised", lambda: eight(*made(a, least)), c, reference)
         torch_first(job, point, a, w, (a8, scale_a, w8, scale_w), reference)
         shape = ovgen.Shape(m, k, n, ovgen.BF16)
-        for name in ("allgatherlinear", "allgatherlinearpackets"):
-            point.package(name, shape, c, reference, A=a, B=w, Bias=bias, C=c)
-        for name in ("allgatherlinearfp8", "allgatherlinearpacketsfp8"):
-            point.package(name, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, Bias=bias, C=c)
+        for package in ("allgatherlinear", "allgatherlinearpackets"):
+            point.package(package, shape, c, reference, A=a, B=w, Bias=bias, C=c)
+        for package in ("allgatherlinearfp8", "allgatherlinearpacketsfp8"):
+            point.package(package, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, Bias=bias, C=c)
         point.package("allgatherlinearquantised", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
             ScaleB=scale_w, Bias=bias, C=c)
         point.package("allgatherlinearblocksfp8", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
@@ -144,10 +144,10 @@ def second(job, group, rounds):
             scale_a.view(-1, 1), scale_w.view(1, -1), "sum", 0, 0, name, [m, n], None, None, a.dtype, False), None,
             reference)
         shape = ovgen.Shape(m, k * job.ranks, n, ovgen.BF16)
-        for name in ("linearreducescatter", "linearreducescatterpackets"):
-            point.package(name, shape, c, reference, A=a, B=w, C=c)
-        for name in ("linearreducescatterfp8", "linearreducescatterpacketsfp8"):
-            point.package(name, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, C=c)
+        for package in ("linearreducescatter", "linearreducescatterpackets"):
+            point.package(package, shape, c, reference, A=a, B=w, C=c)
+        for package in ("linearreducescatterfp8", "linearreducescatterpacketsfp8"):
+            point.package(package, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, C=c)
         small.report(job, f"70B fc2 {m}", point, rounds)
 
 

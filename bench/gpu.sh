@@ -16,6 +16,7 @@
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # scaled   70B's layers of eight bits, and quantised gathers, beside torch's products with NCCL and its symmetric memory
+# gathers  gathers that quantise, by the copy engine, by the kernel that widens and by packets, in several parts
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
@@ -147,6 +148,16 @@ fi
 if [ "$PART" = scaled ]; then
   part "scaled-$gpus" timeout 400 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/eight.py --library "$BIN/libovgen.so" --rounds "${ROUNDS:-11}" ${TABLES:+--tables "$TABLES"}
+  exit $failed
+fi
+
+# gathers: bits, and times of 8192 to 128 rows of 7168.
+if [ "$PART" = gathers ]; then
+  part "gathers-verify-$gpus" timeout 90 "$BIN/gathers-run" verify all -ranks "$gpus" -driver cuda -type bf16 \
+    -iters 5 -delays -straggler
+  part "gathers-$gpus" timeout 90 "$BIN/gathers-run" bench -inturn -ranks "$gpus" -driver cuda -type bf16 \
+    -shapes '8192,0,7168;2048,0,7168;512,0,7168;128,0,7168' plain engine1 engine4 read1 read2 read4 read8 readsignals \
+    packets foursengine4 foursread1 foursread4
   exit $failed
 fi
 

@@ -21,6 +21,7 @@ type Pass struct {
 // Passes are all passes, in the order in which they run on every program.
 var Passes = []Pass{
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
+	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there", nil, atPeers},
 	{"scales", "scales lie as their rows do, travel with them, and products have them", nil, scales},
 	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within", "scales"},
 		handles},

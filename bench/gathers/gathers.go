@@ -1,0 +1,48 @@
+// Package gathers declares all-gathers that quantise, by the copy engine and by the kernel that widens, which reads the
+// peers' codes itself, in several numbers of parts. bench/gpu.sh gathers compares them. Only make gpu-build generates
+// their packages.
+package gathers
+
+import (
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// Plain is the gather of 16 bits, and Packets the quantised one by packets.
+var (
+	Plain   = catalog.AllGather
+	Packets = catalog.AllGatherQuantisedPackets
+)
+
+// Engine has the copy engine bring codes, in so many parts.
+var (
+	Engine1 = quantised(s.Pull{})
+	Engine4 = quantised(s.Pull{Parts: 4, WithStep: true})
+)
+
+// Read has the kernel that widens read the codes at the peer, in so many parts.
+var (
+	Read1 = quantised(s.Pull{WithStep: true, By: s.KernelCopies})
+	Read2 = quantised(s.Pull{Parts: 2, WithStep: true, By: s.KernelCopies})
+	Read4 = quantised(s.Pull{Parts: 4, WithStep: true, By: s.KernelCopies})
+	Read8 = quantised(s.Pull{Parts: 8, WithStep: true, By: s.KernelCopies})
+)
+
+// ReadSignals has kernels signal too.
+var ReadSignals = quantised(s.Pull{WithStep: true, By: s.Kernels})
+
+// Fours are of four bits.
+var (
+	FoursEngine4 = fours(s.Pull{Parts: 4, WithStep: true})
+	FoursRead1   = fours(s.Pull{WithStep: true, By: s.KernelCopies})
+	FoursRead4   = fours(s.Pull{Parts: 4, WithStep: true, By: s.KernelCopies})
+)
+
+func quantised(way s.Pull) s.Schedule { return by(catalog.AllGatherQuantised, way) }
+
+func fours(way s.Pull) s.Schedule { return by(catalog.AllGatherFP4, way) }
+
+func by(of s.Schedule, way s.Pull) s.Schedule {
+	of.Moves = []s.Move{{Of: "Codes", Way: way}}
+	return of
+}
