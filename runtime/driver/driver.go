@@ -248,8 +248,8 @@ type Kernel struct {
 	Params int // size of its parameter struct in bytes
 	// Shared is the dynamic shared memory of a block in bytes; Cluster how many blocks a cluster has, 0 for none.
 	Shared, Cluster int
-	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
-	Only int
+	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from From, or 8.0, on.
+	Only, From int
 	// AtOnce: all blocks of a launch run at the same time, since some wait for results of others. So a grid has no more
 	// blocks than the device has room for.
 	AtOnce bool

@@ -137,8 +137,12 @@ type Params struct {
 func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
-			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})),
-				Shared: k.Shared(), Early: k.Early, Row: Row{typ, k.Narrow}})
+			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
+				Early: k.Early, Row: Row{typ, k.Narrow}}
+			if k.Early {
+				code.From = 90
+			}
+			list = append(list, code)
 		}
 	}
 	return list

@@ -251,6 +251,9 @@ func (t *Table) Code() []driver.Kernel {
 			if k.Makes() {
 				code.Function = k.Made.Word
 			}
+			if k.Narrows() {
+				code.From = narrowing
+			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
 				code.AtOnce, code.Threads = k.Scatters(), TileThreads

@@ -112,7 +112,7 @@ type CapabilityError struct {
 func (e *CapabilityError) Error() string {
 	which, instead := "alone", "use a schedule without tiles, such as one by schedule.Pull"
 	if e.Later {
-		which, instead = "or later", "leave Constant out of the schedule"
+		which, instead = "or later", "use a schedule without Constant, and without Quantise to eight bits"
 	}
 	return fmt.Sprintf("kernel %s of %s runs on GPUs of compute capability %d.%d %s, and this one has %d.%d (%s)",
 		e.Kernel, e.Program, e.Needs/10, e.Needs%10, which, e.Have/10, e.Have%10, instead)

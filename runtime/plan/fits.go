@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -18,8 +17,8 @@ func (p *Program) runs(on driver.Properties) error {
 	have := 10*on.Major + on.Minor
 	for _, k := range p.Code.Kernels {
 		switch {
-		case k.Only != 0 && k.Only != have, k.Early && have < 90:
-			return &CapabilityError{p.Name, k.Name, cmp.Or(k.Only, 90), have, k.Early}
+		case k.Only != 0 && k.Only != have, k.From > have:
+			return &CapabilityError{p.Name, k.Name, max(k.Only, k.From), have, k.Only == 0}
 		case on.Multiprocessors < k.Multiprocessors:
 			return &BlocksError{Program: p.Name, Blocks: k.Multiprocessors, Have: on.Multiprocessors}
 		}

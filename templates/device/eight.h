@@ -1,5 +1,5 @@
 // Elements of 8 bits as they lie in memory, and the fp32 that they are computed in: what OCP and NVIDIA define, by
-// operations that every GPU has. Instructions that convert them begin with compute capability 8.9.
+// operations that every GPU has. Instructions that narrow to them begin with compute capability 8.9, and make the same.
 
 // eight is a type by the digits of its significand behind the first one, the bias of its exponent, and the bits of its
 // greatest number. Behind that come infinity, if the type has one, and NaN.
@@ -30,12 +30,22 @@ struct eight {
   // a number below the least with all digits that power is as of the least one.
   DEVICE unsigned narrow(float x)
   {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+    unsigned short codes;  // of two numbers, the second one's in the low bits
+    if (infinite) {
+      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+    } else {
+      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+    }
+    return codes;
+#else
     enum : unsigned { least = rebias + (1u << 23), most = (greatest << drop) + rebias };
     const unsigned all = __float_as_uint(x), whole = all & 0x7fffffffu, size = whole < most ? whole : most;
     const unsigned power = (size > least ? size : least) & 0x7f800000u, coarse = power + (drop << 23);
     const unsigned sum = __float_as_uint(__uint_as_float(size) + __uint_as_float(coarse));
     const unsigned code = sum - coarse + ((power - least) >> drop);
     return whole > 0x7f800000u ? 0x7fu : (all >> 24 & 0x80u) | code;
+#endif
   }
 };
 

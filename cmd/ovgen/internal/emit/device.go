@@ -83,10 +83,11 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 // arch is the GPUs that PTX is for.
 type arch struct{ suffix, option string }
 
-// Compute capability 8.0 and later, 9.0 and later, where launches may start early, and 9.0 alone, whose tensor cores
-// tiles use.
+// Compute capability 8.0 and later, 8.9 and later, which narrow to eight bits by an instruction, 9.0 and later, where
+// launches may start early, and 9.0 alone, whose tensor cores tiles use.
 var (
 	sm80  = arch{"_sm80.ptx", "--gpu-architecture=compute_80"}
+	sm89  = arch{"_sm89.ptx", "--gpu-architecture=compute_89"}
 	sm90  = arch{"_sm90.ptx", "--gpu-architecture=compute_90"}
 	sm90a = arch{"_sm90a.ptx", "--gpu-architecture=compute_90a"}
 )
@@ -98,6 +99,8 @@ func archOf(d templates.Device) arch {
 		return sm90a
 	case d.Early():
 		return sm90
+	case slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Narrows):
+		return sm89
 	}
 	return sm80
 }
