@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherblocksfp8_sm80.ptx
+//go:embed allgatherblocksfp8_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "e4413d66b2146255814a68d5951618eeacaabf5161ef2d8c5d209eb49b403b3c",
+	Source:  "fcba4b93bcef16d932bad01e20ae717c5ea5f208808cb993817947be51761ab0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

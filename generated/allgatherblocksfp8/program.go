@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "2c9b5e9aca1bb65cd0d0953fe9180093a3181c919724e9837e9be9cd444b56dc",
+	Hash:    "fd22eb9f749b943fc083493a8ab62d744dfc61a7f84db39931538dfe2c773028",
 	Proof:   "proven for D = 1..8, stamp 93e7e75493e473f9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

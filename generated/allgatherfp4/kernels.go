@@ -25,13 +25,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherfp4_sm80.ptx
+//go:embed allgatherfp4_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "58ac227f3ce303334d48a7bf7a922b375a854bc8460ac953d2bd71bc5770a46a",
+	Source:  "9038aa3e2af15511dcdda6c36d2c3159b5eb2fbcd9d741485d139edd23194ab9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

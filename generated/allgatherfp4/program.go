@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "d3aa1d91d88e4693b7d8e3ec8f4e2b9e50068d61261411b8eef089149bc1f5b5",
+	Hash:    "f7de626ff3323268068b100c58f8d04e14416307925d386a999e1e9368e443c1",
 	Proof:   "proven for D = 1..8, stamp 9a1aa06fa7091f22",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

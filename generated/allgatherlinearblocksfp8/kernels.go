@@ -21,13 +21,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherlinearblocksfp8_sm80.ptx
+//go:embed allgatherlinearblocksfp8_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "80f58d19837f14e95b62aa2b6b575281900627ae3bb3c5377e4689558558b166",
+	Source:  "77d95487ea6795155fda39ad4a9652b0e83f11b60e015a4f08264f1af4c35921",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "fbfe41f39f0c1658f1b641c5e5a60bfeb580b2a0007e5c728f341ffb4198ec93",
+	Hash:    "bf78a833c2d501fbacb5f8da62e361528d9171012a3b8aff81568391e23a2ff5",
 	Proof:   "proven for D = 1..8, stamp 5e1287ef50d746e2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -21,13 +21,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherlinearquantised_sm80.ptx
+//go:embed allgatherlinearquantised_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "0c4aa749cb7dea8deaf100fef0f06bcd519251329813426c264cb74129037340",
+	Source:  "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "bfe473e7b70d643c13206247bb46e3de7e4efd27015a17265e59545dfaae4d76",
+	Hash:    "1db95116324d2f9166bf52830f4c5be8af6d4f24372a0706404393081009cac8",
 	Proof:   "proven for D = 1..8, stamp 49b2a40ccc2ad673",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherquantised_sm80.ptx
+//go:embed allgatherquantised_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "cc8dc038ff1a18888aaad4cbe8d823af1ed16e8c3a9d4e59a2556ebb507b7d7c",
+	Source:  "1b96de804b54911859e58a0d6194ff098cde9a81fa67599f7485430462344623",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "be6db7502792ea7a08acff0f77ccf43b1e94f5ad97d6d7265171b72a11a4597c",
+	Hash:    "afb9a5f20a4eff2c4cef6b0cc6c4251fdb3886c54db84acf0b70634befe584c2",
 	Proof:   "proven for D = 1..8, stamp 0569033291e850c6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -25,13 +25,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgatherquantisedpackets_sm80.ptx
+//go:embed allgatherquantisedpackets_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "3946648ceb3228a3911a45e3c8e48cc0ccbb7788068373341806171998f2640a",
+	Source:  "3e8d79beac1f3eb07a57721d9eb5142b7dc9083b61af939ba868b14e6c40dd0a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "d41b6f710fd134f76047d01eb70322ad0b57b317c2cfd9c329f46039867015c0",
+	Hash:     "c171ff2bb65e95f07f0123e5124b6199c814bd218dc31f51cf2f6695c97c64ef",
 	Proof:    "proven for D = 1..8, stamp 4a7a8f7adba0bc6e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

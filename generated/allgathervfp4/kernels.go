@@ -25,13 +25,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgathervfp4_sm80.ptx
+//go:embed allgathervfp4_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "f19d661c9d8e23bf1d58ae7f272c0468069c53673b64e1ebfa42ec858c0dbed3",
+	Source:  "f469c05c68ee117f0933fe7541cb8b7c5dd4b13471c9bdea4ca93cf41aa6d86f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

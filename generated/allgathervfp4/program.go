@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "e0a4fc4b4ee316de496793d396972c2a8012ad71136b7c247308a96eb24d4f95",
+	Hash:    "0629b11afb3d053204820518edb4bf943ecd658dad5405efa3fb7a3e47684be2",
 	Proof:   "proven for D = 1..8, stamp c9a0cc5a54afb850",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

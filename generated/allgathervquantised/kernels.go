@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allgathervquantised_sm80.ptx
+//go:embed allgathervquantised_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "0c802be52054402c24639f758ef3606e4feab1bdd921fb07f7d2243f08de97d0",
+	Source:  "a9901809b82f2e07e071489b920162bce4772358c26e8b8a6e53ffa0d6c0e617",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "9d53ce5f93e5549e25455f1d68f18a8eb78ac498e4961737269e187128ddd6f9",
+	Hash:    "92d2236da896ea22e5be6720d08e02db1943c956add6709155c2d171f5a20d32",
 	Proof:   "proven for D = 1..8, stamp d6711992562ced6c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed allreducenormquantised_sm80.ptx
+//go:embed allreducenormquantised_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "90ee2d0910a461a80119034b43ec0305d350fb5be77a9608b1aaef639c2f5ba0",
+	Source:  "d3194552797df830fba2cb0a48bafc50347235817805642d9c1bcc314d7ea679",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

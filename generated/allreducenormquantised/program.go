@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "d73417645c78664cbcb907add2159109c59105af2667ba988b1c83a0944b0ce8",
+	Hash:     "954f5037c961280570ceda61516a7a66527b7c343773927cf6af041a4e1a5960",
 	Proof:    "proven for D = 1..8, stamp 2b64c99bb97a5dc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 718cf6f791714c531dd2d7fbcfeba648823ba68bc9e5fe72b0e1ec49e5f24a1b
+// e53c4a9962fd4b3b08df40d08914c2a368149ef78972bd90ceec1bfdea19232b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cd963563de3a45abe8ef1859dc23350257e3951125fc4bb6ff3a033bd6152343
+// 611403cbc7edf1e9152c292251efd5d181cac534e89531aa6811203787c4cc71
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

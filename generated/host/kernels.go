@@ -65,15 +65,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "e4413d66b2146255814a68d5951618eeacaabf5161ef2d8c5d209eb49b403b3c",
+	sim.Compiled("allgatherblocksfp8", "fcba4b93bcef16d932bad01e20ae717c5ea5f208808cb993817947be51761ab0",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "58ac227f3ce303334d48a7bf7a922b375a854bc8460ac953d2bd71bc5770a46a",
+	sim.Compiled("allgatherfp4", "9038aa3e2af15511dcdda6c36d2c3159b5eb2fbcd9d741485d139edd23194ab9",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "80f58d19837f14e95b62aa2b6b575281900627ae3bb3c5377e4689558558b166",
+	sim.Compiled("allgatherlinearblocksfp8", "77d95487ea6795155fda39ad4a9652b0e83f11b60e015a4f08264f1af4c35921",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -85,7 +85,7 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "0c4aa749cb7dea8deaf100fef0f06bcd519251329813426c264cb74129037340",
+	sim.Compiled("allgatherlinearquantised", "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
@@ -97,13 +97,13 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "cc8dc038ff1a18888aaad4cbe8d823af1ed16e8c3a9d4e59a2556ebb507b7d7c",
+	sim.Compiled("allgatherquantised", "1b96de804b54911859e58a0d6194ff098cde9a81fa67599f7485430462344623",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "3946648ceb3228a3911a45e3c8e48cc0ccbb7788068373341806171998f2640a",
+	sim.Compiled("allgatherquantisedpackets", "3e8d79beac1f3eb07a57721d9eb5142b7dc9083b61af939ba868b14e6c40dd0a",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "f19d661c9d8e23bf1d58ae7f272c0468069c53673b64e1ebfa42ec858c0dbed3",
+	sim.Compiled("allgathervfp4", "f469c05c68ee117f0933fe7541cb8b7c5dd4b13471c9bdea4ca93cf41aa6d86f",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervquantised", "0c802be52054402c24639f758ef3606e4feab1bdd921fb07f7d2243f08de97d0",
+	sim.Compiled("allgathervquantised", "a9901809b82f2e07e071489b920162bce4772358c26e8b8a6e53ffa0d6c0e617",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
@@ -113,7 +113,7 @@ func init() {
 		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreducenormapart", "d747b75129ce0d3891aabd1064bec98438b31b54fb44620d0facde04d9a9e6ab",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "90ee2d0910a461a80119034b43ec0305d350fb5be77a9608b1aaef639c2f5ba0",
+	sim.Compiled("allreducenormquantised", "d3194552797df830fba2cb0a48bafc50347235817805642d9c1bcc314d7ea679",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
 		unsafe.Pointer(C.allreducenorms_kernels))
@@ -161,7 +161,7 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "9e2cc4fd23f61d7fb046a7e7849b29c2a9634eef2020a447b9a5c41de6b2cc34",
+	sim.Compiled("linearallreducequantised", "a43a88019230be32a395ea54adfecbbb3fbde22053d9c302e0ed6a1c970aeadc",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))

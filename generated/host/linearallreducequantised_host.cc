@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b460f9e034c3a98a7e06cd1f49b3ce54b169454b4ff6d14ae5ad6438bcc5f996
+// 89d9d381a441fa9d7de2ccd23da0df59b4a28b70bfd06f8d40e0507cfde3f181
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

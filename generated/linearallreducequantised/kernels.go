@@ -22,13 +22,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed linearallreducequantised_sm80.ptx
+//go:embed linearallreducequantised_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "9e2cc4fd23f61d7fb046a7e7849b29c2a9634eef2020a447b9a5c41de6b2cc34",
+	Source:  "a43a88019230be32a395ea54adfecbbb3fbde22053d9c302e0ed6a1c970aeadc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "15398b03674ca4654c2c71060673ae83fcd7f8832c22c8eb5a8d5288ccf0eddb",
+	Hash:     "3254480df1d714e7f55a5083522ef042d8ffd616c33b81ff562a795dd5a92fb5",
 	Proof:    "proven for D = 1..8, stamp 7ed86102623f2dfc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -30,13 +30,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed biasedscaled_sm80.ptx
+//go:embed biasedscaled_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "43114fd4bb04a5b73985d9121856ff593add16c178da5e287258e66349e28589",
+	Source:  "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "d5b02f21f418fe42c24e732c5cb96a0612c6dc921f3ae0cb29eb1ef4cf04aaa2",
+	Hash:    "bd21aff693bb899c7f8445ecaf360331b2d0e9218265b3a4c990f24328b85108",
 	Proof:   "proven for D = 1..8, stamp 9f72d3e427a69c3d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

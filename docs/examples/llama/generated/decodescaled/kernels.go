@@ -30,13 +30,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decodescaled_sm80.ptx
+//go:embed decodescaled_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "ca7c0e7c84e6fc67d82f71c99924bca76931347b4fd4b255417512ce61a4afc8",
+	Source:  "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "c28bc1697d96a139c576624a60937740614bbc6ddc38facf4003a9d2a02bd1ac",
+	Hash:    "d7e10f4625cf86aa3c8d6e0db626fa9462bb02dfe0353f768e57deeae63acebd",
 	Proof:   "proven for D = 1..8, stamp 327fd4345528eb0a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -33,7 +33,7 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedfp8", "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "43114fd4bb04a5b73985d9121856ff593add16c178da5e287258e66349e28589",
+	sim.Compiled("biasedscaled", "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
@@ -43,7 +43,7 @@ func init() {
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "ca7c0e7c84e6fc67d82f71c99924bca76931347b4fd4b255417512ce61a4afc8",
+	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("gemma", "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
 		unsafe.Pointer(C.gemma_kernels))
@@ -53,13 +53,13 @@ func init() {
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedfp8", "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "6bf4d499fab8834aa544751b97b3cb1b777084065362029ce1969ca26a67608c",
+	sim.Compiled("normedscaled", "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
 		unsafe.Pointer(C.normedscaled_kernels))
 	sim.Compiled("prefill", "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "c8d3d9017979cf79ffa0cfd7dcacdb5bcfb58d33117dd32ce6ed82dc3d009a1e",
+	sim.Compiled("prefillscaled", "b9bae8f97b44033d6ec333314794f2e062b56bd809f277e8d513db0b10e2431d",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
 		unsafe.Pointer(C.run_kernels))

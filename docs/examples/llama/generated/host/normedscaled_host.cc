@@ -2,7 +2,7 @@
 
 // The kernels of normedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fc7af4269f30ee38b8ac4301308f9af50a6c8de8b884aff335a7a040c4109d02
+// 0eb27f633ecc580146401142c16e08b5c385d641dec41b35916487c49f8e8595
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 68652ae1decaf95fe93019928e4b106cf69623e547cab03910237ce4a4184920
+// 769871752540c8d8dd847cef225c16cef70419e416072ffa2016119a50915f37
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -35,13 +35,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed normedscaled_sm80.ptx
+//go:embed normedscaled_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "6bf4d499fab8834aa544751b97b3cb1b777084065362029ce1969ca26a67608c",
+	Source:  "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "76e68ebe3b1a3a8f166e63e6e0e84ee5697c5fca5226666c025edd5d29e1f1e2",
+	Hash:    "485a409480fd02efe92fe16ca5324da1a3b90083fe406f06db7608011ad994a0",
 	Proof:   "proven for D = 1..8, stamp 25c529bdcf626772",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

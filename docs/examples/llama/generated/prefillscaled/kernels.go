@@ -34,13 +34,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed prefillscaled_sm80.ptx
+//go:embed prefillscaled_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "c8d3d9017979cf79ffa0cfd7dcacdb5bcfb58d33117dd32ce6ed82dc3d009a1e",
+	Source:  "b9bae8f97b44033d6ec333314794f2e062b56bd809f277e8d513db0b10e2431d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "e169fce9b11b5aa27fcd7d3254618943a7b7fd7862f410f4d28948351f1d77b3",
+	Hash:    "6ec154446ba13cf2fd02dcf558edd3a6eb41aef9940875fc7aa752a01b3f32d6",
 	Proof:   "proven for D = 1..8, stamp ea72986e0f249524",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
