@@ -14,7 +14,7 @@ import (
 // Kernel describes one of the kernels. The order of sums does not depend on it: a row has the same bits by each.
 type Kernel struct {
 	Rows   int  // at most, or of a tile
-	Parts  int  // of 16 columns, which a tile has
+	Parts  int  // of 16 columns, which a tile has at most
 	Ahead  int  // steps of the depth whose copies are under way
 	Beside int  // blocks that have room on a multiprocessor
 	Narrow bool // the weight has eight bits, e4m3
@@ -27,9 +27,9 @@ type Family []Kernel
 
 // Kernels are for weights of the rows' type.
 var Kernels = Family{
-	{Rows: 8, Parts: 1, Ahead: 12, Beside: 1},
+	{Rows: 8, Parts: 2, Ahead: 9, Beside: 1},
 	{Rows: 16, Parts: 4, Ahead: 4, Beside: 1},
-	{Rows: 32, Parts: 4, Ahead: 4, Beside: 1},
+	{Rows: 32, Parts: 8, Ahead: 2, Beside: 1},
 	{Rows: 64, Parts: 4, Ahead: 3, Beside: 1},
 }
 
@@ -118,10 +118,10 @@ func (k Kernel) Shared() int {
 	return k.Ahead * (2*k.Parts + rows) * Threads * 16
 }
 
-// Blocks of a launch: no more than run at the same time, nor than there are tiles.
+// Blocks of a launch: no more than run at the same time, nor than there are parts, which they share out.
 func (k Kernel) Blocks(rows, columns, multiprocessors int) int {
-	tiles := (columns + 16*k.Parts - 1) / (16 * k.Parts) * ((rows + k.Rows - 1) / k.Rows)
-	return max(1, min(tiles, k.Beside*multiprocessors))
+	parts := (columns + 15) / 16 * ((rows + k.Rows - 1) / k.Rows)
+	return max(1, min(parts, k.Beside*multiprocessors))
 }
 
 // Params are a launch's parameters: addresses and numbers, as the struct in the .cu has them.

@@ -59,7 +59,7 @@ static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, s
   p.rows = rows;
   p.depth = depth;
   p.columns = columns;
-  EXPECT(run(of(kernel, type, !scales.empty()).c_str(), &p, 3, 256) == 0);
+  EXPECT(run(of(kernel, type, !scales.empty()).c_str(), &p, 2, 256) == 0);
   for (size_t i = rows * columns; i < c.size(); i++) {
     EXPECT(c[i] == 0xeeee);
   }
