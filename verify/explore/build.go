@@ -213,12 +213,14 @@ func (m *machine) relate() {
 			m.posts[s.word] = append(m.posts[s.word], int32(i))
 		}
 	}
+	seen := newMarks(len(m.steps))
 	for i, s := range m.steps {
-		seen := map[int32]bool{int32(i): true}
+		seen.clear()
+		seen.put(int32(i))
 		add := func(list []int32) {
 			for _, j := range list {
-				if !seen[j] && (m.steps[j].group != s.group || m.steps[j].block != s.block || s.op == nil) {
-					seen[j] = true
+				if !seen.has(j) && (m.steps[j].group != s.group || m.steps[j].block != s.block || s.op == nil) {
+					seen.put(j)
 					s.conflicts = append(s.conflicts, j)
 				}
 			}

@@ -13,9 +13,10 @@ import (
 // contents gives each possible content of an atom a number, equal for equal contents. 0 is
 // the content at the start.
 type contents struct {
+	known  *contents // what another search made, which is not made again; or nil
 	number map[string]int32
-	list   []content
-	made   map[*ops.Op]map[string][]int32 // the results of an operation, by the contents it reads
+	list   []content          // from the known ones' end
+	made   map[string][]int32 // what steps made, by madeOf
 }
 
 // content is the elements of an atom and how they first came about.
@@ -26,8 +27,8 @@ type content struct {
 
 const unwritten = "nothing that was written"
 
-func newContents() contents {
-	c := contents{number: map[string]int32{}, made: map[*ops.Op]map[string][]int32{}}
+func newContents(known *contents) *contents {
+	c := &contents{known: known, number: map[string]int32{}, made: map[string][]int32{}}
 	c.name(unwritten)
 	return c
 }
@@ -46,26 +47,55 @@ func (c *contents) of(elements []Number, text string) int32 {
 }
 
 func (c *contents) intern(key string, what content) int32 {
-	n, ok := c.number[key]
-	if !ok {
-		n = int32(len(c.list))
-		c.number[key] = n
-		c.list = append(c.list, what)
+	for k := c; k != nil; k = k.known {
+		if n, ok := k.number[key]; ok {
+			return n
+		}
 	}
+	n := int32(c.count())
+	c.number[key] = n
+	c.list = append(c.list, what)
 	return n
 }
 
-func (c *contents) text(n int32) string { return c.list[n].text }
+// count is how many contents have numbers.
+func (c *contents) count() int {
+	if c == nil {
+		return 0
+	}
+	return c.known.count() + len(c.list)
+}
+
+// at is the content of a number.
+func (c *contents) at(n int32) content {
+	if before := int32(c.known.count()); n >= before {
+		return c.list[n-before]
+	}
+	return c.known.at(n)
+}
+
+// madeBy is what a step with this key made, if one did.
+func (c *contents) madeBy(key string) ([]int32, bool) {
+	for ; c != nil; c = c.known {
+		if made, ok := c.made[key]; ok {
+			return made, true
+		}
+	}
+	return nil, false
+}
+
+func (c *contents) text(n int32) string { return c.at(n).text }
 
 // elements of atoms that follow each other. Memory that was not written has numbers of its
 // own, which no correct result contains.
 func (x *search) elements(s *state, atoms []int32) []Number {
 	var all []Number
 	for _, a := range atoms {
-		have := x.contents.list[s.holds[a]].elements
+		have := x.contents.at(s.holds[a]).elements
 		if len(have) == 0 {
+			place := hashed(x.atoms.names[a])
 			for i := range x.atoms.sizes[a] {
-				have = append(have, mixed(hashed(unwritten), uint64(a), uint64(i)))
+				have = append(have, mixed(hashed(unwritten), place, uint64(i)))
 			}
 		}
 		all = append(all, have...)
@@ -108,21 +138,45 @@ func (m *machine) count(u ops.Use) int {
 	return int((8*u.Bytes + bits - 1) / bits)
 }
 
-// made carries out a copy, product or sum.
+// made carries out what leaves elements: the caller's write of an input, a copy, a product, a sum. The same of the same
+// contents is carried out once.
 func (x *search) made(s *state, st *step) {
-	key := make([]byte, 0, 4*len(st.reads))
-	for _, a := range st.reads {
-		key = binary.LittleEndian.AppendUint32(key, uint32(s.holds[a]))
-	}
-	known := x.contents.made[st.op]
-	if known == nil {
-		known = map[string][]int32{}
-		x.contents.made[st.op] = known
-	}
-	if result, ok := known[string(key)]; ok {
+	key := x.madeOf(s, st)
+	result, known := x.contents.madeBy(key)
+	if known {
 		for n, a := range st.writes {
 			s.holds[a] = result[n]
 		}
+		return
+	}
+	x.make(s, st)
+	for _, a := range st.writes {
+		result = append(result, s.holds[a])
+	}
+	x.contents.made[key] = result
+}
+
+// madeOf is equal for steps that make the same: it has what a step does where, the run of an input, the contents that
+// the step reads, and the sizes of all that it reads and writes.
+func (x *search) madeOf(s *state, st *step) string {
+	key := make([]byte, 0, len(st.name)+8*len(st.reads)+4*len(st.writes)+4)
+	key = append(key, st.name...)
+	if st.op == nil {
+		key = binary.LittleEndian.AppendUint32(key, uint32(st.run))
+	}
+	for _, a := range st.reads {
+		key = binary.LittleEndian.AppendUint32(key, uint32(s.holds[a]))
+		key = binary.LittleEndian.AppendUint32(key, uint32(x.atoms.sizes[a]))
+	}
+	for _, a := range st.writes {
+		key = binary.LittleEndian.AppendUint32(key, uint32(x.atoms.sizes[a]))
+	}
+	return string(key)
+}
+
+func (x *search) make(s *state, st *step) {
+	if st.op == nil {
+		x.put(s, st.writes, x.input(st.wrote, st.run), fmt.Sprintf("%s of run %d", st.wrote.At, st.run+1))
 		return
 	}
 	text := x.describe(s, st)
@@ -133,11 +187,6 @@ func (x *search) made(s *state, st *step) {
 		}
 		x.put(s, result, elements, text)
 	}
-	var result []int32
-	for _, a := range st.writes {
-		result = append(result, s.holds[a])
-	}
-	known[string(key)] = result
 }
 
 // compute returns the elements of an operation's result; none where its operands do not

@@ -33,21 +33,22 @@ func TestCatalog(t *testing.T) {
 			continue // TestHosts has them
 		}
 		for d := 2; d <= 4; d++ {
+			shape := explore.ShapeOf(p, d)
+			sys, err := explore.Of(p, shape, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, m := range modes {
 				t.Run(fmt.Sprintf("%s/%d/%v", c.Name, d, m), func(t *testing.T) {
 					if n := len(p.Semaphores); n > 3 && d > 3 && os.Getenv("OVGEN_SOAK") == "" {
 						t.Skipf("a program with %d semaphores takes long on %d ranks, and OVGEN_SOAK is not set", n, d)
 					}
-					shape := explore.ShapeOf(p, d)
 					if k := shape.Extents["K"]; k >= 512 && d > 2 && os.Getenv("OVGEN_SOAK") == "" {
 						t.Skipf("sums over %d numbers take long on %d ranks, and OVGEN_SOAK is not set", k, d)
 					}
-					sys, err := explore.Of(p, shape, nil, m...)
-					if err != nil {
-						t.Fatal(err)
-					}
-					safe(t, explore.Explore(sys))
-					safe(t, explore.ExploreSerial(sys))
+					one := sys.With(sys.Ranks, m...)
+					safe(t, explore.Explore(one))
+					safe(t, explore.ExploreSerial(one))
 				})
 			}
 		}

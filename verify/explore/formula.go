@@ -37,6 +37,7 @@ func (w *walk) of(e schedule.Expr) []Number {
 		args = append(args, w.of(x))
 	}
 	kind, width := hashed(string(e.Do)), w.group(e)
+	var of []uint64 // what the next element is mixed of
 	for i := range made {
 		row, column := 0, i
 		if w.columns > 0 {
@@ -52,7 +53,7 @@ func (w *walk) of(e schedule.Expr) []Number {
 			schedule.DoPairCos, schedule.DoPairSin:
 			made[i] = w.operand(e.Tensor, lies[e.Do], row, w.place(e.Do, i, column, j, width))
 		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
-			of := []uint64{kind}
+			of = append(of[:0], kind)
 			for k := range width {
 				of = append(of, uint64(args[0][i-j+k]))
 			}
@@ -67,7 +68,7 @@ func (w *walk) of(e schedule.Expr) []Number {
 				made[i] = args[0][i]
 			}
 		default:
-			of := []uint64{kind}
+			of = append(of[:0], kind)
 			for _, a := range args {
 				of = append(of, uint64(a[i]))
 			}

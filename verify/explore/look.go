@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"ovgen/schedule/hostir"
-	"ovgen/verify/ops"
 )
 
 // Refusal is a violation that the explorer found in a program.
@@ -69,33 +68,26 @@ func smallOn(p *hostir.Program, ranks int, replay bool) (small bool, err error) 
 		if operations*ranks*ranks > smallOperations {
 			return false, nil
 		}
+		sys, err := Of(p, shape, lists)
+		if err != nil {
+			return false, fmt.Errorf("explore %s for D = %d: %w", p.Name, ranks, err)
+		}
+		sys.Limit = smallStates
 		for _, modes := range smallModes {
 			if !replay && modes[0] == Captured {
 				continue
 			}
-			if small, err = Look(p, shape, lists, modes, smallStates); err != nil || !small {
-				return false, err
+			v := sys.With(lists, modes...).Look()
+			if len(v.Violations) > 0 {
+				return false, &Refusal{Program: p.Name, Ranks: ranks, Hosts: h, Mode: modes[0],
+					Violation: v.Violations[0]}
+			}
+			if !v.Complete {
+				return false, nil
 			}
 		}
 	}
 	return true, nil
-}
-
-// Look explores the operations of a program in runs of these modes, and where these are graphs also one operation of a
-// rank at a time. It ends at the first violation, which is a *Refusal, and is not complete where orders branch at more
-// states than the limit; 0 is Explore's own.
-func Look(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes []Mode, limit int) (complete bool, err error) {
-	sys, err := Of(p, shape, lists, modes...)
-	if err != nil {
-		return false, fmt.Errorf("explore %s for D = %d: %w", p.Name, shape.Ranks, err)
-	}
-	sys.Limit = limit
-	v := sys.Look()
-	if len(v.Violations) > 0 {
-		return false, &Refusal{Program: p.Name, Ranks: shape.Ranks, Hosts: shape.Hosts, Mode: modes[0],
-			Violation: v.Violations[0]}
-	}
-	return v.Complete, nil
 }
 
 // Look is the verdict of all searches up to the first violation: of every order; where there are several hosts, with

@@ -67,15 +67,35 @@ func TestSmallRefuses(t *testing.T) {
 // TestLookIsBounded: a search that meets more states than it may is not complete, and refuses nothing.
 func TestLookIsBounded(t *testing.T) {
 	p := lowered(t, "X", catalog.AllGatherLinearTiles)
-	shape := explore.ShapeOf(p, 3)
-	lists, err := shape.Unroll(p)
+	sys, err := explore.Of(p, explore.ShapeOf(p, 3), nil, explore.Captured, explore.Captured)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for limit, want := range map[int]bool{1: false, 0: true} {
-		complete, err := explore.Look(p, shape, lists, []explore.Mode{explore.Captured, explore.Captured}, limit)
-		if err != nil || complete != want {
-			t.Errorf("at most %d states: complete %t, %v", limit, complete, err)
+		sys.Limit = limit
+		if v := sys.Look(); v.Complete != want || len(v.Violations) > 0 {
+			t.Errorf("at most %d states: complete %t, %v", limit, v.Complete, v.Violations)
+		}
+	}
+}
+
+// TestLearned: a system that knows what its operations make finds out what one does that knows nothing, also where an
+// operation of a rank is missing: then others read what they did not read before.
+func TestLearned(t *testing.T) {
+	p := lowered(t, "X", catalog.AllGatherLinearFP8)
+	fresh, err := explore.Of(p, explore.ShapeOf(p, 2), nil, explore.Eager, explore.Eager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh.First = true
+	learned := fresh.Learned(fresh.Modes...)
+	safe(t, explore.Explore(learned.With(fresh.Ranks, explore.Eager, explore.Eager, explore.Eager)))
+	for i, o := range fresh.Ranks[1] {
+		lists := slices.Clone(fresh.Ranks)
+		lists[1] = slices.Delete(slices.Clone(lists[1]), i, i+1)
+		want := explore.Explore(fresh.With(lists, fresh.Modes...)).Safe()
+		if got := explore.Explore(learned.With(lists, fresh.Modes...)).Safe(); got != want {
+			t.Errorf("without %s it is safe %t, want %t", &o, got, want)
 		}
 	}
 }

@@ -41,7 +41,9 @@ func Ordered(sys System) (*Order, Verdict) {
 
 // path is the shortest way from one step to a later one, both included; nil if none.
 func (o *Order) path(from, to int32) []int32 {
-	next := map[int32]int32{to: -1}
+	const unseen, end = -1, -2
+	next := slices.Repeat([]int32{unseen}, len(o.before))
+	next[to] = end
 	queue := []int32{to}
 	for len(queue) > 0 {
 		i := queue[0]
@@ -54,7 +56,7 @@ func (o *Order) path(from, to int32) []int32 {
 			return way
 		}
 		for _, p := range o.before[i] {
-			if _, ok := next[p]; !ok {
+			if next[p] == unseen {
 				next[p] = i
 				queue = append(queue, p)
 			}

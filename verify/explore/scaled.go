@@ -26,7 +26,7 @@ func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Numb
 			continue
 		}
 		scales := operands[i+o.Scales]
-		of[i] = nil
+		of[i] = make([]Number, len(operands[i]))
 		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
 		depth := len(operands[i]) / rows
 		if (count != 1 || o.InBlocks) && int64(count) != o.ScalesOf(i, int64(rows), int64(depth)) {
@@ -35,7 +35,7 @@ func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Numb
 		scales = elementsOf(scales, count)
 		for j, x := range operands[i] {
 			at := int(o.ScaleAt(i, int64(j/depth), int64(j%depth), int64(rows), int64(depth)))
-			of[i] = append(of[i], scaledBy(i, x, scales[at%count]))
+			of[i][j] = scaledBy(i, x, scales[at%count])
 		}
 	}
 	return append([][]Number{of[0], of[1]}, made...)

@@ -9,13 +9,19 @@ import (
 // Explore looks at every state of the system and returns the violations it found.
 func Explore(sys System) Verdict { return explored(sys).verdict }
 
+// Learned is the system with what its steps make in these modes. Systems made of it by With do not compute that again.
+func (s System) Learned(modes ...Mode) System {
+	s.known = explored(s.With(s.Ranks, modes...)).contents
+	return s
+}
+
 func explored(sys System) *search {
 	m := build(sys)
 	if m.Limit == 0 {
 		m.Limit = 20000
 	}
 	x := &search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{}, matched: map[int32]int32{},
-		contents: newContents(), verdict: Verdict{Violations: m.static, Complete: true}}
+		contents: newContents(sys.known), verdict: Verdict{Violations: m.static, Complete: true}}
 	for i, st := range m.steps {
 		for _, p := range st.before {
 			x.next[p] = append(x.next[p], int32(i))
@@ -30,7 +36,7 @@ func explored(sys System) *search {
 // search is an exploration under way.
 type search struct {
 	*machine
-	contents contents
+	contents *contents
 	next     [][]int32 // the direct successors of each step
 	seen     map[string]bool
 	matched  map[int32]int32 // the post that ended each wait

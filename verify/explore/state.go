@@ -130,7 +130,7 @@ func (x *search) inRun(s *state, st *step) {
 func (x *search) access(s *state, st *step) {
 	switch {
 	case st.op == nil && st.wrote.Input:
-		x.put(s, st.writes, x.input(st.wrote, st.run), fmt.Sprintf("%s of run %d", st.wrote.At, st.run+1))
+		x.made(s, st)
 	case st.op == nil:
 		for _, a := range st.writes {
 			s.holds[a] = 0

@@ -35,6 +35,8 @@ type System struct {
 	First bool
 	// Limit of states at which orders branch; 20000 if zero.
 	Limit int
+
+	known *contents // what its steps made, of Learned
 }
 
 // Buffer is a range of memory that is overwritten before each run and after the last.

@@ -37,7 +37,13 @@ type Case struct {
 // CaseOf returns the right program at one mesh size, with the operations that it unrolls to.
 func CaseOf(p *hostir.Program, shape ops.Case, right [][]ops.Op) Case {
 	c := Case{Program: p, Shape: shape, Right: right, Lists: right}
-	c.system = sync.OnceValues(func() (explore.System, error) { return explore.Of(p, shape, right) })
+	c.system = sync.OnceValues(func() (explore.System, error) {
+		sys, err := explore.Of(p, shape, right)
+		if err != nil {
+			return explore.System{}, err
+		}
+		return sys.Learned(modes[0]...), nil
+	})
 	for _, m := range modes {
 		c.orders = append(c.orders, sync.OnceValues(func() (*explore.Order, error) { return order(c, m) }))
 	}
