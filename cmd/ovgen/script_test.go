@@ -73,7 +73,7 @@ func goVars(t *testing.T) []string {
 		}
 		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
 	}
-	return append(vars, "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
+	return append(vars, "GOGC="+os.Getenv("GOGC"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
 }
 
 // userModule makes a module that requires ovgen: module FOLDER PATH. Its other requirements
