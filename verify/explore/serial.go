@@ -45,6 +45,7 @@ func ExploreSerial(sys System) Verdict {
 type serial struct {
 	search
 	needed map[int32]bool // operations that another rank may need: they post, or are collectives
+	behind []marks        // the steps that come after a step, and itself, of those that first was asked about
 }
 
 // device is the state of all devices.
@@ -105,6 +106,9 @@ func (x *serial) greedy(d *device) bool {
 		case busy == 0 && st.serialWait && !x.needed[st.group]:
 			x.begin(d, int32(i))
 			any = true
+		case busy == 0 && x.branches(st) && x.first(d, int32(i)):
+			x.begin(d, int32(i))
+			any = true
 		case !x.able(d.state, int32(i)):
 		case busy == st.group && busy != 0:
 			x.do(d, int32(i))
@@ -115,6 +119,36 @@ func (x *serial) greedy(d *device) bool {
 		}
 	}
 	return any
+}
+
+// first reports whether a step comes before each wait that its rank has left to begin. Then each order that ends in a
+// deadlock has the step, or ends in one as well where the step is taken at once.
+func (x *serial) first(d *device, i int32) bool {
+	if x.behind == nil {
+		x.behind = make([]marks, len(x.steps))
+	}
+	behind := &x.behind[i]
+	if behind.when == nil {
+		*behind = newMarks(len(x.steps))
+		x.follow(behind, i)
+	}
+	for j, st := range x.steps {
+		if st.serialWait && st.rank == x.steps[i].rank && !d.done[j] && !behind.has(int32(j)) {
+			return false
+		}
+	}
+	return true
+}
+
+// follow marks a step and all that come after it.
+func (x *serial) follow(behind *marks, i int32) {
+	if behind.has(i) {
+		return
+	}
+	behind.put(i)
+	for _, n := range x.next[i] {
+		x.follow(behind, n)
+	}
 }
 
 // branches reports whether it matters when a step is begun.
