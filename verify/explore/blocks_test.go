@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
@@ -82,5 +83,24 @@ func TestBlocks(t *testing.T) {
 				t.Errorf("the explorer says %v, want broken: %s", verdict.Violations, c.breaks)
 			}
 		})
+	}
+}
+
+// TestBlocksAndOthers: one semaphore for words of blocks and for words of whole launches is refused, also where nothing
+// is left in a word when the other use of it begins.
+func TestBlocksAndOthers(t *testing.T) {
+	p := lowered(t, "X", catalog.BlockBehindAttentionTiles)
+	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Word: func(w hostir.Word) hostir.Word {
+		if w.Semaphore == "Xready" {
+			w.Semaphore = "Rfree"
+		}
+		return w
+	}})
+	sys, err := explore.Of(p, explore.ShapeOf(p, 2), nil, explore.Eager, explore.Eager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := explore.Explore(sys); !v.Broke(explore.WellFormed) {
+		t.Errorf("it breaks %v", v.Violations)
 	}
 }

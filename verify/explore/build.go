@@ -119,10 +119,17 @@ func (m *machine) report(p Property, format string, args ...any) {
 	m.static = append(m.static, Violation{Property: p, Text: fmt.Sprintf(format, args...)})
 }
 
-// checkWords reports words with two posters, or a waiter other than the owner.
+// checkWords reports words with two posters, a waiter other than the owner, or signals by blocks and others: there are
+// as many words as blocks.
 func (m *machine) checkWords() {
-	poster := map[int32]*step{}
+	poster, signal := map[int32]*step{}, map[int32]*step{}
 	for _, s := range m.steps {
+		if s.signals() {
+			if o := signal[s.word]; o != nil && o.op.ByBlocks != s.op.ByBlocks {
+				m.report(WellFormed, "%s is signalled by blocks and otherwise: %s; %s", m.words[s.word], o, s)
+			}
+			signal[s.word] = s
+		}
 		switch {
 		case s.kind == wait && m.words[s.word].Rank != s.rank:
 			m.report(OnePost, "%s waits in the memory of rank %d", s, m.words[s.word].Rank)

@@ -96,7 +96,7 @@ const (
 	// a launch of packets uses only memory of which packets tell, and takes them back
 	Told Property = "told"
 	// lists have the form of runs; ranks and memory exist; a wait is followed by its reset at once, and a reset
-	// follows a wait; a stream notes its own steps
+	// follows a wait; a stream notes its own steps; a word is signalled by blocks, or never
 	WellFormed Property = "well formed"
 	Reached    Property = "reached" // a rank uses memory and words of its own host
 )
