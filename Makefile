@@ -13,11 +13,12 @@ PYTHON ?= python3
 GO     ?= go
 RANKS  ?= 4
 
-# Debugging data for which nothing here asks costs a fifth of compiling and half of linking, frequent collections of
-# garbage a tenth of all: the cold `make test` is bound by both. A shared library needs code that can be moved, and what
-# else is built so need not be compiled twice.
+# Debugging data for which nothing here asks costs a fifth of compiling and half of linking, collections of garbage a
+# tenth of all, so there are none below a GiB: the cold `make test` is bound by both. A shared library needs code that
+# can be moved, and what else is built so need not be compiled twice.
 export GOFLAGS ?= -buildvcs=false -buildmode=pie -ldflags=-w -gcflags=all=-dwarf=false -vet=off
-export GOGC    ?= 800
+export GOGC    ?= off
+export GOMEMLIMIT ?= 1GiB
 
 .DEFAULT_GOAL := help
 .PHONY: help run verify test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \

@@ -61,8 +61,8 @@ func readSources(t *testing.T, repo string) {
 	}
 }
 
-// goVars are the caches and the flags of the test's own go command: the scripts have another HOME, and with other
-// flags they would compile everything once more.
+// goVars are the caches, the flags and the limits of garbage of the test's own go command: the scripts have another
+// HOME, and with other flags they would compile everything once more.
 func goVars(t *testing.T) []string {
 	t.Helper()
 	var vars []string
@@ -73,7 +73,12 @@ func goVars(t *testing.T) []string {
 		}
 		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
 	}
-	return append(vars, "GOGC="+os.Getenv("GOGC"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if limit, set := os.LookupEnv(name); set {
+			vars = append(vars, name+"="+limit)
+		}
+	}
+	return append(vars, "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
 }
 
 // userModule makes a module that requires ovgen: module FOLDER PATH. Its other requirements
