@@ -1,15 +1,13 @@
 package templates
 
 import (
-	"strings"
 	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
 )
 
-// functions are all functions that templates may call beside text/template's own. They depend on nothing but their
-// arguments and don't turn mistakes into values.
+// functions are all functions that templates may call beside text/template's own: the functions of sprig
+// that one calls, and our own. They depend on nothing but their arguments and don't turn mistakes into values.
 func functions() template.FuncMap {
-	return template.FuncMap{"join": join, "mma": mma}
+	return template.FuncMap{"join": sprig.TxtFuncMap()["join"], "mma": mma}
 }
-
-// join is a list's items with a text between them.
-func join(between string, list []string) string { return strings.Join(list, between) }
