@@ -17,36 +17,24 @@ type product struct {
 	element, weight      int64 // bytes of an element of the first operand, and of the second
 }
 
-// productOf reads the shape off the sizes of an operation's operands and result: the
-// result's times the first's over the second's is the square of the rows, and so on.
+// productOf reads the shape off the sizes of an operation's operands and result.
 func productOf(o ops.Op, rank int, element int64) product {
-	p := product{element: o.OperandSize(0, element), weight: o.OperandSize(1, element), ahead: o.Kernel != ""}
-	var sizes []float64 // A, B, ..., C
+	p := product{element: o.ElementOf(ops.A, element), weight: o.ElementOf(ops.B, element), ahead: o.Kernel != ""}
 	var remote float64
-	for i, u := range o.Uses {
-		if u.Bytes == 0 {
-			continue
-		}
+	for _, u := range o.Uses {
 		p.bytes += float64(u.Bytes)
-		size := element
-		if i < 2 {
-			size = o.OperandSize(i, element)
-		}
-		sizes = append(sizes, float64(u.Bytes)/float64(size))
 		switch {
-		case u.At.Rank == rank:
+		case u.At.Rank == rank || u.Bytes == 0:
 		case u.Write:
 			p.remoteWrite = true
 		default:
 			remote += float64(u.Bytes)
 		}
 	}
-	if len(sizes) < 3 {
-		return p
+	if p.rows, p.inner, p.columns = o.Shape(element); p.rows > 0 {
+		f := o.Factors()
+		p.remoteReads = remote / float64(f.A.Bytes+f.B.Bytes)
 	}
-	a, b, c := sizes[0], sizes[1], sizes[len(sizes)-1]
-	p.rows, p.inner, p.columns = math.Sqrt(a*c/b), math.Sqrt(a*b/c), math.Sqrt(b*c/a)
-	p.remoteReads = remote / (a*float64(p.element) + b*float64(p.weight))
 	return p
 }
 
@@ -120,9 +108,9 @@ func whole(list []ops.Op, rank int, element int64) []product {
 		}
 		p := productOf(o, rank, element)
 		p.remoteReads, p.remoteWrite = 0, false
-		key := o.Uses[1].At
+		key := o.Factors().B.At
 		if o.Form == "gradient" {
-			key = result(o).At
+			key = o.Result().At
 		}
 		i, seen := at[key]
 		if !seen {
@@ -142,16 +130,6 @@ func whole(list []ops.Op, rank int, element int64) []product {
 			p.rows*p.columns*float64(element)
 	}
 	return all
-}
-
-// result is the range that a product writes.
-func result(o ops.Op) ops.Use {
-	for _, u := range o.Uses {
-		if u.Write && u.Bytes > 0 {
-			return u
-		}
-	}
-	return ops.Use{}
 }
 
 // slowdown is how much the power limit stretches arithmetic in a run of these

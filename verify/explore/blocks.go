@@ -74,22 +74,14 @@ func (b *rankBuilder) part(o ops.Op, block, row int64) ops.Op {
 	return o
 }
 
-// liesOf is how a use of an operation lies to its result, by the operation's formulas.
-func liesOf(o ops.Op, use int) schedule.Lies {
-	if o.Kind == ops.Apply && 0 < use && use <= len(o.Lies) {
-		return o.Lies[use-1]
-	}
-	return schedule.InPlace
-}
-
 // together is how many numbers of a use a block takes together, of an operation in whose launch a row has so many; 0:
 // each block takes all.
 func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
-	lies := liesOf(*o, use)
+	lies, scales := o.LiesOf(use), o.LeftScales(use)
 	switch {
-	case o.LeavesScales && use > len(o.Lies)+1 && m.Narrow[u.At.Buffer] == 0: // of fp32, behind the result
+	case scales && m.Narrow[u.At.Buffer] == 0: // of fp32, behind the result
 		return schedule.FP32.Bits() / m.bitsOf(u.At.Buffer)
-	case lies == schedule.ByRow || o.LeavesScales && use > len(o.Lies)+1:
+	case lies == schedule.ByRow || scales:
 		return 1
 	case lies == schedule.InPlace:
 		return row

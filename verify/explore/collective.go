@@ -49,7 +49,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	comm, _ := b.comm(b.rank)
 	which := at{b.run, comm, b.met}
 	b.met++
-	if len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write {
+	if len(o.Reads()) != 1 || len(o.Writes()) != 1 {
 		b.report(WellFormed, "rank %d: a collective reads one range and writes one: %s", b.rank, o)
 		return
 	}
@@ -58,9 +58,9 @@ func (b *rankBuilder) collective(o *ops.Op) {
 			b.report(Owned, "rank %d: a collective uses memory of its own rank: %s", b.rank, o)
 		}
 	}
-	from, to := b.atoms.of(o.Uses[0]), b.atoms.of(o.Uses[1])
+	from, to := b.atoms.of(o.Source()), b.atoms.of(o.Result())
 	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
-		b.machine.count(o.Uses[0]))
+		b.machine.count(o.Source()))
 	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
 		writes: append([]int32{message, b.communicators[b.rank]}, to...)}
 	end := &step{kind: access, op: o, name: "end " + named(o), ends: true, reads: from,
@@ -84,8 +84,8 @@ func (m *machine) meet() {
 		}
 		for i, e := range x.ends {
 			end := m.steps[e]
-			if o := end.op; o.Form != first.Form || o.Uses[0].Bytes != first.Uses[0].Bytes ||
-				o.Uses[1].Bytes != first.Uses[1].Bytes {
+			if o := end.op; o.Form != first.Form || o.Source().Bytes != first.Source().Bytes ||
+				o.Result().Bytes != first.Result().Bytes {
 				m.report(Agreed, "ranks differ in collective %d of a run: %s; %s", which.n+1, first, o)
 			}
 			for j, b := range x.begins {

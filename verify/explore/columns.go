@@ -77,9 +77,10 @@ func (s *System) inParts(buffer string, places []int64) []int64 {
 // checkColumns reports uses of parts of columns that a buffer does not have, and work that would take a buffer with
 // such parts for one of rows: copies take parts, and a product all of it, as one of its operands.
 func (m *machine) checkColumns(rank int, o *ops.Op) {
+	x := o.Factors()
 	for i, u := range o.Uses {
 		_, cut := m.Columns[u.At.Buffer]
-		if whole := cut && !u.Columns && o.Kind == ops.Product && i < 2; whole {
+		if at := &o.Uses[i]; cut && !u.Columns && (at == x.A || at == x.B) {
 			continue
 		}
 		if cut != u.Columns || cut && o.Kind != ops.Copy {

@@ -89,7 +89,7 @@ func (c *contents) text(n int32) string { return c.at(n).text }
 // elements of atoms that follow each other. Memory that was not written has numbers of its
 // own, which no correct result contains.
 func (x *search) elements(s *state, atoms []int32) []Number {
-	var all []Number
+	all := []Number{}
 	for _, a := range atoms {
 		have := x.contents.at(s.holds[a]).elements
 		if len(have) == 0 {
@@ -223,8 +223,10 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) operands(s *state, st *step) (list [][]Number) {
 	for i, atoms := range st.operands {
 		one := x.elements(s, atoms)
-		if c, cut := x.Columns[st.op.Uses[i].At.Buffer]; cut && st.op.Kind == ops.Product {
-			one = c.rowByRow(one)
+		if st.op.Kind == ops.Product {
+			if c, cut := x.Columns[st.op.Reads()[i].At.Buffer]; cut {
+				one = c.rowByRow(one)
+			}
 		}
 		list = append(list, one)
 	}
@@ -277,26 +279,23 @@ func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	return made
 }
 
-// multiplied is a product of the first two operands, plus the others: a bias for each row,
-// and, where the product accumulates, the previous content of the result.
+// multiplied is a product of two matrices, plus a bias for each row and, where the product accumulates, the previous
+// content of the result.
 func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
-	most := 3
-	if o.Accumulate {
-		most++
-	}
-	if o.Scales > 0 {
-		operands = x.dequantised(o, operands, size)
-	}
-	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
+	of, ok := ops.FactorsOf(o, operands)
+	if of = x.dequantised(o, of, size); !ok || o.Accumulate && len(of.Before) != size {
 		return nil
 	}
 	form, function, applies := strings.Cut(o.Form, " ")
-	sum, ok := product(form, operands[0], operands[1], size)
+	sum, ok := product(form, of.A, of.B, size)
 	if !ok {
 		return nil
 	}
-	for _, list := range operands[2:] {
-		if len(list) == 0 || size%len(list) != 0 {
+	for _, list := range [][]Number{of.Bias, of.Before} {
+		switch {
+		case list == nil:
+			continue
+		case len(list) == 0 || size%len(list) != 0:
 			return nil
 		}
 		for i := range sum {

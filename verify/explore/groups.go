@@ -38,7 +38,8 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 
 // rowsOf is the rows of a linear's result: m is the root of mk mn / nk.
 func rowsOf(o ops.Op) int64 {
-	mk, nk, mn := float64(o.Uses[0].Bytes), float64(o.Uses[1].Bytes), float64(o.Result().Bytes)
+	x := o.Factors()
+	mk, nk, mn := float64(x.A.Bytes), float64(x.B.Bytes), float64(o.Result().Bytes)
 	return int64(math.Round(math.Sqrt(mk * mn / nk)))
 }
 
@@ -49,10 +50,10 @@ func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
 		return part
 	}
 	part.Uses = nil
-	result := o.Result().Bytes
+	weight, result := o.Factors().B, o.Result().Bytes
 	from, to := rows*group/blocks, rows*(group+1)/blocks
 	for i, u := range o.Uses {
-		if whole := o.Kind == ops.Product && i == 1 || o.Kind == ops.Sum && u.Bytes != result; !whole {
+		if whole := &o.Uses[i] == weight || o.Kind == ops.Sum && u.Bytes != result; !whole {
 			row := u.Bytes / rows
 			u.At.Offset, u.Bytes = u.At.Offset+from*row, (to-from)*row
 		}

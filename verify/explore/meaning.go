@@ -252,7 +252,7 @@ func (m *meaning) at(run int, operands []operand, i int, values *letters) Number
 		index := x.index(at)
 		element := m.elementOf(run, x.tensor, index)
 		if scales {
-			element = m.scaled(run, element, i, x.tensor, index)
+			element = m.scaled(run, element, ops.Side(i), x.tensor, index)
 		}
 		all[at] = element
 	}

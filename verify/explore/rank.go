@@ -274,9 +274,8 @@ func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 			return len(s.results) > 0 && slices.Equal(term, s.results[0])
 		})
 	}
-	if last := len(operands) - 1; o.Accumulate && last > 1 && len(s.results) > 0 &&
-		slices.Equal(operands[last], s.results[0]) {
-		operands = operands[:last]
+	if x, _ := ops.FactorsOf(o, operands); o.Accumulate && len(s.results) > 0 && slices.Equal(x.Before, s.results[0]) {
+		operands = [][]int32{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias}
 	}
 	read := slices.Concat(operands...)
 	return slices.ContainsFunc(s.writes, func(a int32) bool { return slices.Contains(read, a) })

@@ -9,46 +9,45 @@ import (
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
 
-// dequantised are the operands of a product, multiplied by their scales, which stand behind the first two. A weight
-// alone may have scales. It is none where there are neither as many scales as rows nor one.
-func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Number {
-	behind := 2 + o.Scales
-	if len(operands) < behind {
-		return nil
-	}
-	rowsOfA, _, rowsOfB, ok := extents(len(operands[0]), len(operands[1]), size)
+// dequantised are the factors of a product, the matrices multiplied by their scales: none of a matrix that has neither
+// as many scales as rows nor one.
+func (m *machine) dequantised(o *ops.Op, of ops.Factors[[]Number], size int) ops.Factors[[]Number] {
+	rowsOfA, _, rowsOfB, ok := extents(len(of.A), len(of.B), size)
 	if !ok {
+		return ops.Factors[[]Number]{}
+	}
+	if o.Scales == 2 {
+		of.A = m.unscaled(o, ops.A, of.A, of.ScaleA, rowsOfA)
+	}
+	if o.Scales > 0 {
+		of.B = m.unscaled(o, ops.B, of.B, of.ScaleB, rowsOfB)
+	}
+	return of
+}
+
+// unscaled is a matrix of so many rows multiplied by its scales.
+func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows int) (made []Number) {
+	count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
+	depth := len(of) / rows
+	if count == 0 || (count != 1 || o.InBlocks) && int64(count) != o.ScalesOf(side, int64(rows), int64(depth)) {
 		return nil
 	}
-	of, made := [2][]Number{0: operands[0]}, operands[behind:len(operands):len(operands)]
-	for i, rows := range []int{rowsOfA, rowsOfB} {
-		if o.Scales == 1 && i == 0 {
-			continue
-		}
-		scales := operands[i+o.Scales]
-		of[i] = make([]Number, len(operands[i]))
-		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
-		depth := len(operands[i]) / rows
-		if (count != 1 || o.InBlocks) && int64(count) != o.ScalesOf(i, int64(rows), int64(depth)) {
-			return nil
-		}
-		scales = elementsOf(scales, count)
-		for j, x := range operands[i] {
-			at := int(o.ScaleAt(i, int64(j/depth), int64(j%depth), int64(rows), int64(depth)))
-			of[i][j] = scaledBy(i, x, scales[at%count])
-		}
+	scales, made = elementsOf(scales, count), make([]Number, len(of))
+	for j, x := range of {
+		at := int(o.ScaleAt(side, int64(j/depth), int64(j%depth), int64(rows), int64(depth)))
+		made[j] = scaledBy(side, x, scales[at%count])
 	}
-	return append([][]Number{of[0], of[1]}, made...)
+	return made
 }
 
 // scaledBy is an element of an operand with its scale. A product with each operand's scale at the other is another one,
 // since the sums are multiplied by A's scale first.
-func scaledBy(operand int, x, scale Number) Number {
+func scaledBy(operand ops.Side, x, scale Number) Number {
 	return times(x, mixed(hashed("scale"), uint64(operand), uint64(scale)))
 }
 
 // scaled is an element of an operation's operand with its scale, where it has scales.
-func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) Number {
+func (m *meaning) scaled(run int, x Number, operand ops.Side, t *tensor, at []int64) Number {
 	of := []int64{0}
 	switch {
 	case t.scale == "":

@@ -28,9 +28,7 @@ func (m *maker) misfits(list []ops.Op, i int) {
 	if o.Count.Buffer == "" {
 		change("count blocks", func(o *ops.Op) { o.Count = ops.Loc{Rank: oneRank, Buffer: ops.CountWord(o.Stream)} })
 	}
-	if last := len(o.Uses) - 1; last > 0 {
-		change("the result first", func(o *ops.Op) {
-			o.Uses = append([]ops.Use{o.Uses[last]}, o.Uses[:last]...)
-		})
+	if len(o.Uses) > 1 {
+		change("the result first", func(o *ops.Op) { o.Uses = slices.Concat(o.Writes(), o.Reads()) })
 	}
 }

@@ -101,13 +101,15 @@ func (m *maker) items(list []ops.Op, i int) {
 	if o.Kind == ops.Product {
 		c := o
 		c.Uses = slices.Clone(o.Uses)
-		c.Uses[0], c.Uses[1] = o.Uses[1], o.Uses[0]
-		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
+		x := c.Factors()
+		text := o.Form + " of " + x.A.String() + " and " + x.B.String()
+		*x.A, *x.B = *x.B, *x.A
+		change("swap operands", text, c)
 	}
 	if o.Early {
 		c := o
 		c.Uses = slices.Clone(o.Uses)
-		c.Uses[0].Ahead = true
+		c.Factors().A.Ahead = true
 		change("read rows ahead", o.String(), c)
 	}
 	if o.Kind == ops.Collective {
@@ -155,17 +157,16 @@ func (m *maker) items(list []ops.Op, i int) {
 // called changes what a call of the caller's takes: an operand less, one of another rank's, one in another's place.
 func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
 	o := list[i]
-	for n, u := range o.Uses {
-		if u.Write {
-			continue
-		}
+	reads := o.Reads()
+	for n, u := range reads {
 		c := o
 		c.Uses = slices.Delete(slices.Clone(o.Uses), n, n+1)
 		change("drop an operand", u.String(), c)
 		c.Uses = slices.Clone(o.Uses)
 		c.Uses[n].At.Rank = (oneRank + 1) % oneSize
 		change("an operand of another rank", c.Uses[n].String(), c)
-		if next := o.Uses[n+1]; !next.Write { // the result comes last
+		if n+1 < len(reads) {
+			next := reads[n+1]
 			c.Uses = slices.Clone(o.Uses)
 			c.Uses[n], c.Uses[n+1] = next, u
 			change("swap operands", u.String()+" and "+next.String(), c)
@@ -191,7 +192,7 @@ func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, 
 		c.Uses[n].Bytes /= 2
 		change("halve a count", u.String(), c)
 	}
-	sent := o.Uses[0]
+	sent := o.Source()
 	if first := m.program.Schedule.Tensors[0].Name; sent.At.Buffer != first && o.Stream != hostir.MainStream {
 		from := ops.Use{At: ops.Loc{Rank: oneRank, Buffer: first}, Bytes: sent.Bytes}
 		sent.Write = true
@@ -211,8 +212,8 @@ func (m *maker) ungrouped() {
 					continue
 				}
 				sends, gets := o, o
-				sends.Form, sends.Uses = "send", o.Uses[:1]
-				gets.Form, gets.Uses = "receive", o.Uses[1:]
+				sends.Form, sends.Uses = "send", o.Reads()
+				gets.Form, gets.Uses = "receive", o.Writes()
 				lists[r] = append(lists[r], sends, gets)
 			}
 		}

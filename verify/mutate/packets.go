@@ -54,7 +54,7 @@ func (m *maker) landed(kind, what string, place func(landed) ops.Loc) {
 		for _, list := range m.right[d] {
 			for _, o := range list {
 				if hostir.Takes(o.Kernel) && o.Kind == ops.Copy {
-					sent[o.Uses[1].At] = o.Uses[0].At
+					sent[o.Result().At] = o.Source().At
 				}
 			}
 		}

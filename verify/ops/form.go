@@ -78,11 +78,10 @@ func (o *Op) malformed() string {
 // misused names a mistake in the order of an operation's uses: reads come first, then its one result, and then
 // perhaps a workspace, or scales. A Take has results only.
 func (o *Op) misused() string {
-	first := slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })
-	if first < 0 {
+	reads, writes := o.Reads(), o.Writes()
+	if len(writes) == 0 {
 		return "writes nothing"
 	}
-	reads, writes := o.Uses[:first], o.Uses[first:]
 	if slices.ContainsFunc(writes, func(u Use) bool { return !u.Write }) {
 		return "reads memory behind what it writes"
 	}
@@ -101,17 +100,12 @@ func (o *Op) misused() string {
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
 		return fmt.Sprintf("has %d results", len(writes))
-	case o.Scales > 0 && (o.Kind != Product || len(reads) < o.Operands()), o.InBlocks && o.Scales < 2:
+	case o.Scales > 0 && o.Kind != Product, o.InBlocks && o.Scales < 2:
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
-	case o.Kind == Product && len(reads) < 2:
+	case o.Kind == Product && o.Factors().A == nil:
 		return fmt.Sprintf("is a product of %d operands", len(reads))
 	}
 	return ""
-}
-
-// Result is the range that an operation writes: its last use but for a workspace, or scales.
-func (o *Op) Result() Use {
-	return o.Uses[slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })]
 }
 
 // launch counts the operations of a list that begin it and are of one step, where a kernel carries out one of them.

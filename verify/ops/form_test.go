@@ -96,6 +96,12 @@ var malformed = []struct {
 	{"two results", tiles, set(2, func(o *ops.Op) { o.Uses = append(o.Uses, o.Uses[len(o.Uses)-1]) })},
 	{"no result", tiles, set(2, func(o *ops.Op) { o.Uses = o.Uses[:2] })},
 	{"a product of one operand", tiles, set(2, func(o *ops.Op) { o.Uses = slices.Delete(o.Uses, 1, 3) })},
+	{"a product of two biases", tiles, set(2, func(o *ops.Op) {
+		o.Uses = slices.Concat(o.Reads(), o.Reads(), o.Writes())
+	})},
+	{"a product that adds to its result and does not read it", tiles, set(2, func(o *ops.Op) {
+		o.Accumulate, o.Uses = true, slices.Delete(o.Uses, 2, 3)
+	})},
 	{"no start", packets, func(l []ops.Op) []ops.Op { return l[1:] }},
 	{"no end", packets, func(l []ops.Op) []ops.Op { return l[:len(l)-1] }},
 	{"an end in its midst", packets, set(2, func(o *ops.Op) { o.Kind = ops.Done })},

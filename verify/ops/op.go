@@ -59,14 +59,13 @@ type Op struct {
 	LeavesScales bool
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
-	// Scales of a Product's operands, which are its third and fourth: 2, or 1 of the second operand alone.
+	// Scales of a Product's operands: 2, or 1 of the second operand alone.
 	Scales int
 	// InBlocks: they are of blocks of rows and of squares of the second operand.
 	InBlocks bool
 	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
 	InOrder bool
-	// Accumulate: a Product adds to its result, the last operand that it reads. No other
-	// operand may lie in the result.
+	// Accumulate: a Product adds to its result, which it reads. No other operand may lie in the result.
 	Accumulate bool
 	// To and From are the ranks that an exchange sends to and gets from.
 	To, From int
@@ -79,18 +78,21 @@ type Op struct {
 	Node hostir.Node
 }
 
-// Operands of a product and their scales.
-func (o Op) Operands() int { return 2 + o.Scales }
+// Side is one of the two matrices that a Product multiplies.
+type Side int
 
-// ScaleOf is the place of the scales of operand i, of the first two.
-func (o Op) ScaleOf(i int) (at int, scaled bool) { return i + o.Scales, i >= 2-o.Scales }
+// Sides of a Product.
+const (
+	A Side = iota
+	B
+)
 
-// ScalesOf is how many scales operand i has, of the first two, if not one: of rows, each of so many elements.
-func (o Op) ScalesOf(i int, rows, depth int64) int64 {
+// ScalesOf is how many scales a side has, if not one: of rows, each of so many elements.
+func (o Op) ScalesOf(of Side, rows, depth int64) int64 {
 	switch {
 	case !o.InBlocks:
 		return rows
-	case i == 0:
+	case of == A:
 		return rows * (depth / squares)
 	}
 	return rows / squares * (depth / squares)
@@ -99,20 +101,20 @@ func (o Op) ScalesOf(i int, rows, depth int64) int64 {
 // squares is how many elements of a row have one of the scales of blocks.
 const squares = 128
 
-// ScaleAt is which of the scales of operand i, of the first two, element k of a row has.
-func (o Op) ScaleAt(i int, row, k, rows, depth int64) int64 {
+// ScaleAt is which of the scales of a side element k of a row has.
+func (o Op) ScaleAt(of Side, row, k, rows, depth int64) int64 {
 	switch {
 	case !o.InBlocks:
 		return row
-	case i == 0: // block by block
+	case of == A: // block by block
 		return k/squares*rows + row
 	}
 	return row/squares*(depth/squares) + k/squares
 }
 
-// OperandSize is the bytes of an element of operand i, of the first two, given those of the plan's elements.
-func (o Op) OperandSize(i int, plan int64) int64 {
-	if _, scaled := o.ScaleOf(i); scaled {
+// ElementOf is the bytes of an element of a side, given those of the plan's elements.
+func (o Op) ElementOf(of Side, plan int64) int64 {
+	if o.Scales == 2 || of == B && o.Scales == 1 {
 		return schedule.E4M3.Bits() / 8
 	}
 	return plan

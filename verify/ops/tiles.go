@@ -54,11 +54,9 @@ func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	for rank := range u.c.Ranks {
 		part.use(Use{At: slot(rank), Bytes: bytes})
 	}
-	for _, v := range []hostir.View{x.Added, x.Bias} {
-		if v.Buffer != "" {
-			at, size := u.view(v)
-			part.use(Use{At: at, Bytes: size})
-		}
+	for _, v := range some(x.Added, x.Bias) {
+		at, size := u.view(v)
+		part.use(Use{At: at, Bytes: size})
 	}
 	c, _ := u.view(x.To)
 	part.use(Use{Write: true, At: c, Bytes: bytes})
@@ -113,11 +111,9 @@ func (u *unroller) shardOf(v hostir.View) (at func(rank int) Loc, bytes int64) {
 func (u *unroller) shardProduct(o Op, to Loc, a Use, bytes int64, others ...hostir.View) {
 	o.Kind, o.Form = Product, form(hostir.Linear, "")
 	o.Uses = []Use{a}
-	for _, v := range others {
-		if v.Buffer != "" {
-			at, size := u.view(v)
-			o.Uses = append(o.Uses, Use{At: at, Bytes: size})
-		}
+	for _, v := range some(others...) {
+		at, size := u.view(v)
+		o.Uses = append(o.Uses, Use{At: at, Bytes: size})
 	}
 	o.Uses = append(o.Uses, Use{Write: true, At: to, Bytes: bytes})
 	u.add(o)

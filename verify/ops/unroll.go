@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -302,7 +303,8 @@ func (u *unroller) launch(l hostir.Launch) string {
 func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
 	_, size := u.view(results[0])
 	for i, v := range reads {
-		forAll := i > 0 && len(op.Lies) > 0 && (op.Lies[i-1] == schedule.ByColumn || op.Lies[i-1] == schedule.ByHead)
+		lies := op.LiesOf(i)
+		forAll := lies == schedule.ByColumn || lies == schedule.ByHead
 		if (v.Row || forAll) && size == 0 {
 			continue
 		}
@@ -333,13 +335,8 @@ func (o *Op) use(list ...Use) {
 func (u *unroller) product(op Op, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
-	for i, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
-		if v.Buffer == "" {
-			continue
-		}
-		if i == 2 || i == 3 {
-			op.Scales++
-		}
+	op.Scales = len(some(x.ScaleA, x.ScaleB))
+	for _, v := range some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias) {
 		at, bytes := u.view(v)
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
@@ -347,9 +344,9 @@ func (u *unroller) product(op Op, x hostir.Product) {
 	if bytes == 0 {
 		return
 	}
-	if op.Kernel == hostir.NarrowKernel ||
-		op.Kernel != "" && u.fewRows(op.Uses[0].Bytes, op.Uses[1].Bytes, bytes) {
-		op.Uses[1].Ahead = op.Early
+	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel ||
+		op.Kernel != "" && u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes) {
+		factors.B.Ahead = op.Early
 		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
 		u.add(op)
 		return
@@ -361,6 +358,11 @@ func (u *unroller) product(op Op, x hostir.Product) {
 	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
 		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: Workspace(op.Stream)}})
 	u.add(op)
+}
+
+// some are the views that a step has.
+func some(views ...hostir.View) []hostir.View {
+	return slices.DeleteFunc(views, func(v hostir.View) bool { return v.Buffer == "" })
 }
 
 // form names the form of a product: matmul, linear or gradient, and the function of each

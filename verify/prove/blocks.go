@@ -22,7 +22,7 @@ func (p *proof) blocks() *Counterexample {
 				if !o.ByBlocks || !u.Write {
 					continue
 				}
-				of := p.elements(&o, j)
+				of := p.elements(&o, u, o.LeftScales(j))
 				if n, known := written[o.Step]; known && n != of {
 					return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("its blocks share out %d elements, and %d",
 						n, of), "cut the work of all into equal parts")
@@ -54,10 +54,10 @@ func (p *proof) blocks() *Counterexample {
 }
 
 // elements are those that an operation writes by a use: a scale stands for those of its row.
-func (p *proof) elements(o *ops.Op, use int) int64 {
-	b, _ := p.model.buffer(o.Uses[use].At.Buffer)
-	n := b.elements(o.Uses[use].Bytes)
-	if o.LeavesScales && use == len(o.Uses)-1 {
+func (p *proof) elements(o *ops.Op, u ops.Use, scales bool) int64 {
+	b, _ := p.model.buffer(u.At.Buffer)
+	n := b.elements(u.Bytes)
+	if scales {
 		return n * o.Columns
 	}
 	return n

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"slices"
 
 	"ovgen/verify/ops"
 )
@@ -14,9 +13,11 @@ import (
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
+			before := o.Factors().Before
 			for j, u := range o.Uses {
 				for k, v := range o.Uses[:j] {
-					if (u.Write || v.Write) && overlap(u, v) && !inPlace(o, k, j) {
+					kept := &o.Uses[k] == before && same(v, o.Result()) || inPlace(o.Kind, v, u)
+					if (u.Write || v.Write) && overlap(u, v) && !kept {
 						return p.against(Bounds, p.find(r, i), -1,
 							fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer,
 								u.At.Rank), "give its result memory of its own")
@@ -27,7 +28,7 @@ func (p *proof) bounds() *Counterexample {
 						"use memory that the program declares, at its size")
 				}
 			}
-			if a := addend(o); o.Accumulate && (a < 0 || !accumulated(o, a, a+1)) {
+			if o.Accumulate && (before == nil || !same(*before, o.Result())) {
 				return p.against(Bounds, p.find(r, i), -1,
 					"a product that adds to its result reads something else last", "let it read its result")
 			}
@@ -42,26 +43,16 @@ func (p *proof) bounds() *Counterexample {
 	return nil
 }
 
-// inPlace reports whether an operation may write, by its use j, the memory that its use i
-// reads: the result that a product adds to, or a term of a sum or an operand of a function, whose
-// every element is read before it is overwritten; or all that an operand of a call has, where the
+// inPlace reports whether operations of a kind may write the memory that they read: a term of a sum or an operand of a
+// function, whose every element is read before it is overwritten; or all that an operand of a call has, where the
 // caller's work replaces it.
-func inPlace(o ops.Op, i, j int) bool {
-	u, v := o.Uses[i], o.Uses[j]
-	replaces := o.Kind == ops.Sum || o.Kind == ops.Apply || o.Kind == ops.Call
-	return accumulated(o, i, j) || replaces && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
+func inPlace(kind ops.Kind, read, write ops.Use) bool {
+	replaces := kind == ops.Sum || kind == ops.Apply || kind == ops.Call
+	return replaces && !read.Write && write.Write && same(read, write)
 }
 
-// addend is the last use that a product reads: the result it adds to, where it accumulates.
-func addend(o ops.Op) int {
-	return slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write }) - 1
-}
-
-// accumulated reports whether an operation's use i is the addend, and j the result.
-func accumulated(o ops.Op, i, j int) bool {
-	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i >= o.Operands() && j == i+1 &&
-		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes
-}
+// same reports whether two uses are of one range.
+func same(u, v ops.Use) bool { return u.At == v.At && u.Bytes == v.Bytes }
 
 // overlap reports whether two uses have bytes in common.
 func overlap(u, v ops.Use) bool {

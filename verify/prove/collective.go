@@ -190,7 +190,7 @@ func misfit(o ops.Op, ranks int64) string {
 	switch {
 	case !known:
 		return fmt.Sprintf("there is no collective %q", o.Form)
-	case !fits || len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write:
+	case !fits || len(o.Reads()) != 1 || len(o.Writes()) != 1:
 		return fmt.Sprintf("no %s of %d ranks makes %d bytes of %d", o.Form, ranks, v[1], v[0])
 	}
 	for _, u := range o.Uses {
@@ -259,9 +259,9 @@ func (m sent) part(i, of int) (s sent, ok bool) {
 // bring keeps the data of a rank in a collective, as they are when the rank begins.
 func (s *symbols) bring(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	from := s.at(o.Uses[0], s.nodes[n].run)
+	from := s.at(o.Source(), s.nodes[n].run)
 	if from == nil {
-		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[0]))
+		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Source()))
 	}
 	for i, e := range from.exprs() {
 		if e == stale {
@@ -288,9 +288,9 @@ func (s *symbols) collective(x node) [3]int32 {
 // up. NCCL promises no order of a sum, and promises that all ranks get the same.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	form, to := hostir.Kind(o.Form), s.at(o.Uses[1], s.nodes[n].run)
+	form, to := hostir.Kind(o.Form), s.at(o.Result(), s.nodes[n].run)
 	if to == nil {
-		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[1]))
+		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Result()))
 	}
 	var row sent
 	var terms []sent

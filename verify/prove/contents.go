@@ -103,6 +103,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return s.take(n, o)
 	}
 	var reads, writes []*chunks
+	x := o.Factors()
 	for i, u := range o.Uses {
 		if ops.OfStream(u.At) {
 			continue
@@ -111,7 +112,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i > 1) {
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && &o.Uses[i] != x.A && &o.Uses[i] != x.B {
 			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as one of its "+
 				"operands", u))
 		}
@@ -148,7 +149,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 			return c
 		}
 	}
-	inPlace := o.Kind == ops.Apply && reads[0].At == to.At && reads[0].Bytes == to.Bytes
+	inPlace := o.Kind == ops.Apply && same(o.Source(), o.Result())
 	return s.write(n, o.Accumulate || inPlace, to, made)
 }
 

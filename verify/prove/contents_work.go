@@ -90,54 +90,47 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			}
 		}
 	}
-	adds := o.Accumulate
-	if adds {
-		reads = reads[:len(reads)-1]
-	}
+	x, _ := ops.FactorsOf(o, reads) // each operation is well formed
 	if o.Scales > 0 {
 		var c *Counterexample
-		if reads, c = s.scaled(n, o, reads, to); c != nil {
+		if x, c = s.scaled(n, o, x, to); c != nil {
 			return nil, c
 		}
 	}
-	if !s.fits(o.Form, reads, to) {
+	if !s.fits(o.Form, x, to) {
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
-	cut := s.model.Columns[reads[0].At.Buffer] > 1
+	cut := s.model.Columns[x.A.At.Buffer] > 1
+	a, b := x.A.list, x.B.list
 	switch {
-	case cut && o.Form == "linear" && len(reads) == 2 && len(to.list) == 1: // of all columns together
-		made = append(made, s.product(o.Form, s.whole(reads[0]), s.whole(reads[1]), stale))
+	case cut && o.Form == "linear" && x.Bias == nil && len(to.list) == 1: // of all columns together
+		made = append(made, s.product(o.Form, s.whole(x.A), s.whole(x.B), stale))
 	case cut:
 		return nil, s.wrong(n, fmt.Sprintf("no %q takes parts of columns as its first operand", o.Form))
-	case o.Form == "gradient" && len(reads) == 2 && len(reads[0].list) == 1 && len(reads[1].list) == 1 && even(to):
+	case o.Form == "gradient" && x.Bias == nil && len(a) == 1 && len(b) == 1 && even(to):
 		for i := range to.list { // rows of the result are columns of the first operand
-			a := s.columnsOf(reads[0].list[0].expr, i, len(to.list))
-			made = append(made, s.product(o.Form, a, reads[1].list[0].expr, stale))
+			made = append(made, s.product(o.Form, s.columnsOf(a[0].expr, i, len(to.list)), b[0].expr, stale))
 		}
-	case o.Form == "gradient" && len(reads) == 2 && len(to.list) == 1 && len(reads[0].list) == len(reads[1].list):
+	case o.Form == "gradient" && x.Bias == nil && len(to.list) == 1 && len(a) == len(b):
 		var terms []expr
-		for i, a := range reads[0].list {
-			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
+		for i := range a {
+			terms = append(terms, s.product(o.Form, a[i].expr, b[i].expr, stale))
 		}
 		made = []expr{s.sum(terms)}
-	case biased(o.Form) && (len(reads) == 2 || len(reads) == 3) && len(reads[0].list) == len(to.list):
-		b, bias := s.whole(reads[1]), stale
-		if len(reads) == 3 {
-			bias = s.tuple(reads[2].exprs())
+	case biased(o.Form) && len(a) == len(to.list):
+		bias := stale
+		if x.Bias != nil {
+			bias = s.tuple(x.Bias.exprs())
 		}
-		for _, a := range reads[0].list {
-			made = append(made, s.product(o.Form, a.expr, b, bias))
+		for _, rows := range a {
+			made = append(made, s.product(o.Form, rows.expr, s.whole(x.B), bias))
 		}
 	default:
-		var chunks []int
-		for _, a := range reads {
-			chunks = append(chunks, len(a.list))
-		}
-		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %v chunks does not make %d chunks", o.Form,
-			chunks, len(to.list)))
+		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %d and %d chunks does not make %d chunks", o.Form,
+			len(a), len(b), len(to.list)))
 	}
-	if adds {
+	if o.Accumulate {
 		for i := range made {
 			made[i] = s.add(to.list[i].expr, made[i])
 		}
@@ -168,12 +161,9 @@ func even(a *chunks) bool {
 // fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
 // [m,n] for some m. The chunks of A are whole rows, and A has as many chunks as C; for a gradient, each
 // chunk has as many rows.
-func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
-	if len(reads) < 2 {
-		return false
-	}
-	of, made := s.size(reads[0]), s.size(to)
-	a, b, c := reads[0].Bytes/of, reads[1].Bytes/s.size(reads[1]), to.Bytes/made
+func (s *symbols) fits(form string, x factors, to *chunks) bool {
+	of, made := s.size(x.A), s.size(to)
+	a, b, c := x.A.Bytes/of, x.B.Bytes/s.size(x.B), to.Bytes/made
 	if form == "gradient" {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}
@@ -181,20 +171,20 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if m == 0 || a%m != 0 || c%m != 0 {
 		return false
 	}
-	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
+	if form == "gradient" && m%int64(len(x.A.list)) != 0 {
 		return false
 	}
-	if s.model.Columns[reads[0].At.Buffer] > 1 { // in which rows lie apart
-		return len(reads) < 3
+	if s.model.Columns[x.A.At.Buffer] > 1 { // in which rows lie apart
+		return x.Bias == nil
 	}
-	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
-	for i, size := range reads[0].sizes {
+	alike := form != "gradient" && len(x.A.sizes) == len(to.sizes)
+	for i, size := range x.A.sizes {
 		row := a / m * of
 		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*made {
 			return false
 		}
 	}
-	return len(reads) < 3 || reads[2].Bytes == c/m*made
+	return x.Bias == nil || x.Bias.Bytes == c/m*made
 }
 
 // rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.

@@ -36,8 +36,7 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 func elementwise(o ops.Op) bool {
 	switch o.Kind {
 	case ops.Sum: // of terms as large as the result: no row
-		last := o.Uses[len(o.Uses)-1]
-		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != last.Bytes })
+		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != o.Result().Bytes })
 	case ops.Copy, ops.Take, ops.Collective, ops.Signal, ops.Record, ops.WaitEvent, ops.After, ops.Done:
 		return true
 	}

@@ -48,7 +48,7 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	for i := range to.list {
 		var args []expr
 		for k, a := range reads {
-			if k > 0 && !eachRow(o.Lies[k-1]) {
+			if !eachRow(o.LiesOf(k)) {
 				for j := range a.list {
 					if a.list[j].expr == stale {
 						return nil, s.misread(n, a, j)
@@ -71,12 +71,12 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
 	for k, a := range reads {
 		switch {
-		case (k == 0 || o.Lies[k-1] == schedule.InPlace) && !alike(a, to):
+		case o.LiesOf(k) == schedule.InPlace && !alike(a, to):
 			return fmt.Sprintf("a formula of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes)
-		case k > 0 && eachRow(o.Lies[k-1]) && !proportional(a, to):
+		case eachRow(o.LiesOf(k)) && !proportional(a, to):
 			return fmt.Sprintf("an operand in chunks of %v bytes has no rows of chunks of %v", a.sizes, to.sizes)
 		}
-		if k > 0 && o.Lies[k-1] == schedule.ByColumn {
+		if o.LiesOf(k) == schedule.ByColumn {
 			for _, size := range to.sizes {
 				if row := a.in(to); row == 0 || size%row != 0 {
 					return fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d", row, size)

@@ -19,8 +19,9 @@ func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Coun
 	if resizes(o) || o.Kind == ops.Call {
 		return nil
 	}
-	for i, a := range reads {
-		if a.element != elementsOf(o, i, to.element) {
+	x, _ := ops.FactorsOf(o, reads)
+	for _, a := range reads {
+		if a.element != elementsOf(o, x, a, to.element) {
 			return s.wrong(n, fmt.Sprintf("%s has elements of %d bits, and %s of %d: only functions and sums in fp32 "+
 				"take one to the other",
 				a.At, a.element, to.At, to.element))

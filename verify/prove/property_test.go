@@ -2,6 +2,7 @@ package prove_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,7 +151,9 @@ var propertyCases = []listCase{
 		edit: set(1, func(o *ops.Op) { o.Accumulate = false })},
 	{name: "adds to what it does not read", ranks: []string{"main C[0:4] = A[0:4] * B"}, want: prove.Bounds,
 		text: []string{"reads something else"},
-		edit: set(0, func(o *ops.Op) { o.Accumulate = true })},
+		edit: set(0, func(o *ops.Op) {
+			o.Accumulate, o.Uses = true, slices.Insert(o.Uses, 2, ops.Use{At: ops.Loc{Buffer: "B"}, Bytes: 4})
+		})},
 	{name: "a sum into its term", ranks: []string{"main S[0:8] = A; main S[0:8] = S[0:8] + A"}},
 	{name: "a sum beside its term", ranks: []string{"main S[4:12] = A; main S[0:8] = S[4:12] + A"},
 		want: prove.Bounds, text: []string{"both uses and writes"}},

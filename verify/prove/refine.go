@@ -30,7 +30,6 @@ type finer struct {
 
 // operation cuts for one operation, and reports whether it did.
 func (f finer) operation(o ops.Op) bool {
-	var uses []ops.Use // the result last
 	for _, u := range o.Uses {
 		if ops.OfStream(u.At) {
 			continue
@@ -39,40 +38,49 @@ func (f finer) operation(o ops.Op) bool {
 		if b.Offsets != nil || b.Chunk == 0 || u.Bytes%b.Chunk != 0 || u.Bytes == 0 {
 			return false
 		}
-		uses = append(uses, u)
 	}
+	from, to := o.Source(), o.Result()
 	switch {
-	case len(uses) < 2:
-		return false
-	case o.Kind == ops.Product && o.Form == "gradient":
-		return f.tie(uses[0], uses[1])
-	case o.Kind == ops.Product && f.columns[uses[0].At.Buffer] > 1: // no part of it makes rows of the result
+	case from.Bytes == 0 || to.Bytes == 0:
 		return false
 	case o.Kind == ops.Product:
-		changed := f.tie(uses[0], uses[len(uses)-1])
-		if at, scaled := o.ScaleOf(0); scaled && uses[at].Bytes > bytesOfScale { // scales of rows are cut as these are
-			changed = f.tie(uses[0], uses[at]) || changed
-		}
-		return changed
-	case o.Kind == ops.Collective && len(uses) == 2:
-		part := min(uses[0].Bytes, uses[1].Bytes)
-		uses[0].Bytes, uses[1].Bytes = part, part
-		return part%f.of(uses[0]).Chunk == 0 && part%f.of(uses[1]).Chunk == 0 && f.tie(uses[0], uses[1])
+		return f.product(o.Factors(), o.Form, to)
+	case o.Kind == ops.Collective:
+		part := min(from.Bytes, to.Bytes)
+		from.Bytes, to.Bytes = part, part
+		return part%f.of(from).Chunk == 0 && part%f.of(to).Chunk == 0 && f.tie(from, to)
 	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		changed := false
-		for i, u := range uses[1:] {
-			if i < len(o.Lies) && !eachRow(o.Lies[i]) {
+		for i, u := range o.Uses {
+			if ops.OfStream(u.At) {
 				continue
 			}
-			scales := o.LeavesScales && i == len(uses)-2 // cut as their rows are
-			if scales || i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
-				changed = f.tie(uses[0], u) || changed
+			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) // cut as their rows are
+			if eachRow(o.LiesOf(i)) && (beside || f.elements(u) == f.elements(from)) {
+				changed = f.tie(from, u) || changed
 			}
 		}
 		return changed
 	}
 	return false
 }
+
+// product cuts A as B of a gradient, or else as the result's rows, and so its scales of rows.
+func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
+	switch {
+	case form == "gradient":
+		return f.tie(*x.A, *x.B)
+	case f.columns[x.A.At.Buffer] > 1: // no part of it makes rows of the result
+		return false
+	}
+	changed := f.tie(*x.A, to)
+	if x.ScaleA != nil && x.ScaleA.Bytes > bytesOfScale {
+		changed = f.tie(*x.A, *x.ScaleA) || changed
+	}
+	return changed
+}
+
+func (f finer) elements(u ops.Use) int64 { return f.of(u).elements(u.Bytes) }
 
 func (f finer) of(u ops.Use) *Buffer {
 	i := slices.IndexFunc(f.buffers, func(b Buffer) bool { return b.Name == u.At.Buffer })

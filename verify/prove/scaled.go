@@ -14,28 +14,29 @@ import (
 // operand with its scales is one operand, a function of both that nothing is known of: so the scales of other rows, or
 // of another run, are another operand.
 
+// factors are what a product reads.
+type factors = ops.Factors[*chunks]
+
 // bytes of a scale.
 const bytesOfScale = 4
 
-// scaled are the operands of a product, without the scales that are behind the first two.
-func (s *symbols) scaled(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]*chunks, *Counterexample) {
-	all := o.Operands()
-	if len(reads) < all || slices.ContainsFunc(reads[:all], func(a *chunks) bool { return len(a.list) == 0 }) {
-		return nil, s.wrong(n, "a product has as many scales as it says")
-	}
-	made, was := append([]*chunks{}, reads[all:]...), [2]*chunks{reads[0], reads[1]}
-	for i := range 2 {
-		at, scaled := o.ScaleOf(i)
-		if !scaled {
+// scaled are the factors of a product, the matrices times their scales.
+func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *Counterexample) {
+	was := x
+	for i, of := range []struct{ matrix, scales **chunks }{ops.A: {&x.A, &x.ScaleA}, ops.B: {&x.B, &x.ScaleB}} {
+		if *of.scales == nil {
 			continue
 		}
-		a, scales := *reads[i], reads[at]
+		a, scales := **of.matrix, *of.scales
+		if len(a.list) == 0 || len(scales.list) == 0 {
+			return x, s.wrong(n, "a product has as many scales as it says")
+		}
 		one := scales.Bytes == bytesOfScale
 		switch list := a.list; {
-		case i > 0 || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
+		case ops.Side(i) == ops.B || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
 			a.list = []*cell{{s.times(s.whole(&a), s.tuple(scales.exprs())), list[0].by}}
 		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
-			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
+			return x, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
 		default:
 			a.list = nil
 			for j, x := range list {
@@ -46,29 +47,28 @@ func (s *symbols) scaled(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]*ch
 				a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
 			}
 		}
-		was[i] = &a
+		*of.matrix = &a
 	}
-	if c := s.rowsOfScales(n, o, reads, to); c != nil {
-		return nil, c
-	}
-	return append(was[:], made...), nil
+	return x, s.rowsOfScales(n, o, was, to)
 }
 
 // rowsOfScales is the counterexample of scales that are neither one nor one for each row.
-func (s *symbols) rowsOfScales(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
-	a, b, c := reads[0].Bytes/s.size(reads[0]), reads[1].Bytes/s.size(reads[1]), to.Bytes/s.size(to)
+func (s *symbols) rowsOfScales(n int32, o *ops.Op, x factors, to *chunks) *Counterexample {
+	a, b, c := x.A.Bytes/s.size(x.A), x.B.Bytes/s.size(x.B), to.Bytes/s.size(to)
 	m := rowsOf(a, b, c)
 	if m == 0 || c%m != 0 {
 		return nil // no product has these sizes
 	}
-	for i, rows := range []int64{m, c / m} {
-		at, scaled := o.ScaleOf(i)
-		if !scaled {
+	for side, of := range []struct {
+		rows, elements int64
+		scales         *chunks
+	}{ops.A: {m, a, x.ScaleA}, ops.B: {c / m, b, x.ScaleB}} {
+		if of.scales == nil {
 			continue
 		}
-		of := o.ScalesOf(i, rows, []int64{a, b}[i]/rows)
-		if bytes := reads[at].Bytes; (bytes != bytesOfScale || o.InBlocks) && bytes != of*bytesOfScale {
-			return s.wrong(n, fmt.Sprintf("%d rows have scales of %d bytes", rows, bytes))
+		all := bytesOfScale * o.ScalesOf(ops.Side(side), of.rows, of.elements/of.rows)
+		if bytes := of.scales.Bytes; (bytes != bytesOfScale || o.InBlocks) && bytes != all {
+			return s.wrong(n, fmt.Sprintf("%d rows have scales of %d bytes", of.rows, bytes))
 		}
 	}
 	return nil
@@ -182,13 +182,17 @@ func (x *expectation) block(scale string) int64 {
 	return columns
 }
 
-// elementsOf is how many bits an element of read i has, where the result's have so many.
-func elementsOf(o *ops.Op, i int, result int64) int64 {
+// elementsOf is how many bits an element of a read has, where the result's have so many.
+func elementsOf(o *ops.Op, x factors, read *chunks, result int64) int64 {
 	switch {
-	case o.Scales == 0 || i >= o.Operands():
+	case o.Scales == 0:
 		return result
-	case i > 1:
+	case read == x.A:
+		return 8 * o.ElementOf(ops.A, result/8)
+	case read == x.B:
+		return 8 * o.ElementOf(ops.B, result/8)
+	case read == x.ScaleA, read == x.ScaleB:
 		return 8 * bytesOfScale
 	}
-	return 8 * o.OperandSize(i, result/8)
+	return result
 }

@@ -60,7 +60,7 @@ func (p *proof) productsAndCopies() (products, copies []int32) {
 		case ops.Product:
 			products = append(products, int32(n))
 		case ops.Copy:
-			if uses := o.Uses; len(uses) > 0 && uses[0].At.Rank != uses[1].At.Rank {
+			if len(o.Uses) > 0 && o.Source().At.Rank != o.Result().At.Rank {
 				copies = append(copies, int32(n))
 			}
 		}

@@ -31,11 +31,10 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 	uses := o.Uses
 	for i, key := range keys {
 		o.Uses, o.Lies, o.Heads, o.Columns = nil, nil, nil, 0
-		for len(uses) > 0 && (i == len(keys)-1 || len(o.Uses) == 0 || !o.Uses[len(o.Uses)-1].Write) {
+		for len(uses) > 0 && (i == len(keys)-1 || len(o.Writes()) == 0) {
 			o.Uses, uses = append(o.Uses, uses[0]), uses[1:]
 		}
-		last := len(o.Uses) - 1
-		o.LeavesScales = last > 0 && o.Uses[last].Write && o.Uses[last-1].Write
+		o.LeavesScales = len(o.Writes()) == 2
 		l.formula(&o, kernel, key, numbers)
 		list = append(list, o)
 	}

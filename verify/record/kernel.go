@@ -164,7 +164,7 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 		}
 		for j, u := range from.Uses {
 			next := to.Uses[j]
-			if j > 0 && j <= len(from.Lies) && !eachRow(from.Lies[j-1]) {
+			if !eachRow(from.LiesOf(j)) {
 				if u != next {
 					return fmt.Errorf("it reads %s, and the first block %s", u, next)
 				}
@@ -276,8 +276,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 			return nil, err
 		}
 	}
-	if k.product && o.Early && len(p.work.Uses) > 1 {
-		p.work.Uses[1].Ahead = true // the weight
+	if weight := p.work.Factors().B; weight != nil {
+		weight.Ahead = o.Early
 	}
 	list, err := p.list(o)
 	if i := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply }); i >= 0 {

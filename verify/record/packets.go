@@ -80,8 +80,8 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 
 // wholeRows refuses a block that makes a function of parts of rows.
 func wholeRows(n *Names, made ops.Op) error {
-	if len(made.Uses) > 0 && (made.Columns < 1 || made.Uses[0].Bytes%(made.Columns*n.Type.Size()) != 0) {
-		return fmt.Errorf("a block has a part of a row of %d columns: %s", made.Columns, made.Uses[0])
+	if len(made.Uses) > 0 && (made.Columns < 1 || made.Source().Bytes%(made.Columns*n.Type.Size()) != 0) {
+		return fmt.Errorf("a block has a part of a row of %d columns: %s", made.Columns, made.Source())
 	}
 	return nil
 }

@@ -136,11 +136,11 @@ func (x *tilePart) flush() error {
 	switch {
 	case x.sums && x.made:
 		kind = ops.Sum
-	case len(x.work.Uses) > 2:
+	case len(x.work.Reads()) > 1:
 		kind = ops.Product
 	}
 	x.made = x.made || kind == ops.Product
-	if n := len(x.work.Uses); n == 1 || n > 0 && !x.work.Uses[n-1].Write {
+	if r, w := len(x.work.Reads()), len(x.work.Writes()); r+w > 0 && (r == 0 || w == 0) {
 		return errors.New("it writes no results of its operands")
 	}
 	add(kind, nil, x.work)

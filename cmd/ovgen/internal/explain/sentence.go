@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/memory"
@@ -135,13 +134,13 @@ func (t *teller) copied(o ops.Op) string {
 	if len(o.Uses) == 0 {
 		return "has nothing to copy"
 	}
-	src, dst := o.Uses[0], o.Uses[1]
+	src, dst := o.Source(), o.Result()
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }
 
 // together is a collective: the data that this rank brings to it, and the data that it gets.
 func (t *teller) together(o ops.Op) string {
-	src, dst := o.Uses[0], o.Uses[1]
+	src, dst := o.Source(), o.Result()
 	if o.Form == string(hostir.Exchange) {
 		return fmt.Sprintf("between hosts, by NCCL: sends %s of %s to rank %d, gets as much of rank %d into %s",
 			memory.Size(src.Bytes), t.place(src), o.To, o.From, t.place(dst))
@@ -161,17 +160,8 @@ func (t *teller) over(o ops.Op) string {
 }
 
 func (t *teller) product(o ops.Op) string {
-	var reads []ops.Use
-	var result ops.Use
-	for _, u := range o.Uses {
-		switch {
-		case !u.Write:
-			reads = append(reads, u)
-		case result.Bytes == 0:
-			result = u
-		}
-	}
-	left, right := t.place(reads[0]), t.place(reads[1])
+	x := o.Factors()
+	left, right := t.place(*x.A), t.place(*x.B)
 	form, function, applies := strings.Cut(o.Form, " ")
 	switch form {
 	case "linear":
@@ -180,37 +170,24 @@ func (t *teller) product(o ops.Op) string {
 		left += " transposed"
 	}
 	text := fmt.Sprintf("multiplies %s by %s", left, right)
-	into, more := "into", reads[2:]
-	for i, u := range more[:o.Scales] {
-		text += [...]string{", scaled by ", " and "}[i] + t.place(u)
+	into := "into"
+	switch {
+	case x.ScaleA != nil:
+		text += ", scaled by " + t.place(*x.ScaleA) + " and " + t.place(*x.ScaleB)
+	case x.ScaleB != nil:
+		text += ", scaled by " + t.place(*x.ScaleB)
 	}
-	more = more[o.Scales:]
 	if o.Accumulate {
-		into, more = "and adds it to", more[:len(more)-1]
+		into = "and adds it to"
 	}
-	for _, u := range more {
-		text += ", adds " + t.place(u)
+	if x.Bias != nil {
+		text += ", adds " + t.place(*x.Bias)
 	}
 	if applies {
 		text += ", applies " + function
 	}
-	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(result), flops(t.flops(o)), t.over(o))
-}
-
-// flops of a product: its operands and its result are m*k, k*n and m*n elements.
-func (t *teller) flops(o ops.Op) float64 {
-	product, n := 1.0, 0
-	for _, u := range o.Uses {
-		if n < 2 && !u.Write || n == 2 && u.Write {
-			size := t.c.ElementSize
-			if n < 2 {
-				size = o.OperandSize(n, size)
-			}
-			product *= float64(u.Bytes) / float64(size)
-			n++
-		}
-	}
-	return 2 * math.Sqrt(product)
+	m, k, n := o.Shape(t.c.ElementSize)
+	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(o.Result()), flops(2*m*k*n), t.over(o))
 }
 
 // sum lists terms, neighbours in one buffer as one.
@@ -219,7 +196,7 @@ func (t *teller) sum(o ops.Op) string {
 		return "has nothing to sum"
 	}
 	var terms []string
-	uses := o.Uses[:len(o.Uses)-1]
+	uses, result := o.Reads(), o.Result()
 	for i := 0; i < len(uses); i++ {
 		u := uses[i]
 		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank &&
@@ -229,7 +206,6 @@ func (t *teller) sum(o ops.Op) string {
 		}
 		terms = append(terms, t.place(u))
 	}
-	result := o.Uses[len(o.Uses)-1]
 	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), memory.Size(result.Bytes), t.over(o))
 }
 
@@ -244,37 +220,33 @@ func (t *teller) applied(o ops.Op) string {
 	if len(o.Uses) < 2 {
 		return "has no elements, and skips " + word
 	}
-	last, into := t.into(o)
 	var others []string
-	for _, u := range o.Uses[1:last] {
+	for _, u := range o.Beside() {
 		others = append(others, t.place(u))
 	}
-	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
+	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Source().Bytes), t.place(o.Source()))
 	if len(others) > 0 {
 		text += " with " + and(others)
 	}
-	return text + ", into " + into
+	return text + ", into " + t.into(o)
 }
 
 // called is a call of one of the caller's functions.
 func (t *teller) called(o ops.Op) string {
-	last, into := t.into(o)
 	var reads []string
-	for _, u := range o.Uses[:last] {
+	for _, u := range o.Reads() {
 		reads = append(reads, t.place(u))
 	}
-	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), into)
+	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.into(o))
 }
 
-// into is where the result of functions or of a call goes, with its scales, and which use it is.
-func (t *teller) into(o ops.Op) (last int, text string) {
-	last = len(o.Uses) - 1
-	text = t.place(o.Uses[last])
-	if o.LeavesScales {
-		last--
-		text = t.place(o.Uses[last]) + " and " + text
+// into is where the result of functions or of a call goes, with its scales.
+func (t *teller) into(o ops.Op) string {
+	var places []string
+	for _, u := range o.Writes() {
+		places = append(places, t.place(u))
 	}
-	return last, text
+	return and(places)
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".

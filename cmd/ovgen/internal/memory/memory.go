@@ -69,7 +69,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 	var tried [2]int64 // the most bytes that a collective sends, and receives
 	for _, o := range list {
 		if o.Kind == ops.Collective {
-			tried[0], tried[1] = max(tried[0], o.Uses[0].Bytes), max(tried[1], o.Uses[1].Bytes)
+			tried[0], tried[1] = max(tried[0], o.Source().Bytes), max(tried[1], o.Result().Bytes)
 		}
 		if o.Kind == ops.Product && o.Kernel == "" { // of the library of products
 			multiplies[o.Stream] = true
@@ -83,22 +83,9 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 	return m, nil
 }
 
-// tuning is the memory that New allocates while it tunes a product: its first two reads are the
-// operands, of mk and kn elements, and its first write is the result, of mn.
+// tuning is the memory that New allocates while it tunes a product.
 func tuning(o ops.Op, elementSize int64) int64 {
-	var sizes []float64
-	for _, u := range o.Uses {
-		switch {
-		case len(sizes) < 2 && !u.Write:
-			sizes = append(sizes, float64(u.Bytes/o.OperandSize(len(sizes), elementSize)))
-		case len(sizes) == 2 && u.Write:
-			sizes = append(sizes, float64(u.Bytes/elementSize))
-		}
-	}
-	if len(sizes) < 3 {
-		return 0
-	}
-	mk, kn, mn := sizes[0], sizes[1], sizes[2]
-	root := func(x float64) int64 { return int64(math.Round(math.Sqrt(x))) }
-	return plan.TuningBytes(root(mk/kn*mn), root(mk/mn*kn), root(kn/mk*mn), elementSize, elementSize)
+	m, k, n := o.Shape(elementSize)
+	whole := func(x float64) int64 { return int64(math.Round(x)) }
+	return plan.TuningBytes(whole(m), whole(k), whole(n), elementSize, elementSize)
 }
