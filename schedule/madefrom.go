@@ -4,7 +4,8 @@ import "slices"
 
 // MadeFrom is the number of the first function of an operation that a kernel of its own makes, together with all behind
 // it and unrounded between them: the first that neither the library of products applies nor the kernel that adds up
-// partial results. It is as many as there are where each has one of these.
+// partial results. It is as many as there are where each has one of these. The products of a gradient may add to a
+// tensor.
 func (s Schedule) MadeFrom(o Op) int {
 	from := 0
 	takes := func(is func(Func) bool) {
@@ -25,6 +26,8 @@ func (s Schedule) MadeFrom(o Op) int {
 		for range o.Then {
 			takes(func(f Func) bool { return f.Joins || row(f) || tensor(f) })
 		}
+	case o.Name() == "gradient":
+		takes(tensor)
 	case len(o.In) == 2:
 		takes(row)
 		takes(func(f Func) bool { return f.Epilogue() != "" && s.scaleOf(o.In[1]).Name == "" })

@@ -43,10 +43,10 @@ func Matmul(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,kn->mn", Then: then}
 }
 
-// Gradient is Out [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its
-// layer's output and the layer's input B.
-func Gradient(out, a, b string) Op {
-	return Op{Out: out, In: []string{a, b}, Index: "mn,mk->nk"}
+// Gradient is Out [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its layer's output and the layer's
+// input B. With Add of an earlier gradient it goes on from that, in its memory where that lies Within Out.
+func Gradient(out, a, b string, then ...Func) Op {
+	return Op{Out: out, In: []string{a, b}, Index: "mn,mk->nk", Then: then}
 }
 
 // Sum adds up the first axis of a tensor. Each rank has one index of that axis.

@@ -70,11 +70,15 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 }
 
 // endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
-// rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done.
+// rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
+// gradient with what it adds.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
 	outer, _ := d.schedule.Tensor(t.Within)
 	place, _ := t.PlaceWithin(outer)
 	o, made := d.schedule.Maker(t.Name)
+	if sum, ok := d.schedule.Maker(outer.Name); ok && sum.Added() == t.Name && kind(sum.Name()) == gradient {
+		return place == schedule.AllOf
+	}
 	return place == schedule.AllOf && made && d.chain != nil && len(o.In) == 2 && !d.schedule.Made(outer.Name)
 }
 

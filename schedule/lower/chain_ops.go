@@ -47,7 +47,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			continue // the caller has done it
 		}
 		if s.ofSummands() {
-			nodes = append(nodes, w.summand(on, s, p, here))
+			nodes = append(nodes, w.summand(on, s, p, here)...)
 			continue
 		}
 		x := here

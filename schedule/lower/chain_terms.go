@@ -34,6 +34,9 @@ func (c *chain) term(d *draft, i int, path string, o schedule.Op) error {
 // products are the product of an operation, behind those that make its terms where it adds to them.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
 	product := w.product(on, s, o, p, x)
+	if o.Out != s.sums && kind(o.Name()) == gradient {
+		return w.onto(o, product)
+	}
 	if o.Out != s.sums {
 		return []hostir.Node{product}
 	}

@@ -219,8 +219,6 @@ func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum, inParts bool
 		return c.formula(o, f, inParts)
 	case c.fetches[o.In[0]].From.Columns():
 		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
-	case kind(o.Name()) == gradient && !sum:
-		return fmt.Sprintf("no pass applies %s to what leaves the %s %s", f.Name(), o.Name(), o.Out)
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -14,12 +15,16 @@ import (
 
 // gradient is a stage of a weight's gradient.
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
-	if len(o.Then) > 0 {
-		return refused(path+".Then[0]", d.behind(o, 0),
-			"no pass applies %s to the gradient %s, which products add up one after another, or one kernel of all "+
-				"ranks", o.Then[0].Name(), o.Out)
+	if i := d.schedule.MadeFrom(o); i < len(o.Then) {
+		return refused(fmt.Sprintf("%s.Then[%d]", path, i), d.behind(o, i),
+			"no pass applies %s to the gradient %s, whose products add to a tensor, and do no more", o.Then[i].Name(),
+			o.Out)
 	}
 	done, err := c.edges.Step(i)
+	if added := d.schedule.With(o).Added(); d.schedule.Made(added) && !done.Made.Partial {
+		return refused(path+".Then[0]", "name a tensor of the caller's",
+			"no products of the gradient %s add to %s, which an operation makes", o.Out, added)
+	}
 	if err = cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {
 		return err
 	}
@@ -54,7 +59,7 @@ func (s *stage) ofSummands() bool {
 func (s *stage) whole() string { return s.ops[0].In[1-slices.Index(s.ops[0].In, s.input)] }
 
 // summand adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
-func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.View) hostir.Step {
+func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
 	o, beside := s.ops[0], hostir.Whole(s.whole())
 	if !p.rank.IsZero() {
 		beside = hostir.Chunk(s.whole(), p.rank)
@@ -62,9 +67,19 @@ func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.Vie
 	views := map[string]hostir.View{s.input: rows, s.whole(): beside}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
 	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
-		return product
+		return w.onto(o, product.Applying(w.functionsOf(o, false)))
 	}
-	return product.Accumulated()
+	return []hostir.Node{product.Accumulated()}
+}
+
+// onto is the first product of a gradient. Where the operation adds a tensor, it adds to that.
+func (w *writer) onto(o schedule.Op, product hostir.Step) []hostir.Node {
+	added := w.schedule.With(o).Added()
+	if added == "" {
+		return []hostir.Node{product}
+	}
+	before := hostir.Set(product.Stream, product.Result(), w.at(added, piece{}))
+	return []hostir.Node{before, product.Accumulated()}
 }
 
 // onMain are rounds whose products are on the caller's stream.

@@ -55,18 +55,18 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 
 // part is a block's part of an operation: its part of each use, and its words, which lie behind the words
 // of earlier blocks. The first block notes the step for all.
-func (b *rankBuilder) part(o ops.Op, block, row int64) ops.Op {
-	words, uses := o.Words, o.Uses
+func (b *rankBuilder) part(all ops.Op, block, row int64) ops.Op {
+	o := all
 	o.Words, o.Uses = nil, nil
-	for _, w := range words {
+	for _, w := range all.Words {
 		if ops.IsStep(w.At) && block > 0 {
 			continue
 		}
 		w.At.Offset += block * b.Words[w.At.Buffer] / blocks
 		o.Words = append(o.Words, w)
 	}
-	for i, u := range uses {
-		if n := b.together(&o, u, i, row); n > 0 {
+	for i, u := range all.Uses {
+		if n := b.together(&all, u, i, row); n > 0 {
 			u = b.partOf(u, block, n)
 		}
 		o.Uses = append(o.Uses, u)

@@ -146,11 +146,14 @@ func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 		return m.behind(run, op, index, sum)
 	}
 	for _, f := range op.Then {
-		if row := f.AddsRow(); row != "" {
+		switch row, tensor := f.AddsRow(), f.Adds(); {
+		case row != "":
 			sum = plus(m.element(run, row, index[len(index)-1:]), sum)
-			continue
+		case tensor != "":
+			sum = plus(m.element(run, tensor, index), sum)
+		default:
+			sum = applied(f.Epilogue(), sum)
 		}
-		sum = applied(f.Epilogue(), sum)
 	}
 	return sum
 }

@@ -160,7 +160,7 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	if err != nil {
 		return stale, err
 	}
-	if partial {
+	if partial || forms[op.Index] == "gradient" { // whose products add to a tensor
 		behind, err := x.behind(op, out, rank, bound)
 		if err != nil {
 			return stale, err
@@ -255,7 +255,7 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 	}
 	form, bias := forms[op.Index], stale
 	then := x.functions(op).with
-	if !whole {
+	if !whole || form == "gradient" {
 		then = nil
 	}
 	for _, f := range then {

@@ -1,0 +1,31 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+)
+
+// gradients go on from earlier ones, as a step of several batches adds them up.
+var gradients = []declared{
+	{"G11", "added to an earlier one", of("A[M N] B[M/D K] C[N K] C0[N K]", s.Gradient("C", "A", "B", s.Add("C0"))),
+		served},
+	{"G12", "the same, of columns", of("A[M N/D] B[M/D K] C[N/D K] C0[N/D K]",
+		s.Gradient("C", "A", "B", s.Add("C0"))), served},
+	{"G13", "ZeRO, in place", of("A[M/D N] B[M/D K] C[N/D K] C0[N/D K]",
+		s.Gradient("C", "A", "B", s.Add("C0"))).changed("C0", inC), served},
+	{"G14", "data-parallel, in place", of("A[M/D N] B[M/D K] C[N K] C0[N K]",
+		s.Gradient("C", "A", "B", s.Add("C0"))).changed("C0", inC), served},
+	{"G15", "of whole operands, beside a sum", of("A[M N] B[M K] C[N K] C0[N K] Z[M K/D] W[N K/D] X[M/D N]",
+		s.Linear("X", "Z", "W"), s.Gradient("C", "A", "B", s.Add("C0"))).changed("C0", inC), served},
+	{"G16", "added to one that is made", of("A[M N] B[M/D K] A2[M N] B2[M/D K] C[N K]", s.Gradient("C0", "A2", "B2"),
+		s.Gradient("C", "A", "B", s.Add("C0"))), at("Ops[1].Then[0]", "which an operation makes")},
+	{"G17", "and a function of it", of("A[M N] B[M/D K] C[N K] C0[N K]",
+		s.Gradient("C", "A", "B", s.Add("C0"), s.GELU())), at("Ops[0].Then[1]", "and do no more")},
+}
+
+// inC lets a tensor lie within C.
+func inC(t *s.Tensor) { t.Within = "C" }
+
+// TestGradients holds each against its verdict, and the explorer agrees on those that are served.
+func TestGradients(t *testing.T) { explored(t, "Gradients", gradients) }
