@@ -23,7 +23,20 @@ func (w *Walk) wish(o schedule.Op) wish {
 	if s, made := w.At(o.Added()); made {
 		return wish{whole: !s.Rows()}
 	}
+	if w.wantedByRows(o) {
+		return wish{state: Along(0), known: true}
+	}
 	return wish{whole: w.wantedWhole(o.Out) || w.beside(o)}
+}
+
+// wantedByRows says that columns are copied for a product of each rank's own rows by a weight that every rank has.
+func (w *Walk) wantedByRows(o schedule.Op) bool {
+	x, _ := w.At(o.In[0])
+	copies := len(o.In) == 1 && len(o.Then) == 0 && o.Name() == "copy"
+	return copies && x.Columns() && slices.ContainsFunc(w.Ops, func(p schedule.Op) bool {
+		t, declared := w.Tensor(p.Out)
+		return len(p.In) == 2 && p.In[0] == o.Out && w.keepsRows(p) && declared && Of(t) == Along(0)
+	})
 }
 
 // beside says that an operation makes of rows what others need all rows of, and that all of its operand's rows come for

@@ -186,7 +186,7 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	from := d.schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if why := c.unapplied(o, f, i >= from, s.sums == o.Out, d.schedule.InParts(o.Out)); why != "" {
+		if why := c.formula(o, f, d.schedule.InParts(o.Out)); i >= from && why != "" {
 			return refused(at, d.elsewhere(o, i, c.at[o.Out]), "%s", why)
 		}
 		if err := oneKernel(at, o, from, i); err != nil {
@@ -209,18 +209,6 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 		}
 	}
 	return nil
-}
-
-// unapplied says why nothing applies a function of an operation, which is made by a kernel of its own, or applied to a
-// sum, or to a product; empty: something does.
-func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum, inParts bool) string {
-	switch {
-	case own:
-		return c.formula(o, f, inParts)
-	case c.fetches[o.In[0]].From.Columns():
-		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
-	}
-	return ""
 }
 
 // formula says why nothing makes a formula of an operation's result; empty: a kernel does. Of one that is in parts each

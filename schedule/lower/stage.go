@@ -76,9 +76,9 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 		!d.counts(given):
 		return d.misplaced(given.Name, "place it "+equal.String(),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
-	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and no proof cuts those of "+
-			"what a product makes or reads", o.In[0]))
+	case columns && (byOther(d.schedule, o.In[0]) || ofOthers(d.schedule, o.Out)):
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and only a linear makes or "+
+			"reads such, without a kernel behind it", o.In[0]))
 	case len(done.Edges) > 0 && done.Edges[0].From.Rows() && done.Edges[0].To.Columns() &&
 		ofProducts(without(d.schedule, i), o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",
@@ -97,6 +97,22 @@ func without(s schedule.Schedule, i int) schedule.Schedule {
 func byProduct(s schedule.Schedule, name string) bool {
 	o, made := s.Maker(name)
 	return made && o.Call == ""
+}
+
+// byOther says that an operation makes a tensor other than a call, or a linear without a kernel behind it.
+func byOther(s schedule.Schedule, name string) bool {
+	o, made := s.Maker(name)
+	return made && o.Call == "" && (kind(o.Name()) != linear || s.Partial(o) || len(s.Own(o)) > 0)
+}
+
+// ofOthers says that an operation reads a tensor other than a call, or a linear as its first operand.
+func ofOthers(s schedule.Schedule, name string) bool {
+	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		if kind(o.Name()) == linear && o.In[0] == name {
+			o.In = o.In[1:]
+		}
+		return o.Call == "" && reads(o, name)
+	})
 }
 
 // ofProducts says that an operation other than a call reads a tensor.

@@ -26,6 +26,15 @@ func (c Columns) order(n int) []int {
 	return list
 }
 
+// partByPart are elements, in the order in which operations count them.
+func (c Columns) partByPart(list []Number) []Number {
+	parts := make([]Number, len(list))
+	for i, at := range c.order(len(list)) {
+		parts[i] = list[at]
+	}
+	return parts
+}
+
 // rowByRow are elements that operations count part by part.
 func (c Columns) rowByRow(list []Number) []Number {
 	rows := make([]Number, len(list))
@@ -75,12 +84,12 @@ func (s *System) inParts(buffer string, places []int64) []int64 {
 }
 
 // checkColumns reports uses of parts of columns that a buffer does not have, and work that would take a buffer with
-// such parts for one of rows: copies take parts, and a product all of it, as one of its operands.
+// such parts for one of rows: copies take parts, and a product all of it, as one of its operands or its result.
 func (m *machine) checkColumns(rank int, o *ops.Op) {
 	x := o.Factors()
 	for i, u := range o.Uses {
 		_, cut := m.Columns[u.At.Buffer]
-		if at := &o.Uses[i]; cut && !u.Columns && (at == x.A || at == x.B) {
+		if at := &o.Uses[i]; cut && !u.Columns && (at == x.A || at == x.B || u.Write && o.Kind == ops.Product) {
 			continue
 		}
 		if cut != u.Columns || cut && o.Kind != ops.Copy {

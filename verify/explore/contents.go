@@ -206,7 +206,11 @@ func (x *search) compute(s *state, st *step) []Number {
 		}
 		return x.added(operands, size)
 	case ops.Product:
-		return x.multiplied(st.op, operands, size)
+		made := x.multiplied(st.op, operands, size)
+		if c, cut := x.Columns[st.op.Result().At.Buffer]; cut && made != nil {
+			return c.partByPart(made)
+		}
+		return made
 	case ops.Apply:
 		return functionOf(st.op, operands, size)
 	case ops.Call:

@@ -112,9 +112,10 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && &o.Uses[i] != x.A && &o.Uses[i] != x.B {
+		multiplied := &o.Uses[i] == x.A || &o.Uses[i] == x.B || o.Kind == ops.Product && u.Write
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && !multiplied {
 			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as one of its "+
-				"operands", u))
+				"operands or its result", u))
 		}
 		if u.Write {
 			writes = append(writes, a)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -102,10 +103,16 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	}
 	var made []expr
 	cut := s.model.Columns[x.A.At.Buffer] > 1
-	a, b := x.A.list, x.B.list
+	form, _, _ := strings.Cut(o.Form, " ")
+	a, b, bias := x.A.list, x.B.list, stale
+	if x.Bias != nil {
+		bias = s.tuple(x.Bias.exprs())
+	}
 	switch {
-	case cut && o.Form == "linear" && x.Bias == nil && len(to.list) == 1: // of all columns together
-		made = append(made, s.product(o.Form, s.whole(x.A), s.whole(x.B), stale))
+	case cut && form == "linear" && len(to.list) == 1: // of all columns together
+		made = append(made, s.product(o.Form, s.whole(x.A), s.whole(x.B), bias))
+	case s.model.Columns[to.At.Buffer] > 1 && !cut:
+		return s.inColumns(n, o, x, to)
 	case cut:
 		return nil, s.wrong(n, fmt.Sprintf("no %q takes parts of columns as its first operand", o.Form))
 	case o.Form == "gradient" && x.Bias == nil && len(a) == 1 && len(b) == 1 && even(to):
@@ -119,10 +126,6 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		}
 		made = []expr{s.sum(terms)}
 	case biased(o.Form) && len(a) == len(to.list):
-		bias := stale
-		if x.Bias != nil {
-			bias = s.tuple(x.Bias.exprs())
-		}
 		for _, rows := range a {
 			made = append(made, s.product(o.Form, rows.expr, s.whole(x.B), bias))
 		}
@@ -133,6 +136,32 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	if o.Accumulate {
 		for i := range made {
 			made[i] = s.add(to.list[i].expr, made[i])
+		}
+	}
+	return made, nil
+}
+
+// inColumns is a product whose result is cut into parts of columns: each is of as large a part of the weight's rows.
+func (s *symbols) inColumns(n int32, o *ops.Op, x factors, to *chunks) ([]expr, *Counterexample) {
+	parts := int(s.model.Columns[to.At.Buffer])
+	rows, weight, bias := x.A.list, x.B.exprs(), []expr{}
+	if x.Bias != nil {
+		bias = x.Bias.exprs()
+	}
+	if form, _, _ := strings.Cut(o.Form, " "); form != "linear" || o.Accumulate || s.model.Columns[x.B.At.Buffer] > 1 ||
+		len(weight)%parts != 0 || len(bias)%parts != 0 || len(to.list) != parts*len(rows) || !even(x.B) || !even(to) {
+		return nil, s.wrong(n, fmt.Sprintf("no %q of %d chunks of a weight makes %d parts of columns", o.Form,
+			len(weight), parts))
+	}
+	var made []expr
+	for i := range parts {
+		of := func(list []expr) expr { return s.tuple(list[i*len(list)/parts : (i+1)*len(list)/parts]) }
+		added := stale
+		if x.Bias != nil {
+			added = of(bias)
+		}
+		for _, a := range rows {
+			made = append(made, s.product(o.Form, a.expr, of(weight), added))
 		}
 	}
 	return made, nil
@@ -174,8 +203,9 @@ func (s *symbols) fits(form string, x factors, to *chunks) bool {
 	if form == "gradient" && m%int64(len(x.A.list)) != 0 {
 		return false
 	}
+	biased := x.Bias == nil || x.Bias.Bytes == c/m*made
 	if s.model.Columns[x.A.At.Buffer] > 1 { // in which rows lie apart
-		return x.Bias == nil
+		return biased
 	}
 	alike := form != "gradient" && len(x.A.sizes) == len(to.sizes)
 	for i, size := range x.A.sizes {
@@ -184,7 +214,7 @@ func (s *symbols) fits(form string, x factors, to *chunks) bool {
 			return false
 		}
 	}
-	return x.Bias == nil || x.Bias.Bytes == c/m*made
+	return biased
 }
 
 // rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.

@@ -56,15 +56,44 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	return x.tuple(list), nil
 }
 
-// sideBySideOf is a box of an input, where each rank has some columns of every row; else the error.
+// sideBySideOf is a box of an input, or of a copy of one or of a result, where each rank has some columns of every row;
+// else the error.
 func (x *expectation) sideBySideOf(tensor string, part box, err error) (expr, error) {
+	op, made := x.Schedule.Maker(tensor)
+	switch {
+	case made && op.Name() == "copy" && len(op.Then) == 0:
+		return x.sideBySideOf(op.In[0], part, err)
+	case made:
+		return x.sideBySideMade(tensor, part, err)
+	}
 	all := x.ofAll(tensor, part, 1)
-	if all == nil || x.Schedule.Made(tensor) {
+	if all == nil {
 		return stale, err
 	}
 	var columns []expr
 	for _, h := range all {
 		columns = append(columns, x.tuple(x.chunksOf(tensor, h)))
+	}
+	return x.sideBySide(columns), nil
+}
+
+// sideBySideMade is a box of a result of which each rank makes some columns.
+func (x *expectation) sideBySideMade(tensor string, part box, err error) (expr, error) {
+	var columns []expr
+	end := part[1].lo
+	for r := range x.ranks {
+		of := x.columns(tensor, r)
+		if of.lo != end || of.len() == 0 {
+			return stale, err
+		}
+		made, wrong := x.output(tensor, r, box{part[0], of})
+		if wrong != nil {
+			return stale, wrong
+		}
+		columns, end = append(columns, x.tuple([]expr{made})), of.hi
+	}
+	if end != part[1].hi {
+		return stale, err
 	}
 	return x.sideBySide(columns), nil
 }
@@ -84,16 +113,18 @@ func (x *expectation) ofAll(tensor string, part box, along int) (all []held) {
 	for r, boxes := range x.boxes[tensor] {
 		h := held{rank: r}
 		for i, b := range boxes {
-			if b == (box{}) {
+			rest := b
+			if rest[along] = part[along]; b == (box{}) || rest != part {
 				continue
 			}
-			rest := b
-			if rest[along] = part[along]; rest != part || b[along].lo != end {
+			if b[along].lo != end {
 				return nil
 			}
 			h.chunks, end = append(h.chunks, int32(i)), b[along].hi
 		}
-		all = append(all, h)
+		if len(h.chunks) > 0 {
+			all = append(all, h)
+		}
 	}
 	if end != part[along].hi {
 		return nil

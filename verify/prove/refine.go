@@ -70,7 +70,7 @@ func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
 	switch {
 	case form == "gradient":
 		return f.tie(*x.A, *x.B)
-	case f.columns[x.A.At.Buffer] > 1: // no part of it makes rows of the result
+	case f.columns[x.A.At.Buffer] > 1, f.columns[to.At.Buffer] > 1: // no part of it makes rows of the result
 		return false
 	}
 	changed := f.tie(*x.A, to)

@@ -17,7 +17,7 @@ import (
 
 // shown are the schedules that are run where OVGEN_SOAK is not set: few, without kernels, which take long to compile.
 var shown = []string{"A06LoRACall", "A07LoRACallWhole", "A26GramTwo", "A29Conv", "D22GPT2Conv1D",
-	"P01SumOfTwoRS", "P32GatherKV", "P33RingKV", "P43GradientAccumulate", "P57BatchedMLP"}
+	"P01SumOfTwoRS", "P32GatherKV", "P33RingKV", "P34Ulysses", "P43GradientAccumulate", "P57BatchedMLP"}
 
 // unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
 // two packages alike.

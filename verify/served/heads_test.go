@@ -1,0 +1,68 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
+	"ovgen/verify/prove"
+)
+
+// heads are linears of each rank's own rows before an all-to-all to columns, and behind one back to rows.
+var heads = []declared{
+	{"H01", "to columns", toColumns, served},
+	{"H02", "of what the caller does not get", of("A[M/D K] W[N K] C[M N/D]", s.Linear("Q", "A", "W"),
+		s.Copy("C", "Q")), served},
+	{"H03", "with a bias and an epilogue", of("A[M/D K] W[N K] Bias[N] Q[M/D N] C[M N/D]",
+		s.Linear("Q", "A", "W", s.Bias("Bias"), s.GELU()), s.Copy("C", "Q")), served},
+	{"H04", "by a weight that is gathered", of("A[M/D K] W[N/D K] Q[M/D N] C[M N/D]", s.Linear("Q", "A", "W"),
+		s.Copy("C", "Q")), served},
+	{"H05", "with a residual, which a kernel of its own adds", of("A[M/D K] W[N K] R[M/D N] Q[M/D N] C[M N/D]",
+		s.Linear("Q", "A", "W", s.Add("R")), s.Copy("C", "Q")), at("Ops[1]", "only a linear makes or reads such")},
+	{"H06", "by a matmul", of("A[M/D K] W[K N] Q[M/D N] C[M N/D]", s.Matmul("Q", "A", "W"), s.Copy("C", "Q")),
+		at("Ops[1]", "only a linear makes or reads such")},
+	{"H07", "and to another product", of("A[M/D K] W[N K] W2[F N] Q[M/D N] C[M N/D] H[M/D F]",
+		s.Linear("Q", "A", "W"), s.Copy("C", "Q"), s.Linear("H", "Q", "W2")),
+		at("Ops[1]", "Q travels to C in parts of its columns, and whole to products")},
+	{"H08", "back to rows", of("O[M N/D] R[M/D N] W[K N] C[M/D K]", s.Copy("R", "O"), s.Linear("C", "R", "W")), served},
+	{"H09", "of what the caller does not get, with a bias and a residual", of(
+		"O[M N/D] W[K N] Bias[K] X[M/D K] C[M/D K]", s.Copy("R", "O"),
+		s.Linear("C", "R", "W", s.Bias("Bias"), s.Add("X"))), served},
+	{"H10", "to a matmul", of("O[M N/D] R[M/D N] W[N K] C[M/D K]", s.Copy("R", "O"), s.Matmul("C", "R", "W")),
+		at("Ops[0]", "only a linear makes or reads such")},
+	{"H11", "and beside a function", of("O[M N/D] R[M/D N] W[K N] C[M/D K] X[M/D N] Y[M/D N]", s.Copy("R", "O"),
+		s.Linear("C", "R", "W"), s.Copy("Y", "X", s.Add("R"))), at("Ops[0]", "only a linear makes or reads such")},
+	{"P34", "attention between two", form{P34Ulysses}, served},
+}
+
+var toColumns = of("A[M/D K] W[N K] Q[M/D N] C[M N/D]", s.Linear("Q", "A", "W"), s.Copy("C", "Q"))
+
+// TestHeads holds each against its verdict, and the explorer agrees on those that are served.
+func TestHeads(t *testing.T) { explored(t, "Heads", heads) }
+
+// Prover and explorer know which columns of a product a rank has: those of the own rank are no others'.
+func TestOtherColumns(t *testing.T) {
+	p, err := lower.Lower("Heads", toColumns.Schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := 0
+	p.Body = hostir.MapSteps(p.Body, func(x hostir.Step) []hostir.Node {
+		if c, copies := x.Do.(hostir.Copy); copies && c.From.Columns && !c.From.Peer.IsZero() {
+			c.From.Index, changed = c.From.Peer, changed+1
+			x.Do = c
+		}
+		return []hostir.Node{x}
+	})
+	if changed != 1 {
+		t.Fatalf("%d copies of peers' columns", changed)
+	}
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil {
+		t.Error("proven with columns of another rank")
+	}
+	if _, err := explore.Small(p, []int{2}, false); err == nil {
+		t.Error("explored with columns of another rank")
+	}
+}
