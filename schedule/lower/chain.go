@@ -127,8 +127,6 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.sum(d, i, path, o)
 	case kind(o.Name()) == gradient:
 		return c.gradient(d, i, path, o)
-	case d.schedule.IsTerm(o.Out):
-		return c.term(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
 	_, _, multiplies := productOf(o)
@@ -139,8 +137,11 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	case multiplies:
 		err = c.weight(d, path, o, x)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case d.schedule.IsTerm(o.Out):
+		return c.term(d, i, path, o)
 	}
 	return c.follow(d, i, path, o, x)
 }

@@ -53,11 +53,7 @@ func (w *writer) callersOwn(s *stage) {
 	case s.moved == (edges.Edge{}):
 		w.eachRank(s.into, s.input, w.columnsOf(s.input))
 	default:
-		columns := schedule.Dim(w.columnsOf(s.input).Extent)
-		if s.moved.To.Columns() {
-			columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
-		}
-		w.ofRows(s.into, s.input, s.moved.To.Rows(), columns)
+		w.ofRows(s.into, s.input, s.moved.To.Rows(), schedule.Dim(w.columnsOf(s.input).Extent))
 	}
 }
 

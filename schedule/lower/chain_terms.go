@@ -14,15 +14,8 @@ func (d *draft) adds(f schedule.Func) bool {
 	return d.schedule.IsTerm(f.Adds())
 }
 
-// term holds the operands of such an operation against their places. The stage of the other one makes it.
+// term finds where such an operation leaves its result. The stage of the other one makes it.
 func (c *chain) term(d *draft, i int, path string, o schedule.Op) error {
-	x, err := c.operand(d, o.In[0])
-	if err != nil {
-		return err
-	}
-	if err := c.weight(d, path, o, x); err != nil {
-		return err
-	}
 	if c.widened(o.In[0]) {
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	}
