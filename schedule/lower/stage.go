@@ -76,43 +76,43 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 		!d.counts(given):
 		return d.misplaced(given.Name, "place it "+equal.String(),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
-	case columns && (byOther(d.schedule, o.In[0]) || ofOthers(d.schedule, o.Out)):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and only a linear makes or "+
-			"reads such, without a kernel behind it", o.In[0]))
-	case len(done.Edges) > 0 && done.Edges[0].From.Rows() && done.Edges[0].To.Columns() &&
-		ofProducts(without(d.schedule, i), o.In[0]):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",
-			o.In[0], o.Out))
+	case columns:
+		return inColumns(d.schedule, i, done.Edges[0])
 	}
 	return nil
 }
 
-// without is a schedule but for an operation.
-func without(s schedule.Schedule, i int) schedule.Schedule {
-	s.Ops = slices.Delete(slices.Clone(s.Ops), i, i+1)
-	return s
+// inColumns refuses the copy of a tensor in parts of its columns where others take that which has its rows: a linear
+// alone makes such, without a kernel behind it, or reads them when they have come.
+func inColumns(s schedule.Schedule, i int, e edges.Edge) error {
+	o, rows := s.Ops[i], s.Ops[i].Out
+	if e.From.Rows() {
+		rows = o.In[0]
+	}
+	for j, x := range s.Ops {
+		multiplies := kind(x.Name()) == linear
+		if multiplies && rows == o.Out && x.In[0] == rows {
+			x.In = x.In[1:]
+		}
+		switch {
+		case j == i:
+		case x.Out == rows && (!multiplies || s.Partial(x) || len(s.Own(x)) > 0):
+			return ofItsOwn(s, i, fmt.Sprintf("%s travels in parts of its columns, and only a linear makes such, "+
+				"without a kernel behind it", rows))
+		case reads(x, rows) && rows == o.Out:
+			return ofItsOwn(s, i, fmt.Sprintf("%s comes in parts of its columns, and only a linear reads such", rows))
+		case reads(x, rows):
+			return ofItsOwn(s, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to %s", rows, o.Out,
+				x.Out))
+		}
+	}
+	return nil
 }
 
 // byProduct says that an operation other than a call makes a tensor.
 func byProduct(s schedule.Schedule, name string) bool {
 	o, made := s.Maker(name)
 	return made && o.Call == ""
-}
-
-// byOther says that an operation makes a tensor other than a call, or a linear without a kernel behind it.
-func byOther(s schedule.Schedule, name string) bool {
-	o, made := s.Maker(name)
-	return made && o.Call == "" && (kind(o.Name()) != linear || s.Partial(o) || len(s.Own(o)) > 0)
-}
-
-// ofOthers says that an operation reads a tensor other than a call, or a linear as its first operand.
-func ofOthers(s schedule.Schedule, name string) bool {
-	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		if kind(o.Name()) == linear && o.In[0] == name {
-			o.In = o.In[1:]
-		}
-		return o.Call == "" && reads(o, name)
-	})
 }
 
 // ofProducts says that an operation other than a call reads a tensor.

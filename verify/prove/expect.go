@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,8 +227,9 @@ func (e *expressions) addEach(sums, list []expr) []expr {
 // functions apply to it where it is the whole sum.
 func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
-	if err != nil && forms[op.Index] == "linear" {
-		a, err = x.sideBySideOf(op.In[0], box{bound[in[0][0]], bound[in[0][1]]}, err)
+	if parts := x.model.Columns[op.In[0]] > 1; forms[op.Index] == "linear" && (err != nil || parts) {
+		no := cmp.Or(err, fmt.Errorf("%s is not side by side", op.In[0]))
+		a, err = x.sideBySideOf(op.In[0], box{bound[in[0][0]], bound[in[0][1]]}, no)
 	}
 	if forms[op.Index] == "gradient" {
 		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/prove"
 )
 
-// heads are linears of each rank's own rows before an all-to-all to columns, and behind one back to rows.
+// heads are products before an all-to-all to columns, and behind one back to rows.
 var heads = []declared{
 	{"H01", "to columns", toColumns, served},
 	{"H02", "of what the caller does not get", of("A[M/D K] W[N K] C[M N/D]", s.Linear("Q", "A", "W"),
@@ -20,20 +20,33 @@ var heads = []declared{
 	{"H04", "by a weight that is gathered", of("A[M/D K] W[N/D K] Q[M/D N] C[M N/D]", s.Linear("Q", "A", "W"),
 		s.Copy("C", "Q")), served},
 	{"H05", "with a residual, which a kernel of its own adds", of("A[M/D K] W[N K] R[M/D N] Q[M/D N] C[M N/D]",
-		s.Linear("Q", "A", "W", s.Add("R")), s.Copy("C", "Q")), at("Ops[1]", "only a linear makes or reads such")},
+		s.Linear("Q", "A", "W", s.Add("R")), s.Copy("C", "Q")), at("Ops[1]", "only a linear makes such")},
 	{"H06", "by a matmul", of("A[M/D K] W[K N] Q[M/D N] C[M N/D]", s.Matmul("Q", "A", "W"), s.Copy("C", "Q")),
-		at("Ops[1]", "only a linear makes or reads such")},
+		at("Ops[1]", "only a linear makes such")},
 	{"H07", "and to another product", of("A[M/D K] W[N K] W2[F N] Q[M/D N] C[M N/D] H[M/D F]",
 		s.Linear("Q", "A", "W"), s.Copy("C", "Q"), s.Linear("H", "Q", "W2")),
-		at("Ops[1]", "Q travels to C in parts of its columns, and whole to products")},
+		at("Ops[1]", "Q travels to C in parts of its columns, and whole to H")},
 	{"H08", "back to rows", of("O[M N/D] R[M/D N] W[K N] C[M/D K]", s.Copy("R", "O"), s.Linear("C", "R", "W")), served},
 	{"H09", "of what the caller does not get, with a bias and a residual", of(
 		"O[M N/D] W[K N] Bias[K] X[M/D K] C[M/D K]", s.Copy("R", "O"),
 		s.Linear("C", "R", "W", s.Bias("Bias"), s.Add("X"))), served},
 	{"H10", "to a matmul", of("O[M N/D] R[M/D N] W[N K] C[M/D K]", s.Copy("R", "O"), s.Matmul("C", "R", "W")),
-		at("Ops[0]", "only a linear makes or reads such")},
+		at("Ops[0]", "only a linear reads such")},
 	{"H11", "and beside a function", of("O[M N/D] R[M/D N] W[K N] C[M/D K] X[M/D N] Y[M/D N]", s.Copy("R", "O"),
-		s.Linear("C", "R", "W"), s.Copy("Y", "X", s.Add("R"))), at("Ops[0]", "only a linear makes or reads such")},
+		s.Linear("C", "R", "W"), s.Copy("Y", "X", s.Add("R"))), at("Ops[0]", "only a linear reads such")},
+	{"H12", "made by a call", of("A[M/D N] C[M N/D]", s.CallRows("Q", "Own", "mn->mn", "A"), s.Copy("C", "Q")),
+		at("Ops[1]", "only a linear makes such")},
+	{"H13", "and to a call", of("Q[M/D N] C[M N/D] H[M/D N]", s.Copy("C", "Q"), s.CallRows("H", "Own", "mn->mn", "Q")),
+		at("Ops[0]", "and whole to H")},
+	{"H14", "back, to a call", of("A[M N/D] C[M/D N] H[M/D N]", s.Copy("C", "A"),
+		s.CallRows("H", "Own", "mn->mn", "C")), at("Ops[0]", "only a linear reads such")},
+	{"H15", "columns of a product of rows that are gathered", of("A[M/D K] W[N/D K] R[M/D N]",
+		s.Linear("O", "A", "W"), s.Copy("R", "O")), served},
+	{"H16", "columns to a product whose sum goes to rows", of("A[M/D N] C[M N/D] W[K N/D] R[M/D K]", s.Copy("C", "A"),
+		s.Linear("R", "C", "W")), served},
+	{"H17", "a function of columns between two", of(
+		"A[M/D K] W[N K] C[M N/D] R[M/D N] W2[K N] Y[M/D K]", s.Linear("Q", "A", "W"), s.Copy("C", "Q"),
+		s.Copy("G", "C", s.GELU()), s.Copy("R", "G"), s.Linear("Y", "R", "W2")), served},
 	{"P34", "attention between two", form{P34Ulysses}, served},
 }
 
