@@ -40,6 +40,10 @@ var otherWays = map[string]form{
 	"EightOneScale":    linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
 	"EightNarrow":      linear("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]").eight(true, "B"),
 	"EightNarrowMoves": linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "B"),
+	"ColumnsOfProduct": of("A[M/D K] W[N/D K] R[M/D N]", s.Linear("O", "A", "W"), s.Copy("R", "O")),
+	"ColumnsToProduct": of("A[M/D N] C[M N/D] W[K N/D] R[M/D K]", s.Copy("C", "A"), s.Linear("R", "C", "W")),
+	"GradientAdds": of("A[M N] B[M K] C[N K] C0[N K] Z[M K/D] W[N K/D] X[M/D N]", s.Linear("X", "Z", "W"),
+		s.Gradient("C", "A", "B", s.Add("C0"))).changed("C0", inC),
 }
 
 // balanced has the rows of a tensor in balanced parts.
