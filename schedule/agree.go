@@ -33,13 +33,14 @@ func (s Schedule) handedOn(o Op) bool {
 		(s.Partial(o) || s.gathersColumns(o) || slices.ContainsFunc(o.operands(), s.Made))
 }
 
-// gathersColumns says that each rank makes other columns of a product.
+// gathersColumns says that each rank makes other columns of a result.
 func (s Schedule) gathersColumns(o Op) bool {
 	c, err := s.Contraction(o)
-	if err != nil || o.Call != "" || len(o.In) != 2 || c.Out == "" {
+	if err != nil || o.Call != "" || c.Out == "" {
 		return false
 	}
-	t, declared := s.Tensor(o.In[1])
+	last := len(o.In) - 1 // the weight, or the tensor itself
+	t, declared := s.Tensor(o.In[last])
 	axis, _, sharded := t.Sharded()
-	return declared && sharded && axis < len(c.In[1]) && c.In[1][axis] == c.Out[len(c.Out)-1]
+	return declared && sharded && axis < len(c.In[last]) && c.In[last][axis] == c.Out[len(c.Out)-1]
 }

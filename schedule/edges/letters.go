@@ -47,6 +47,8 @@ type question struct {
 	free  []bool // operands of which every rank has all somewhere: no edge brings them
 	stays []bool // operands that do not travel
 	want  wish
+	// ofColumns says that functions can be made of each rank's columns.
+	ofColumns bool
 }
 
 // resolve finds the cheapest answer for a contraction.

@@ -3,6 +3,8 @@ package edges
 import (
 	"slices"
 	"strings"
+
+	"ovgen/schedule"
 )
 
 // call is the answer for the caller's own work: it takes all rows of its operands, or the rank's own, of their other
@@ -33,17 +35,36 @@ func (q question) call(own bool) (answer, error) {
 }
 
 // copy is the answer for a copy, which leaves its operand, or functions of it, where the copy is declared. An operand
-// that is there already does not travel again. Functions that are not declared are where their operand is; of rows, for
-// all ranks, the operand travels.
+// that is there already does not travel again. Functions that are not declared are where their operand is. Of others the
+// operand travels, unless each rank makes them of its columns ahead of a gather.
 func (q question) copy(instances []State) (answer, error) {
 	a := answer{gathered: []bool{false}, made: q.have[0], moved: len(q.Then) == 0}
 	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {
 		a.made = q.want.state
 	}
-	if !a.moved && q.want.known && q.want.state == (State{}) && q.have[0].Rows() {
+	kind, travels := between(q.have[0], q.want.state)
+	switch {
+	case a.moved || !q.want.known || !travels:
+	case kind == AllGather && q.have[0].Rows():
 		a.gathered[0], a.made = true, State{}
+	default:
+		a.moved = kind != AllGather || !q.ofColumns
 	}
-	q.want.whole = q.want.whole && a.moved
+	q.want.whole = q.want.whole && len(q.Then) == 0
 	err := a.leave(q.want)
 	return a, err
+}
+
+// functionsOfColumns says that functions of an operation can be made of each rank's columns: none takes whole rows, and
+// what they read beside them is spread by columns too.
+func (w *Walk) functionsOfColumns(o schedule.Op) bool {
+	return !slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
+		return schedule.ReachOf(schedule.Nodes(w.Tree(f))) == schedule.InRow ||
+			slices.ContainsFunc(f.Operands(), func(x schedule.Operand) bool {
+				t, declared := w.Tensor(x.Tensor)
+				last := len(t.Axes) - 1
+				across := x.Lies == schedule.InPlace || x.Lies == schedule.ByColumn
+				return declared && across && Of(t).Axis != last+1
+			})
+	})
 }

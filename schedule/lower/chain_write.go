@@ -33,7 +33,11 @@ func writeChain(d *draft) error {
 	}
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName),
 		fine: map[string]int64{}}
-	w.heads()
+	for _, o := range d.schedule.Ops {
+		for _, f := range o.Then {
+			d.heads(f, d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns())
+		}
+	}
 	w.memories()
 	w.countedRows()
 	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {

@@ -78,9 +78,9 @@ func TestRefusedFormulas(t *testing.T) {
 		ops           []schedule.Op
 		want          string
 	}{
-		{"uneven parts of a sum", "A[D/D M N] R[M/D~ N] C[M/D~ N]",
-			[]schedule.Op{schedule.Sum("C", "A", schedule.Add("R"), half)}, "Ops[0].Then[0]"},
-		{"columns that are gathered", "A[M N/D] C[M N]", []schedule.Op{schedule.Copy("C", "A", schedule.Softmax())},
+		{"a residual of even parts behind uneven ones", "A[D/D M N] R[M/D N] C[M/D~ N]",
+			[]schedule.Op{schedule.Sum("C", "A", half, schedule.Add("R"))}, "Tensors[1]"},
+		{"parts of rows", "A[M/D N] C[M N/D]", []schedule.Op{schedule.Copy("C", "A", schedule.Softmax())},
 			"Ops[0].Then[0]"},
 		{"a residual of own rows behind a sum of all", "A[D/D M N] R[M/D N] C[M N]",
 			[]schedule.Op{schedule.Sum("C", "A", half, schedule.Add("R"))}, "Tensors[1]"},

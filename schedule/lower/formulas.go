@@ -57,15 +57,20 @@ func formulas(d *draft) error {
 	return nil
 }
 
-// evenParts refuses functions of what a sum makes in uneven parts, and of balanced ones.
+// evenParts refuses functions of what a sum makes in uneven parts, and of balanced ones. A sum that is alone takes what
+// its kernel adds.
 func evenParts(d *draft) error {
 	for i, o := range d.schedule.Ops {
-		if o.Call != "" || len(o.In) != 1 || len(o.Then) == 0 || !d.uneven(o.In[0]) && !d.uneven(o.Out) {
+		if o.Call != "" || len(o.In) != 1 || !d.uneven(o.In[0]) && !d.uneven(o.Out) {
 			continue
 		}
-		if kind(o.Name()) == summedUp || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced {
-			return refused(fmt.Sprintf("Ops[%d].Then[0]", i), d.behind(o, 0), "no pass makes %s of uneven parts",
-				o.Then[0].Name())
+		from, sum := 0, kind(o.Name()) == summedUp
+		if len(d.schedule.Ops) == 1 {
+			from = d.schedule.MadeFrom(o)
+		}
+		if from < len(o.Then) && (sum || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced) {
+			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.behind(o, from), "no pass makes %s of uneven parts",
+				o.Then[from].Name())
 		}
 	}
 	return nil

@@ -15,12 +15,12 @@ import (
 
 // gradient is a stage of a weight's gradient.
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
-	if i := d.schedule.MadeFrom(o); i < len(o.Then) {
-		return refused(fmt.Sprintf("%s.Then[%d]", path, i), d.behind(o, i),
-			"no pass applies %s to the gradient %s, whose products add to a tensor, and do no more", o.Then[i].Name(),
+	done, err := c.edges.Step(i)
+	if j := d.schedule.MadeFrom(o); j < len(o.Then) && !done.Made.Partial {
+		return refused(fmt.Sprintf("%s.Then[%d]", path, j), d.behind(o, j),
+			"no pass applies %s to the gradient %s, whose products add to a tensor, and do no more", o.Then[j].Name(),
 			o.Out)
 	}
-	done, err := c.edges.Step(i)
 	if added := d.schedule.With(o).Added(); d.schedule.Made(added) && !done.Made.Partial {
 		return refused(path+".Then[0]", "name a tensor of the caller's",
 			"no products of the gradient %s add to %s, which an operation makes", o.Out, added)

@@ -20,6 +20,7 @@ type draft struct {
 	chunks   int                // that the stream axis has, where they are a constant
 	with     options            // of the ways
 	edge     *hostir.Edge       // that is being lowered
+	last     last               // functions that are made behind all else
 	// pool is the path of the way, and its option, that chose the streams of products that leave.
 	pool struct{ way, option string }
 }
@@ -30,25 +31,52 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	return Behind(name, s, func(Pass, *hostir.Program) {})
 }
 
-// write is the program of a schedule as the ways of its communications write it.
+// write is the program of a schedule as the ways of its communications write it. Where nothing applies functions of the
+// last result as it comes they are made behind all else.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
+	d := begin(name, s)
+	wrong := d.write()
+	if wrong == nil {
+		return d.program, nil
+	}
+	d = begin(name, s)
+	if !d.lastApart() {
+		return nil, wrong
+	}
+	behind := d.write()
+	switch {
+	case behind == nil:
+		return d.program, nil
+	case d.last.reached && pathOf(behind) != pathOf(wrong):
+		return nil, behind // the functions alone are to blame
+	}
+	return nil, wrong
+}
+
+// begin is an empty program of a schedule.
+func begin(name string, s schedule.Schedule) *draft {
 	s = s.WithDefaults().Apart().Canonical()
-	d := &draft{original: s, schedule: s,
+	return &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
 			Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
+}
+
+// write writes the program.
+func (d *draft) write() error {
 	for _, step := range []func(*draft) error{
 		evenParts, // functions of parts that are as large
 		formulas,  // functions behind sums and gathers -> operations of their own
 		recognise, // operations that some program does together
 		infer,     // placements -> stages, and the communications between them
 		choose,    // -> their naive program, by the writers of their ways
+		behind,    // -> functions of the last result that nothing in it applies
 		finish,    // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
-			return nil, d.asDeclared(err)
+			return d.asDeclared(err)
 		}
 	}
-	return d.program, nil
+	return nil
 }
 
 // add appends to the program.

@@ -107,28 +107,24 @@ func (d *draft) share(name string) { d.buffer(name).Shared = true }
 // decimal is a constant extent.
 func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }
 
-// heads asks of the shape that heads are whole on each rank.
-func (w *writer) heads() {
-	for _, o := range w.schedule.Ops {
-		for _, f := range o.Then {
-			nodes := schedule.Nodes(w.schedule.Tree(f))
-			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
-				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
-			})
-			widths := schedule.Heads(nodes)
-			for _, width := range widths {
-				check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
-				if w.chain.at[o.Out].Columns() {
-					check.By = schedule.D
-				}
-				if width == schedule.W && turns {
-					w.program.Ask(hostir.Divide{Extent: width, By: "2"})
-				}
-				if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
-					w.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
-				}
-				w.program.Ask(check)
-			}
+// heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
+func (d *draft) heads(f schedule.Func, columns schedule.Extent, spread bool) {
+	nodes := schedule.Nodes(d.original.Tree(f))
+	turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
+		return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
+	})
+	widths := schedule.Heads(nodes)
+	for _, width := range widths {
+		check := hostir.Divide{Extent: columns, Heads: width}
+		if spread {
+			check.By = schedule.D
 		}
+		if width == schedule.W && turns {
+			d.program.Ask(hostir.Divide{Extent: width, By: "2"})
+		}
+		if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
+			d.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
+		}
+		d.program.Ask(check)
 	}
 }

@@ -15,7 +15,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
-	if at.Size == edges.Counted && kind(c.op.Name()) == copied && edges.Of(t) == at {
+	if at.Size == edges.Counted && len(c.op.In) == 1 && edges.Of(t) == at {
 		return nil // of any bound
 	}
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {

@@ -55,7 +55,7 @@ func (d *draft) shifted() error {
 			break // the stages say
 		}
 		j, k, ok := t.Sharded()
-		if !ok {
+		if !ok || d.last.reads(t.Name) {
 			continue
 		}
 		n := t.Axes[j].Outer[k].Shift
@@ -131,7 +131,7 @@ func (d *draft) behind(o schedule.Op, i int) string {
 	}
 	them := strings.Join(names, " and ")
 	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
-	if read || endsWith(o, i) != o.Out {
+	if ends := endsWith(o, i); read || ends != o.Out && d.schedule.Made(ends) {
 		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
 	}
 	return fmt.Sprintf("end the operation before %s, and go on with %s behind the plan", them, o.Out)

@@ -117,6 +117,7 @@ func (w *writer) counts(s *stage) bool {
 		given.Counts = hostir.Var(countChunk)
 		given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
 		w.counted(s.sums, hostir.Var(countRank))
+		w.counted(s.ops[len(s.ops)-1].Added(), hostir.Var(countRank))
 	case s.sums != "" && w.uneven(s.sums):
 		w.counted(s.ops[0].In[0], hostir.Var(countChunk))
 		w.counted(w.named(partial, s.sums), hostir.Var(countChunk))

@@ -84,12 +84,15 @@ func (s *System) inParts(buffer string, places []int64) []int64 {
 }
 
 // checkColumns reports uses of parts of columns that a buffer does not have, and work that would take a buffer with
-// such parts for one of rows: copies take parts, and a product all of it, as one of its operands or its result.
+// such parts for one of rows: copies take parts, and a product all of it, as one of its operands or its result, or a
+// formula as its X.
 func (m *machine) checkColumns(rank int, o *ops.Op) {
 	x := o.Factors()
 	for i, u := range o.Uses {
 		_, cut := m.Columns[u.At.Buffer]
-		if at := &o.Uses[i]; cut && !u.Columns && (at == x.A || at == x.B || u.Write && o.Kind == ops.Product) {
+		at := &o.Uses[i]
+		whole := at == x.A || at == x.B || u.Write && o.Kind == ops.Product || i == 0 && o.Kind == ops.Apply
+		if cut && !u.Columns && whole {
 			continue
 		}
 		if cut != u.Columns || cut && o.Kind != ops.Copy {

@@ -227,7 +227,7 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) operands(s *state, st *step) (list [][]Number) {
 	for i, atoms := range st.operands {
 		one := x.elements(s, atoms)
-		if st.op.Kind == ops.Product {
+		if st.op.Kind == ops.Product || i == 0 && st.op.Kind == ops.Apply {
 			if c, cut := x.Columns[st.op.Reads()[i].At.Buffer]; cut {
 				one = c.rowByRow(one)
 			}

@@ -112,10 +112,11 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		multiplied := &o.Uses[i] == x.A || &o.Uses[i] == x.B || o.Kind == ops.Product && u.Write
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && !multiplied {
-			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as one of its "+
-				"operands or its result", u))
+		whole := &o.Uses[i] == x.A || &o.Uses[i] == x.B || u.Write && o.Kind == ops.Product ||
+			i == 0 && o.Kind == ops.Apply
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && !whole {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, a product as one of its "+
+				"operands or its result, and a formula as its first", u))
 		}
 		if u.Write {
 			writes = append(writes, a)

@@ -147,6 +147,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
 		copied, err := x.operandOf(op, in, 0, rank, bound)
+		if err != nil && len(x.functions(op).own) > 0 {
+			copied, err = x.sideBySideOf(op.In[0], part, err)
+		}
 		if err != nil {
 			return stale, err
 		}

@@ -43,6 +43,8 @@ func (f finer) operation(o ops.Op) bool {
 	switch {
 	case from.Bytes == 0 || to.Bytes == 0:
 		return false
+	case o.Kind == ops.Apply && f.columns[from.At.Buffer] > 1: // no part of it makes rows of the result
+		return false
 	case o.Kind == ops.Product:
 		return f.product(o.Factors(), o.Form, to)
 	case o.Kind == ops.Collective:
