@@ -21,7 +21,7 @@ type body struct {
 	err     error // the first
 }
 
-// item is the Go of one node. An item that only defines a name is dropped if no later item
+// item is the Go of one node, which fills buffers of some names. An item that only defines a name is dropped if no later item
 // uses that name.
 type item struct {
 	code    []jen.Code
@@ -29,15 +29,23 @@ type item struct {
 	value   jen.Code // of the name
 	used    map[string]bool
 	apart   bool // a loop, or commented: it starts a paragraph
+	fills   []string
 }
 
-// issue is the body of issue.
-func (u *unit) issue() ([]jen.Code, error) {
+// issue are the functions of a run: issue, and those that it calls where it is longer than a screen.
+func (u *unit) issue() ([]section, error) {
 	if err := u.findProducts(); err != nil {
 		return nil, err
 	}
 	b := &body{unit: u, renamed: rename(u.program.Body)}
-	code, used := b.nodes(u.program.Body)
+	sections := u.sections(b.items(u.program.Body))
+	slices.SortFunc(u.chunks, func(a, b chunk) int { return strings.Compare(a.field, b.field) })
+	return sections, b.err
+}
+
+// statements are those of items, behind the variables of a rank's place that they use.
+func statements(items []item) []jen.Code {
+	code, used := joined(items)
 	var locals, values []jen.Code
 	for _, v := range places {
 		if used[v.local] {
@@ -51,20 +59,31 @@ func (u *unit) issue() ([]jen.Code, error) {
 	if used[hostir.MainStream] {
 		head = append(head, jen.Id(hostir.MainStream).Op(":=").Id("q").Dot("Main").Call())
 	}
-	slices.SortFunc(u.chunks, func(a, b chunk) int { return strings.Compare(a.field, b.field) })
-	return append(head, code...), b.err
+	return append(head, code...)
 }
 
-// nodes writes a list of nodes and returns the outer variables that it uses.
-func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
+// items writes a list of nodes.
+func (b *body) items(list []hostir.Node) []item {
 	items := make([]item, len(list))
 	outer := b.used
 	for i, n := range list {
 		b.used = map[string]bool{}
 		items[i] = b.node(n, i > 0 && list[i-1].Source().Remark == n.Source().Remark)
 		items[i].used = b.used
+		hostir.Steps(list[i:i+1], func(s hostir.Step) {
+			_, writes := s.Views()
+			for _, v := range writes {
+				items[i].fills = append(items[i].fills, v.Buffer)
+			}
+		})
 	}
 	b.used = outer
+	return items
+}
+
+// joined are the statements of items, and the outer variables that they use.
+func joined(items []item) ([]jen.Code, map[string]bool) {
+	items = slices.Clone(items)
 	used := map[string]bool{}
 	for i, it := range slices.Backward(items) {
 		if it.defines != "" && !used[it.defines] {
@@ -135,7 +154,7 @@ func (b *body) node(n hostir.Node, said bool) item {
 
 // inner writes a nested body; names that it defines are not visible outside.
 func (b *body) inner(list []hostir.Node) []jen.Code {
-	code, used := b.nodes(list)
+	code, used := joined(b.items(list))
 	maps.Copy(b.used, used)
 	return code
 }

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -10,10 +9,56 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// declaration is Shape.declare. The shape's extents become locals m, k, n and the ranks d.
+// declarer is what declares the parts of a plan that are of one kind.
+type declarer struct {
+	name, text string
+	code       func(goExpr) []jen.Code
+}
+
+// declaration is Shape.declare, and a function for each kind of part where it is longer than a screen.
 func (u *unit) declaration(f *jen.File) {
+	kinds := []declarer{
+		{"declareMemory", "declareMemory declares the buffers.", u.declareBuffers},
+		{"declareStreams", "declareStreams declares the semaphores and streams.", func(expr goExpr) []jen.Code {
+			return append(u.declareSemaphores(expr), u.declareStreams(expr)...)
+		}},
+		{"declareWork", "declareWork declares the products, the kernels and the caller's own work.", u.declareWork},
+	}
+	all := func(expr goExpr) (code []jen.Code) {
+		for _, k := range kinds {
+			code = append(code, k.code(expr)...)
+		}
+		return code
+	}
+	whole := u.declare(all)
+	if linesOf(whole) <= mostLines {
+		f.Line()
+		f.Add(doc(declareText))
+		f.Add(whole)
+		return
+	}
+	f.Line()
+	f.Add(doc(declareText))
+	f.Add(u.declare(func(goExpr) (calls []jen.Code) {
+		for _, k := range kinds {
+			calls = append(calls, jen.Id("s").Dot(k.name).Call(jen.Id("b"), jen.Id("p")))
+		}
+		return calls
+	}))
+	for _, k := range kinds {
+		f.Line()
+		f.Add(doc(k.text))
+		f.Add(jen.Func().Params(jen.Id("s").Id("Shape")).Id(k.name).Params(jen.Id("b").Op("*").Qual(planPath, "Builder"),
+			jen.Id("p").Op("*").Id("Plan")).Block(u.withLocals(k.code)...))
+	}
+}
+
+const declareText = "declare tells a builder what a plan of the shape consists of."
+
+// withLocals is code behind the variables that it uses: the shape's extents are locals m, k, n, and the ranks d.
+func (u *unit) withLocals(code func(goExpr) []jen.Code) []jen.Code {
 	used := map[string]bool{}
-	expr := func(e hostir.Expr) *jen.Statement {
+	list := code(func(e hostir.Expr) *jen.Statement {
 		return jen.Id(e.Text(func(name string) string {
 			if _, ok := u.program.Constants[name]; ok {
 				return constant(name)
@@ -24,10 +69,8 @@ func (u *unit) declaration(f *jen.File) {
 			used[name] = true
 			return declared(name)
 		}))
-	}
-	setup := u.declare(expr)
-	var locals []jen.Code
-	var values []jen.Code
+	})
+	var locals, values []jen.Code
 	for _, v := range places {
 		if used[v.name] {
 			locals, values = append(locals, jen.Id(v.local)), append(values, builderCall(v.call))
@@ -38,14 +81,17 @@ func (u *unit) declaration(f *jen.File) {
 			locals, values = append(locals, jen.Id(declared(s))), append(values, jen.Id("s").Dot(s))
 		}
 	}
-	body := []jen.Code{
-		jen.List(locals...).Op(":=").List(values...),
+	if len(locals) == 0 {
+		return list
 	}
-	body = append(body, setup...)
+	return append([]jen.Code{jen.List(locals...).Op(":=").List(values...)}, list...)
+}
+
+// declare is Shape.declare: it makes the plan, and declares its parts to the builder.
+func (u *unit) declare(parts func(goExpr) []jen.Code) jen.Code {
+	body := u.withLocals(func(expr goExpr) []jen.Code { return append(u.declareSizes(expr), parts(expr)...) })
 	body = append(body, jen.Id("b").Dot("Issue").Call(jen.Id("p").Dot("issue")), jen.Return(jen.Id("p")))
-	f.Line()
-	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
-	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").
+	return jen.Func().Params(jen.Id("s").Id("Shape")).Id("declare").
 		Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
 }
 
@@ -59,8 +105,8 @@ func declared(name string) string {
 	return strings.ToLower(name)
 }
 
-// declare makes the plan and declares its parts to the builder.
-func (u *unit) declare(expr goExpr) []jen.Code {
+// declareSizes makes the plan and its sizes.
+func (u *unit) declareSizes(expr goExpr) []jen.Code {
 	code := []jen.Code{
 		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", builderCall("Plan"))),
 	}
@@ -80,8 +126,12 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	if e, ok := u.program.Balanced(); ok {
 		code = append(code, builderCall("Balanced", expr(extent(e))))
 	}
-	code = slices.Concat(code, u.declareBuffers(expr), u.declareSemaphores(expr), u.declareStreams(expr),
-		u.declareProducts(expr))
+	return code
+}
+
+// declareWork declares products, collectives, kernels and calls.
+func (u *unit) declareWork(expr goExpr) []jen.Code {
+	code := u.declareProducts(expr)
 	if u.program.Schedule.UsesNCCL() {
 		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
 	}

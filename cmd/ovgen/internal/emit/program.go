@@ -15,7 +15,7 @@ import (
 
 // programFile is program.go: the caller's API, and the host program.
 func (u *unit) programFile() ([]byte, error) {
-	body, err := u.issue()
+	sections, err := u.issue()
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +28,11 @@ func (u *unit) programFile() ([]byte, error) {
 	u.buffers(f)
 	u.planType(f)
 	u.constructor(f)
-	f.Line()
-	f.Add(doc("issue enqueues one run: the host program of doc.go, node by node."))
-	f.Func().Params(jen.Id("p").Op("*").Id("Plan")).Id("issue").Params(jen.Id("q").Op("*").Qual(planPath,
-		"Queue")).Block(body...)
+	for _, x := range sections {
+		f.Line()
+		f.Add(doc(x.text))
+		f.Add(x.function())
+	}
 	return render(f, path.Join(u.name, "program.go"))
 }
 
