@@ -17,14 +17,13 @@ import (
 // does the same when another rank aborts. It returns nil only if the stream has drained and the abort word is 0. A
 // stream that is still blocked 3 s after an abort waits for something outside of the group: the error says so, and
 // Watch returns.
-func (g *Group) Watch(ctx context.Context, s driver.Stream) error {
-	if err := g.watchStream(ctx, s); err != nil {
-		return fmt.Errorf("watch stream %#x: %w", uintptr(s), err)
-	}
-	return nil
-}
-
-func (g *Group) watchStream(ctx context.Context, s driver.Stream) error {
+func (g *Group) Watch(ctx context.Context, s driver.Stream) (err error) {
+	what := fmt.Sprintf("watch stream %#x", uintptr(s))
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
+	}()
 	if err := g.Alive(); err != nil {
 		return err
 	}
@@ -45,7 +44,6 @@ func (g *Group) watchStream(ctx context.Context, s driver.Stream) error {
 	}
 	drained := make(chan error, 1)
 	go func() { drained <- g.drv.StreamSynchronize(s) }()
-	what := fmt.Sprintf("watch stream %#x", uintptr(s))
 	select {
 	case err := <-drained:
 		return g.drained(err)

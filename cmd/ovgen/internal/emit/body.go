@@ -43,8 +43,9 @@ func (u *unit) issue() ([]section, error) {
 	return sections, b.err
 }
 
-// statements are those of items, behind the variables of a rank's place that they use.
-func statements(items []item) []jen.Code {
+// statements are those of items, behind the variables of a rank's place that they use and the caller's stream, in one
+// line or in two.
+func statements(items []item, oneLine bool) []jen.Code {
 	code, used := joined(items)
 	var locals, values []jen.Code
 	for _, v := range places {
@@ -52,12 +53,16 @@ func statements(items []item) []jen.Code {
 			locals, values = append(locals, jen.Id(v.local)), append(values, jen.Id("q").Dot(v.call).Call())
 		}
 	}
+	main, stream := jen.Id(hostir.MainStream), jen.Id("q").Dot("Main").Call()
+	if oneLine && used[hostir.MainStream] {
+		locals, values = append(locals, main), append(values, stream)
+	}
 	var head []jen.Code
 	if len(locals) > 0 {
 		head = append(head, jen.List(locals...).Op(":=").List(values...))
 	}
-	if used[hostir.MainStream] {
-		head = append(head, jen.Id(hostir.MainStream).Op(":=").Id("q").Dot("Main").Call())
+	if !oneLine && used[hostir.MainStream] {
+		head = append(head, main.Op(":=").Add(stream))
 	}
 	return append(head, code...)
 }

@@ -42,23 +42,26 @@ func linesOf(function jen.Code) int {
 	return bytes.Count(text[max(at, 0):], []byte("\n"))
 }
 
-// sections are issue, and the functions that it calls.
+// sections are issue, and the functions that it calls. Of two the second one is the rest of issue.
 func (u *unit) sections(items []item) []section {
-	issue := section{"issue", "issue enqueues one run: the host program of doc.go, node by node.", statements(items)}
+	issue := section{"issue", "issue enqueues one run: the host program of doc.go, node by node.", statements(items, false)}
 	if linesOf(issue.function()) <= mostLines {
 		return []section{issue}
 	}
 	issue.text, issue.code = "issue enqueues one run: the host program of doc.go.", nil
-	var sections []section
+	var list []section
 	taken := u.fieldNames()
 	for from := 0; from < len(items); {
 		to := u.end(items, from)
 		x := sectionOf(items[from:to], taken)
-		taken = append(taken, x.name)
+		if len(list) == 1 && to == len(items) {
+			issue.code = append(issue.code, x.code...)
+			break
+		}
 		issue.code = append(issue.code, jen.Id("p").Dot(x.name).Call(jen.Id("q")))
-		sections, from = append(sections, x), to
+		list, taken, from = append(list, x), append(taken, x.name), to
 	}
-	return append([]section{issue}, sections...)
+	return append([]section{issue}, list...)
 }
 
 // sectionOf is the function of some items, with a name that nothing else has.
@@ -75,7 +78,7 @@ func sectionOf(items []item, taken []string) section {
 	if len(fills) > 0 {
 		name, what = "fill"+exported(last(items)), "what fills "+list(fills)
 	}
-	x := section{name: name, code: statements(items)}
+	x := section{name: name, code: statements(items, true)}
 	for n := 2; slices.Contains(taken, x.name); n++ {
 		x.name = name + strconv.Itoa(n)
 	}
@@ -101,7 +104,7 @@ func (u *unit) end(items []item, from int) int {
 		if !divisible(items, from, to) {
 			continue
 		}
-		if any > 0 && linesOf(section{name: "part", code: statements(items[from:to])}.function()) > sectionLines {
+		if any > 0 && linesOf(section{name: "part", code: statements(items[from:to], true)}.function()) > sectionLines {
 			break
 		}
 		any = to

@@ -90,7 +90,7 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 func (l family) file(opt Options, name string) ([]byte, error) {
 	f := newFile(tunedName, runFrom)
 	for _, u := range l {
-		u.importAs(f, opt, "s", "x")
+		u.importAs(f, opt, "s", "x", "shape", "buffers")
 	}
 	base := l[0]
 	typ, table := base.program.Name, "schedulesOf"+base.program.Name
@@ -117,7 +117,10 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Add(docf("%s are the schedules to choose from. Of a function the linker leaves out what no program calls.",
 		table))
 	f.Func().Id(table).Params().Index().Add(of("Candidate")).Block(
-		jen.Return(jen.Index().Add(of("Candidate")).Custom(lineByLine, entries...)))
+		jen.Type().Id("shape").Op("=").Qual(base.importPath(opt), "Shape"),
+		jen.Type().Id("buffers").Op("=").Qual(base.importPath(opt), "Buffers"),
+		jen.Return(jen.Index().Qual(tuningPath, "Candidate").Types(jen.Id("shape"), jen.Id("buffers")).
+			Custom(lineByLine, entries...)))
 	return render(f, name)
 }
 
@@ -131,7 +134,7 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 		return jen.Qual(tuningPath, "Own").Call(own...)
 	}
 	convert := func(typ, x string) jen.Code {
-		return jen.Line().Add(oneLine(jen.Func().Params(jen.Id(x).Add(of(base, typ))).Add(of(u, typ)),
+		return jen.Line().Add(oneLine(jen.Func().Params(jen.Id(x).Id(unexported(typ))).Add(of(u, typ)),
 			jen.Return(of(u, typ).Call(jen.Id(x)))))
 	}
 	return jen.Qual(tuningPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...)
