@@ -191,7 +191,7 @@ func (d *draft) come(out string) (hostir.View, error) {
 	}
 	moved := d.buffer(name)
 	moved.Owner = hostir.Plan
-	b.Chunk, b.Rows = chunk(b.Tensor), hostir.Expr{}
+	b.Chunk, b.Rows, b.Shared = chunk(b.Tensor), hostir.Expr{}, false
 	d.program.Buffers = append(d.program.Buffers, b)
 	return hostir.Whole(name), nil
 }
