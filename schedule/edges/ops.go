@@ -35,8 +35,8 @@ func (q question) call(own bool) (answer, error) {
 }
 
 // copy is the answer for a copy, which leaves its operand, or functions of it, where the copy is declared. An operand
-// that is there already does not travel again. Functions that are not declared are where their operand is. Of others the
-// operand travels, unless each rank makes them of its columns ahead of a gather.
+// that is there already does not travel again. Functions that are not declared are where their operand is. Of others
+// the operand travels, unless each rank makes them of its columns ahead of a gather.
 func (q question) copy(instances []State) (answer, error) {
 	a := answer{gathered: []bool{false}, made: q.have[0], moved: len(q.Then) == 0}
 	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {

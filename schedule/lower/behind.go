@@ -85,8 +85,8 @@ func (d *draft) besideLast(path string, x schedule.Operand, out schedule.Tensor)
 		return refused(path, d.behind(d.last.op, d.last.from), "no pass reads %s behind %s, which goes on", x.Tensor,
 			out.Name)
 	case x.Lies == schedule.OfTable && columns > 1:
-		return refused(path, d.behind(d.last.op, d.last.from), "no kernel reads the rows of %s again for each index of "+
-			"the first axis", x.Tensor)
+		return refused(path, d.behind(d.last.op, d.last.from),
+			"no kernel reads the rows of %s again for each index of the first axis", x.Tensor)
 	case t.Root || !lieAlike(t.Axes, beside):
 		want := t
 		want.Axes, want.Root, want.Type = slices.Clone(t.Axes), false, ""

@@ -21,8 +21,8 @@ type body struct {
 	err     error // the first
 }
 
-// item is the Go of one node, which fills buffers of some names. An item that only defines a name is dropped if no later item
-// uses that name.
+// item is the Go of one node, which fills buffers of some names. An item that only defines a name is dropped if no
+// later item uses that name.
 type item struct {
 	code    []jen.Code
 	defines string

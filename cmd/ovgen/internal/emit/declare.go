@@ -48,8 +48,8 @@ func (u *unit) declaration(f *jen.File) {
 	for _, k := range kinds {
 		f.Line()
 		f.Add(doc(k.text))
-		f.Add(jen.Func().Params(jen.Id("s").Id("Shape")).Id(k.name).Params(jen.Id("b").Op("*").Qual(planPath, "Builder"),
-			jen.Id("p").Op("*").Id("Plan")).Block(u.withLocals(k.code)...))
+		f.Add(jen.Func().Params(jen.Id("s").Id("Shape")).Id(k.name).Params(jen.Id("b").Op("*").Qual(planPath,
+			"Builder"), jen.Id("p").Op("*").Id("Plan")).Block(u.withLocals(k.code)...))
 	}
 }
 

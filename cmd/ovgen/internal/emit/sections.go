@@ -9,8 +9,8 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A run that is longer than a screen is several functions, each named after the buffer that it fills last; a declaration
-// is one for each kind of part.
+// A run that is longer than a screen is several functions, each named after the buffer that it fills last. A
+// declaration is one for each kind of part then.
 
 // Lines of a function: the most that fit a screen, and of a section of a run.
 const (
@@ -44,7 +44,8 @@ func linesOf(function jen.Code) int {
 
 // sections are issue, and the functions that it calls. Of two the second one is the rest of issue.
 func (u *unit) sections(items []item) []section {
-	issue := section{"issue", "issue enqueues one run: the host program of doc.go, node by node.", statements(items, false)}
+	issue := section{"issue", "issue enqueues one run: the host program of doc.go, node by node.",
+		statements(items, false)}
 	if linesOf(issue.function()) <= mostLines {
 		return []section{issue}
 	}

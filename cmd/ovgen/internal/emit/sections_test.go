@@ -41,8 +41,8 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// TestDivisible: a section ends where something has been filled, before a paragraph, and where no variable of it is used
-// behind it.
+// TestDivisible: a section ends where something has been filled, before a paragraph, and where no variable of it is
+// used behind it.
 func TestDivisible(t *testing.T) {
 	uses := func(names ...string) map[string]bool {
 		used := map[string]bool{}
