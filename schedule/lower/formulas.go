@@ -69,8 +69,8 @@ func evenParts(d *draft) error {
 			from = d.schedule.MadeFrom(o)
 		}
 		if from < len(o.Then) && (sum || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced) {
-			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.behind(o, from), "no pass makes %s of uneven parts",
-				o.Then[from].Name())
+			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.behind(o, from),
+				"no pass makes %s of uneven parts", o.Then[from].Name())
 		}
 	}
 	return nil
