@@ -33,7 +33,9 @@ func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 func (t Tensor) OfRows() bool { return len(t.Axes) > 0 && t.Axes[0].Extent != OneScale }
 
 // OfParts says that scales are one for each rank's part of a row: [M, DIDx(D), 1].
-func (t Tensor) OfParts() bool { return len(t.Axes) == 2 && t.block() == 0 && !t.ByBlock() }
+func (t Tensor) OfParts() bool {
+	return len(t.Axes) == 2 && len(t.Axes[1].Outer) > 0 && t.block() == 0 && !t.ByBlock()
+}
 
 // InParts says that a tensor has scales of each rank's part of a row: so to the function that makes them, the last one,
 // a row is such a part.
@@ -68,6 +70,11 @@ func (t Tensor) OfSquares() bool { return t.ByBlock() && t.Axes[1].InBlocks() }
 // squareColumns are the columns and the rows of a square, and the columns of a block beside such.
 const squareColumns = 128
 
+// Summands says that each rank has a summand of a matrix: [DIDx(D), M, N].
+func (t Tensor) Summands() bool {
+	return len(t.Axes) == 3 && slices.Equal(t.Axes[0].Outer, []Split{DIDx(D)}) && t.Axes[0].Extent == D
+}
+
 // block is how many columns have one of the scales, where those of a row lie side by side; 0 where they do not.
 func (t Tensor) block() (columns int64) {
 	if len(t.Axes) > 0 && !t.ByBlock() {
@@ -94,10 +101,11 @@ func (s Schedule) ofBlocks(tensor string) bool {
 }
 
 // Block is how many columns are a row to the functions of an operation: those of a block, where its result has scales
-// of blocks or its operand has; 0: all.
+// of blocks or its operand has, unless that is summed; 0: all.
 func (s Schedule) Block(o Op) (columns int64) {
-	for _, name := range append([]string{o.Out}, o.In[:min(1, len(o.In))]...) {
-		columns = max(columns, s.scaleOf(name).block())
+	columns = s.scaleOf(o.Out).block()
+	if len(o.In) > 0 && !s.Partial(o) {
+		columns = max(columns, s.scaleOf(o.In[0]).block())
 	}
 	return columns
 }
@@ -146,7 +154,7 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	switch {
 	case !t.Type.Coded():
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
-	case t.Root || t.Within != "" || len(of) != 2 && !(len(of) == 4 && s.onlyCopied(t.Name)):
+	case t.Root || t.Within != "" || len(of) != 2 && !t.Summands() && !(len(of) == 4 && s.onlyCopied(t.Name)):
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
 	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Balanced }):

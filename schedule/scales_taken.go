@@ -28,6 +28,10 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	if s.moves(o) || reads {
 		return // functions read it
 	}
+	if s.Partial(o) && len(o.In) == 1 {
+		s.checkSummed(v, path, o)
+		return
+	}
 	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {
 		v.add(path, "use schedule.Linear, with a weight [N, K]", "%s takes no operand of eight bits", o.Name())
 		return
@@ -69,6 +73,18 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		}
 		v.add(path, "give both a scale for each row, or both one",
 			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
+	}
+}
+
+// checkSummed refuses sums of codes but of bytes that have scales of rows, or of blocks that lie side by side.
+func (s Schedule) checkSummed(v *validation, path string, o Op) {
+	t, _ := s.Tensor(o.In[0])
+	switch scale := s.scaleOf(t.Name); {
+	case t.Type.Bits() < 8:
+		v.add(path+".In[0]", "let "+t.Name+" be e4m3 or e5m2", "sums widen codes of eight bits, and %s is %s", t.Name, t)
+	case !scale.OfRows() || scale.ByBlock():
+		v.add(path+".In[0]", "give each row of "+t.Name+" a scale, or each block of its columns",
+			"%s is %s, and sums read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
 	}
 }
 

@@ -3,13 +3,17 @@ package hostir
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Sum adds up terms in their order, in fp32, and then a row to each row, and rounds once: by a kernel.
 type Sum struct {
 	Terms []View
-	Row   View // none where it has no buffer
-	To    View
+	// Scales multiply each term of eight bits, one for so many columns of it; else there are none.
+	Scales  []View
+	Columns Expr
+	Row     View // none where it has no buffer
+	To      View
 }
 
 // Reduce adds up terms; a last one that is a row is added to each row.
@@ -29,12 +33,13 @@ func (Sum) Kind() Kind { return SumKind }
 func (Sum) work() {}
 
 func (x Sum) views() (reads, writes []View) {
-	return append(slices.Clone(x.Terms), some(x.Row)...), some(x.To)
+	return slices.Concat(x.Terms, x.Scales, some(x.Row)), some(x.To)
 }
 
 func (x Sum) with(p Parts) Work {
 	x.To = p.view("destination", x.To)
-	x.Terms, x.Row = p.views("term", x.Terms), p.view("term", x.Row)
+	x.Terms, x.Scales, x.Row = p.views("term", x.Terms), p.views("scales", x.Scales), p.view("term", x.Row)
+	x.Columns = p.expr("the columns of a scale", x.Columns)
 	return x
 }
 
@@ -42,7 +47,10 @@ func (x Sum) check(s Step) error {
 	if x.To.Buffer == "" || s.By == "" {
 		return fmt.Errorf("a sum writes one view, and a kernel does it")
 	}
-	for _, v := range slices.Concat(x.Terms, []View{x.To}) {
+	if n := len(x.Scales); n > 0 && n != len(x.Terms) || n > 0 == x.Columns.IsZero() {
+		return fmt.Errorf("a sum has scales of all terms, or of none")
+	}
+	for _, v := range slices.Concat(x.Terms, x.Scales, []View{x.To}) {
 		if v.Row {
 			return rowError(v)
 		}
@@ -55,7 +63,15 @@ func (x Sum) check(s Step) error {
 
 func (x Sum) text() string {
 	reads, writes := x.views()
-	return called("Reduce", writes, reads)
+	if len(x.Scales) == 0 {
+		return called("Reduce", writes, reads)
+	}
+	var terms []string
+	for i, scales := range texted(x.Scales) {
+		terms = append(terms, x.Terms[i].String()+" times "+scales)
+	}
+	list := slices.Concat(texted(writes), terms, texted(some(x.Row)))
+	return "Reduce(" + strings.Join(list, ", ") + ") by " + x.Columns.String() + " columns"
 }
 
 func (x Sum) rows() []View { return some(x.Row) }

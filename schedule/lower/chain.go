@@ -39,7 +39,8 @@ type stage struct {
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
 	sums    string        // the last result, if the ranks have partial results; else empty
-	given   string        // the caller's tensor with each rank's summand: no operation makes it
+	given   string        // the caller's tensor with each rank's summand: no product makes it
+	summand schedule.Op   // functions of the input that make the summands; no Out: these are the input
 	left    edges.State   // of them, when they have met
 	toAll   bool          // every rank gets the sums of all rows, else of its own
 	terms   []schedule.Op // products whose partial results are added to them before they meet
@@ -120,9 +121,12 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	if o.Call != "" {
 		return c.call(d, i, path, o)
 	}
+	out, _ := d.schedule.Tensor(o.Out)
 	switch {
 	case copies(o):
 		return c.moved(d, i, o)
+	case kind(o.Name()) == copied && out.Summands():
+		return c.summand(d, i, path, o)
 	case kind(o.Name()) == summedUp:
 		return c.sum(d, i, path, o)
 	case kind(o.Name()) == gradient:

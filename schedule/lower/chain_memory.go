@@ -115,7 +115,7 @@ func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 // columnsOf is the axis of a tensor's columns: its own, or its weight's.
 func (d *draft) columnsOf(name string) schedule.Axis {
 	if t, declared := d.schedule.Tensor(name); declared {
-		return t.Axes[1]
+		return t.Axes[len(t.Axes)-1]
 	}
 	o, _ := d.schedule.Maker(name)
 	if o.Call != "" {

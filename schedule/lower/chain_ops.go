@@ -44,7 +44,10 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			continue
 		}
 		if s.given != "" {
-			continue // the caller has done it
+			if s.summand.Out != "" { // else the caller has done it
+				nodes = append(nodes, w.make(on, s.summand, p, here)...)
+			}
+			continue
 		}
 		if s.ofSummands() {
 			nodes = append(nodes, w.summand(on, s, p, here)...)

@@ -172,6 +172,8 @@ func (w *writer) order(s *stage) []turns {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
+	case s.summand.Out != "":
+		t = t.onMain()
 	case s.given != "": // no product makes them
 		t.set = hostir.StreamSet{}
 	case w.outward(s) && w.with.compute == 0: // one for own rows

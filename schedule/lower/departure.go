@@ -122,8 +122,8 @@ func (w *writer) made(on hostir.StreamRef, s *stage, p piece, to hostir.View) []
 
 // lastInto has the last operation on a piece make its result elsewhere.
 func (s *stage) lastInto(to hostir.View, nodes []hostir.Node) []hostir.Node {
-	if len(nodes) == 0 { // the caller has it
-		return nil
+	if len(nodes) == 0 || s.given != "" { // the caller has it
+		return nodes
 	}
 	before, last := s.last(nodes)
 	return append(before, into(to, last)...)
@@ -176,8 +176,8 @@ func (w *writer) ownMade(s *stage) []hostir.Node {
 		x, ops = w.at(s.here(), p), s.ops
 	}
 	nodes := w.operations(w.leaves[s].own, s, ops, p, x)
-	if len(nodes) == 0 {
-		return nil
+	if len(nodes) == 0 || s.given != "" {
+		return nodes
 	}
 	before, last := s.last(nodes)
 	last = into(w.at(w.named(slots, s.sums), p), last)

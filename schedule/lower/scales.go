@@ -156,6 +156,10 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		s.Do = w
 		return []hostir.Node{s}
 	}
+	if w, sums := s.Do.(hostir.Sum); sums && !s.ByBlocks {
+		s.Do = x.summed(w)
+		return []hostir.Node{s}
+	}
 	if w, makes := s.Do.(hostir.Apply); makes {
 		s.Do = x.made(w)
 		return []hostir.Node{s}
@@ -233,6 +237,24 @@ func (x *scaling) made(w hostir.Apply) hostir.Apply {
 			w.Operands[i] = x.of(w.X)
 		}
 	}
+	return w
+}
+
+// summed is a sum that reads the scales of its terms, of which a kernel takes 16 columns at once.
+func (x *scaling) summed(w hostir.Sum) hostir.Sum {
+	const unit = 16
+	for _, t := range w.Terms {
+		w.Scales = append(w.Scales, x.of(t))
+	}
+	axes, scales := x.at(w.Terms[0].Buffer).Tensor.Axes, x.at(w.Scales[0].Buffer)
+	columns := axes[len(axes)-1]
+	w.Columns = extent(columns.Extent)
+	if block, ok := blockAxis(scales.Tensor); ok {
+		_, n, _ := block.Extent.Blocks()
+		w.Columns = hostir.Const(n)
+		return w
+	}
+	x.multiple(columns, unit)
 	return w
 }
 

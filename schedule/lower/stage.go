@@ -134,8 +134,39 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if err := cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
-	c.adds(d, path, o, c.add(&stage{input: o.In[0], given: o.In[0]}), done)
+	s := &stage{input: o.In[0], given: o.In[0]}
+	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
+		s.input, s.summand = made.In[0], made
+	}
+	c.adds(d, path, o, c.add(s), done)
 	return nil
+}
+
+// summand is functions of the caller's summands, which the stage of their sum makes. They read nothing beside.
+func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
+	var sums []int
+	for j, x := range d.schedule.Ops {
+		if slices.Contains(operands(x), o.Out) {
+			sums = append(sums, j)
+		}
+	}
+	switch t, _ := d.schedule.Tensor(o.In[0]); {
+	case len(sums) != 1 || kind(d.schedule.Ops[sums[0]].Name()) != summedUp:
+		return refused(path, "add them up by one schedule.Sum", "no pass makes functions of summands, %s, for %d others",
+			o.Out, len(sums))
+	case !t.Summands() || d.schedule.Made(t.Name):
+		return d.misplaced(o.Out, "let it be of a tensor of the caller's that lies so",
+			"each rank has a summand of %s, and %s is not placed so or is made", o.Out, o.In[0])
+	}
+	for j, f := range o.Then {
+		if len(f.Operands()) > 0 {
+			return refused(fmt.Sprintf("%s.Then[%d]", path, j), "apply it to the sum",
+				"no pass reads a tensor beside the summands of %s", o.In[0])
+		}
+	}
+	done, err := c.edges.Step(i)
+	c.at[o.Out] = done.Made
+	return cmp.Or(err, d.plain(o.In[0]), d.plain(o.Out))
 }
 
 // ofSummands says that a call makes a summand of each rank.

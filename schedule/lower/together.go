@@ -45,7 +45,7 @@ func together(s schedule.Schedule) error {
 func tooMany(s schedule.Schedule, i int) string {
 	o := s.Ops[i]
 	switch {
-	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]):
+	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !ofSummands(s, o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
@@ -55,6 +55,13 @@ func tooMany(s schedule.Schedule, i int) string {
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
 	}
 	return ""
+}
+
+// ofSummands says that functions of the caller's summands make others.
+func ofSummands(s schedule.Schedule, name string) bool {
+	o, _ := s.Maker(name)
+	t, _ := s.Tensor(name)
+	return kind(o.Name()) == copied && t.Summands()
 }
 
 // odd says that a tensor of an operation is declared with other axes than rows and columns.

@@ -24,7 +24,7 @@ var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) // uneven and balanced parts have other sizes on other ranks
+	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) && !d.coded(s) // uneven and balanced parts have other sizes on other ranks
 	s.summing = sumsOfPeers
 	return d.widensApart(s, "Signals", w.Signals == schedule.OneKernel)
 }
@@ -32,10 +32,13 @@ func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 // inTwoShots serves sums that each rank makes a part of.
 func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
-	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
+	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 && !d.coded(s) // kernels of other moves cut the same memory into other parts
 	s.summing = sumsOfParts
 	return d.widensApart(s, "By", w.By == schedule.OneKernel)
 }
+
+// coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
+func (d *draft) coded(s *stage) bool { return d.tensor(s.given).Type.Coded() }
 
 // gatheredInOneShot serves rows that one kernel reads.
 func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
@@ -95,7 +98,10 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
 	o, axes := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent, schedule.DIDx(schedule.D)))
-	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks), input, own)
+	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
+	if w.coded(s) {
+		w.cut(input, schedule.D)
+	}
 	w.buffer(own).Elements, w.buffer(own).Tensor.Type = w.buffer(own).Chunk, w.buffer(s.sums).Tensor.Type
 	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
 	mine := hostir.Chunk(s.sums, hostir.Rank)

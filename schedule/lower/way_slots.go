@@ -71,6 +71,7 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	if s.given != "" {
 		w.cut(s.given, schedule.D)
+		w.cut(s.input, schedule.D)
 	} else {
 		w.ofEachRank(s, columns, partial)
 	}
@@ -95,7 +96,10 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	d.words = []hostir.Semaphore{{Name: named(free)}, cut.semaphore(named(arrived))}
 	d.open = w.slotsFree(s)
 	d.take = func(p piece) (nodes []hostir.Node) {
-		if s.given == "" {
+		switch {
+		case s.summand.Out != "":
+			nodes = append(nodes, hostir.After(put, mainRef))
+		case s.given == "":
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n == 1 {

@@ -201,6 +201,9 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Copy:
 		return operands[0]
 	case ops.Sum:
+		if operands = scaledTerms(st.op, operands); operands == nil {
+			return nil
+		}
 		if widens(st.op) {
 			return x.widened(operands, size)
 		}

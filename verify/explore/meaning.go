@@ -193,9 +193,9 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number {
 	if len(over) == 0 {
 		operands := m.operands(t)
-		product := m.at(run, operands, 0, values)
+		product := m.at(run, operands, 0, values, len(operands) > 1 || t.partial)
 		for i := 1; i < len(operands); i++ {
-			product = times(product, m.at(run, operands, i, values))
+			product = times(product, m.at(run, operands, i, values, true))
 		}
 		return product
 	}
@@ -239,13 +239,13 @@ func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of *letters) (
 	return partial
 }
 
-// at is the element of operand i that letters name, with its scale unless functions read the codes.
-func (m *meaning) at(run int, operands []operand, i int, values *letters) Number {
+// at is the element of operand i that letters name: with its scale, or the code that functions read.
+func (m *meaning) at(run int, operands []operand, i int, values *letters, scaled bool) Number {
 	x, at := &operands[i], int64(0)
 	for j, l := range x.letters {
 		at = at*x.sizes[j] + values[l]
 	}
-	scales := x.scale != "" && len(operands) > 1
+	scales := x.scale != "" && scaled
 	known := &x.known
 	if scales {
 		known = &x.scaled

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
@@ -40,6 +42,26 @@ func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows i
 	return made
 }
 
+// scaledTerms are the operands of a sum, each term multiplied by the scales of its rows, which stand behind all terms.
+// They are none where a term has not a scale for each of its rows.
+func scaledTerms(o *ops.Op, operands [][]Number) (made [][]Number) {
+	terms, scalesOf, others := ops.SummandsOf(o, operands)
+	if len(terms) < o.ScaledTerms {
+		return nil
+	}
+	for i, codes := range terms {
+		scales, term := elementsOf(scalesOf[i], len(codes)/int(max(o.Columns, 1))), make([]Number, len(codes))
+		if len(scales)*int(o.Columns) != len(codes) {
+			return nil
+		}
+		for j, x := range codes {
+			term[j] = scaledBy(ops.A, x, scales[j/int(o.Columns)])
+		}
+		made = append(made, term)
+	}
+	return append(made, others...)
+}
+
 // scaledBy is an element of an operand with its scale. A product with each operand's scale at the other is another one,
 // since the sums are multiplied by A's scale first.
 func scaledBy(operand ops.Side, x, scale Number) Number {
@@ -58,8 +80,11 @@ func (m *meaning) scaled(run int, x Number, operand ops.Side, t *tensor, at []in
 		of = []int64{at[1] / t.blocks[0], at[0]}
 	case len(t.blocks) == 2:
 		of = []int64{at[0] / t.blocks[0], at[1] / t.blocks[1]}
+	case t.block > 0: // side by side
+		last := len(at) - 1
+		of = append(slices.Clone(at[:last]), at[last]/t.block)
 	case t.ofRows:
-		of = at[:1]
+		of = at[:len(at)-1]
 	}
 	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, of)))
 }
@@ -137,12 +162,13 @@ func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 		return m.element(run, m.tensor(op.In[0]).scale, at)
 	}
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
-	row, column := at[0], int64(0)
+	last := len(of.Axes) - 1
+	row, column := at[:last:last], int64(0)
 	if blocks := m.tensor(of.Name).blocks; len(blocks) > 0 {
-		row, column = at[1], at[0]*blocks[0]
-	} else if len(at) > 1 {
-		column = at[1] * m.tensor(of.Name).inRow
+		row, column = at[1:], at[0]*blocks[0]
+	} else if len(at) > last {
+		column = at[last] * m.tensor(of.Name).inRow
 	}
-	made, first := m.formulas(run, op, divisor, []int64{row, column})
+	made, first := m.formulas(run, op, divisor, append(slices.Clone(row), column))
 	return made[column-first]
 }

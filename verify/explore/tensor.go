@@ -22,6 +22,7 @@ type tensor struct {
 	inRow   int64
 	partial bool    // the ranks have partial results of what makes it
 	ownRows bool    // each rank's call makes its own rows
+	block   int64   // of scales that lie side by side: the columns of a block; 0: they are of rows
 	blocks  []int64 // of scales that lie block by block: the columns of a block, or the sides of a square
 	known   elements
 	of      []operand
@@ -68,6 +69,8 @@ func (m *meaning) tensor(name string) *tensor {
 			for _, a := range scale.Axes {
 				if _, n, ok := a.Extent.Blocks(); ok && scale.ByBlock() {
 					t.blocks = append(t.blocks, n)
+				} else if ok {
+					t.block = n
 				}
 			}
 		}

@@ -102,6 +102,9 @@ func (o *Op) misused() string {
 		return fmt.Sprintf("has %d results", len(writes))
 	case o.Scales > 0 && o.Kind != Product, o.InBlocks && o.Scales < 2:
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
+	case o.ScaledTerms > 0 && (o.Kind != Sum || len(reads) < 2*o.ScaledTerms || o.Columns < 1):
+		return fmt.Sprintf("is a %s of %d operands and rows of %d, with %d scaled terms", o.Kind, len(reads), o.Columns,
+			o.ScaledTerms)
 	case o.Kind == Product && o.Factors().A == nil:
 		return fmt.Sprintf("is a product of %d operands", len(reads))
 	}

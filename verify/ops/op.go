@@ -59,6 +59,8 @@ type Op struct {
 	LeavesScales bool
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
+	// ScaledTerms are how many terms of a Sum have eight bits, each with scales, one for each of Columns of it.
+	ScaledTerms int
 	// Scales of a Product's operands: 2, or 1 of the second operand alone.
 	Scales int
 	// InBlocks: they are of blocks of rows and of squares of the second operand.
@@ -249,6 +251,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Scales > 0 {
 		b = append(b, [...]string{1: " scaled by the second", 2: " scaled"}[o.Scales]...)
+	}
+	if o.ScaledTerms > 0 {
+		b = append(strconv.AppendInt(append(b, " of "...), int64(o.ScaledTerms), 10), " scaled terms"...)
 	}
 	if o.InBlocks {
 		b = append(b, " by blocks"...)

@@ -95,6 +95,16 @@ func FactorsOf[T any](o *Op, values []T) (f Factors[T], ok bool) {
 	return f, true
 }
 
+// SummandsOf names values, one for each use that a Sum reads: the terms of eight bits, the scales of each, and what it
+// adds as it is.
+func SummandsOf[T any](o *Op, values []T) (terms, scales, others []T) {
+	n := min(o.ScaledTerms, len(values)/2)
+	return values[:n:n], values[n : 2*n : 2*n], values[2*n:]
+}
+
+// ScalesTerm reports whether use i of an operation is the scales of a term.
+func (o *Op) ScalesTerm(i int) bool { return o.ScaledTerms <= i && i < 2*o.ScaledTerms }
+
 // Shape is the rows and columns of a Product's result and the extent summed over, of a plan whose elements have so many
 // bytes: A has mk elements, B kn, and the result mn. They are 0 where it has none.
 func (o *Op) Shape(element int64) (m, k, n float64) {

@@ -168,9 +168,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Gather:
 		u.gather(at, x)
 	case hostir.Sum:
-		at.Kind = Sum
-		reads, _ := n.Views()
-		u.use(at, []hostir.View{x.To}, reads...)
+		u.sum(at, n, x)
 	case hostir.Product:
 		u.product(at, x)
 	case hostir.Apply:
@@ -251,6 +249,20 @@ func (u *unroller) gather(op Op, x hostir.Gather) {
 			to.Offset += bytes
 		})
 	}
+}
+
+// sum adds a sum; each view of scales stands for as many as that of its term.
+func (u *unroller) sum(at Op, n hostir.Step, x hostir.Sum) {
+	at.Kind = Sum
+	_, size := u.view(x.To)
+	if size > 0 && len(x.Scales) > 0 {
+		at.Columns = u.eval(x.Columns)
+		for _, v := range x.Scales {
+			u.each(v.Each.Index, v.Each.From, v.Each.To, func() { at.ScaledTerms++ })
+		}
+	}
+	reads, _ := n.Views()
+	u.use(at, []hostir.View{x.To}, reads...)
 }
 
 // applies adds formulas and those of their result, each with a node of its own.

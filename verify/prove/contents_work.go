@@ -15,6 +15,11 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		return nil, s.wrong(n, "a copy is of one range")
 	}
 	row, width, c := stale, int64(0), (*Counterexample)(nil)
+	if o.ScaledTerms > 0 {
+		if reads, c = s.scaledTerms(n, o, reads); c != nil {
+			return nil, c
+		}
+	}
 	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last], to) {
 		width = reads[last].in(to)
 		if row, c = s.rowToAll(n, reads[last], to); c != nil {

@@ -237,15 +237,15 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 	if forms[op.Index] == "gradient" {
 		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})
 	}
-	if err != nil || len(op.In) == 1 {
-		return a, err
+	if err != nil {
+		return stale, err
 	}
 	first, err := x.boxOf(in[0], bound)
 	if err == nil {
 		a, err = x.times(a, op.In[0], rank, first)
 	}
-	if err != nil {
-		return stale, err
+	if err != nil || len(op.In) == 1 {
+		return a, err
 	}
 	b, err := x.boxOf(in[1], bound)
 	if err != nil {

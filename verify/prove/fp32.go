@@ -19,9 +19,8 @@ func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Coun
 	if resizes(o) || o.Kind == ops.Call {
 		return nil
 	}
-	x, _ := ops.FactorsOf(o, reads)
 	for _, a := range reads {
-		if a.element != elementsOf(o, x, a, to.element) {
+		if a.element != elementsOf(o, reads, a, to.element) {
 			return s.wrong(n, fmt.Sprintf("%s has elements of %d bits, and %s of %d: only functions and sums in fp32 "+
 				"take one to the other",
 				a.At, a.element, to.At, to.element))

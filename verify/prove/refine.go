@@ -57,7 +57,7 @@ func (f finer) operation(o ops.Op) bool {
 			if ops.OfStream(u.At) {
 				continue
 			}
-			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) // cut as their rows are
+			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) // cut as their rows are
 			if eachRow(o.LiesOf(i)) && (beside || f.elements(u) == f.elements(from)) {
 				changed = f.tie(from, u) || changed
 			}

@@ -37,19 +37,48 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 			a.list = []*cell{{s.times(s.whole(&a), s.tuple(scales.exprs())), list[0].by}}
 		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
 			return x, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
-		default:
+		case one:
 			a.list = nil
-			for j, x := range list {
-				scale := scales.list[0]
-				if !one {
-					scale = scales.list[j]
-				}
-				a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
+			for _, x := range list {
+				a.list = append(a.list, &cell{s.times(x.expr, scales.list[0].expr), x.by})
 			}
+		default:
+			a.list = s.timesEach(list, scales)
 		}
 		*of.matrix = &a
 	}
 	return x, s.rowsOfScales(n, o, was, to)
+}
+
+// timesEach are chunks with their scales, which are cut alike.
+func (s *symbols) timesEach(list []*cell, scales *chunks) (made []*cell) {
+	for i, x := range list {
+		made = append(made, &cell{s.times(x.expr, scales.list[i].expr), x.by})
+	}
+	return made
+}
+
+// scaledTerms are the operands of a sum, each term with the scales of its rows, which are behind all terms.
+func (s *symbols) scaledTerms(n int32, o *ops.Op, reads []*chunks) ([]*chunks, *Counterexample) {
+	made, scalesOf, others := ops.SummandsOf(o, slices.Clone(reads))
+	for i, a := range made {
+		one, scales := *a, scalesOf[i]
+		if !proportional(a, scales) || 8*a.Bytes/a.element != 8*scales.Bytes/scales.element*o.Columns {
+			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s, or has not one for each %d",
+				a.At, scales.At, o.Columns))
+		}
+		for j, x := range a.list {
+			if x.expr == stale {
+				return nil, s.misread(n, a, j)
+			}
+			if scales.list[j].expr == stale {
+				return nil, s.misread(n, scales, j)
+			}
+		}
+		one.list = s.timesEach(a.list, scales)
+		made[i] = &one
+	}
+	return slices.Concat(made, others), nil
 }
 
 // rowsOfScales is the counterexample of scales that are neither one nor one for each row.
@@ -91,6 +120,11 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	}
 	rows := box{part[0]}
 	switch {
+	case t.Summands():
+		rows[1] = part[1]
+		if x.block(t.Scale) > 0 {
+			rows[2] = cutBy(part[2], scale.Axes[2])
+		}
 	case scale.ByBlock():
 		if rows = (box{cutBy(part[1], scale.Axes[0]), part[0]}); scale.OfSquares() {
 			rows = box{cutBy(part[0], scale.Axes[0]), cutBy(part[1], scale.Axes[1])}
@@ -152,7 +186,8 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 		}
 		return x.operand(from.Scale, rank, rows)
 	}
-	columns, err := x.extent(of.Axes[1].Extent)
+	last := len(of.Axes) - 1
+	columns, err := x.extent(of.Axes[last].Extent)
 	if err != nil {
 		return stale, err
 	}
@@ -162,13 +197,13 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 		whole, rows[0] = interval{rows[0].lo * n, rows[0].hi * n}, rows[1]
 	}
 	if block := x.block(of.Scale); block > 0 {
-		last := len(of.Axes) - 1
 		whole = interval{rows[last].lo * block, rows[last].hi * block}
 	}
 	if x.Schedule.InParts(of.Name) {
 		whole = x.columns(of.Name, int(rows[1].lo))
 	}
-	made, err := x.output(of.Name, rank, box{rows[0], whole})
+	rows[last] = whole
+	made, err := x.output(of.Name, rank, rows)
 	return x.expressions.scalesOf(made), err
 }
 
@@ -183,8 +218,14 @@ func (x *expectation) block(scale string) int64 {
 }
 
 // elementsOf is how many bits an element of a read has, where the result's have so many.
-func elementsOf(o *ops.Op, x factors, read *chunks, result int64) int64 {
+func elementsOf(o *ops.Op, reads []*chunks, read *chunks, result int64) int64 {
+	x, _ := ops.FactorsOf(o, reads)
+	terms, scales, _ := ops.SummandsOf(o, reads)
 	switch {
+	case slices.Contains(terms, read):
+		return schedule.E4M3.Bits()
+	case slices.Contains(scales, read):
+		return 8 * bytesOfScale
 	case o.Scales == 0:
 		return result
 	case read == x.A:

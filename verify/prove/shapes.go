@@ -173,6 +173,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 		if s, ok := n.(hostir.Step); ok {
 			// These change nothing of what the step touches.
 			s = hostir.Changed(s, func(x *hostir.Apply) { *x = x.OfAnyColumns() })
+			s = hostir.Changed(s, func(x *hostir.Sum) { x.Columns = hostir.Expr{} })
 			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then = x.Then.OfAnyColumns() })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}

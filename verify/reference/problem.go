@@ -347,7 +347,10 @@ func (p *Problem) stepsOf(names []string) (list []Step) {
 
 // sum is a product with ones, of one row. What is added to each row of the result is there as often as that has rows.
 func (p *Problem) sum(s Step, v map[string]Values) Values {
-	d, a, bias := p.Extents[schedule.D], v[s.A], Values{}
+	d, a, bias, parts := p.Extents[schedule.D], p.scaled(s.A, v), Values{}, 0
+	if p.Tensor(s.A).Scale == "" { // else nothing but codes travels
+		parts = d
+	}
 	for row := v[s.Bias]; len(bias.Want) < len(a.Want)/d && s.Bias != ""; {
 		bias = Values{append(bias.Want, row.Want...), append(bias.Lo, row.Lo...), append(bias.Hi, row.Hi...)}
 	}
@@ -355,6 +358,6 @@ func (p *Problem) sum(s Step, v map[string]Values) Values {
 	for i := range ones {
 		ones[i] = 1
 	}
-	all := Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d}
+	all := Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: parts}
 	return all.Of(points(ones), a, bias, v[s.Added])
 }
