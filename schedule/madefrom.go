@@ -23,8 +23,9 @@ func (s Schedule) MadeFrom(o Op) int {
 	row, tensor := adds(Func.AddsRow), adds(Func.Adds)
 	switch {
 	case s.Partial(o):
+		codes := s.scaleOf(o.In[0]).Name != "" && len(o.In) == 1 // whose kernel adds no 16 bits
 		for range o.Then {
-			takes(func(f Func) bool { return f.Joins || row(f) || tensor(f) })
+			takes(func(f Func) bool { return f.Joins || row(f) || !codes && tensor(f) })
 		}
 	case o.Name() == "gradient":
 		takes(tensor)

@@ -89,7 +89,8 @@ func (d Device) Headers() (names []string) {
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
 	eight := d.reads(driver.E4M3) || d.reads(driver.E5M2)
 	add(eight, "eight.h")
-	add(makes, "arith.h", "units.h")
+	coded := d.any(func(k kernels.Kernel) bool { return k.Coded != 0 })
+	add(makes || coded, "arith.h", "units.h")
 	add(eight, "eightunits.h")
 	add(d.any(scales), "scale.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
@@ -97,6 +98,7 @@ func (d Device) Headers() (names []string) {
 		"groups.h")
 	add(d.reads(driver.E2M1), "four.h")
 	add(computes, "sum.h")
+	add(coded, "scaledsum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
 	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
@@ -116,7 +118,7 @@ func scales(k kernels.Kernel) bool {
 // reads reports whether a function reads or makes elements or scales of a type, whatever the plan's are.
 func (d Device) reads(t driver.Type) bool {
 	return d.any(func(k kernels.Kernel) bool {
-		return k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
+		return k.Coded == t || k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
 			func(m kernels.Made) bool {
 				return m.Type == t || t.Saturates() && m.Scales == t ||
 					slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })

@@ -16,13 +16,14 @@ type Set struct {
 
 // rowed are the rows that a kernel takes beside its terms: one at most, with its bytes.
 type rowed struct {
-	n     int
-	at    driver.Ptr
-	bytes int64
-	added bool // a tensor is added too
+	n       int
+	at      driver.Ptr
+	bytes   int64
+	added   bool  // a tensor is added too
+	columns int64 // of a term that have one scale; 0: terms have none
 }
 
-// WithRow is a set whose sums add a row to each row of their result, behind the terms.
+// WithRow is a set whose sums add a row to each row of their result, behind the terms, or multiply these by scales.
 type WithRow struct {
 	set  *Set
 	rows rowed
@@ -113,9 +114,12 @@ func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.R
 
 // Row is the set with one more row; of two no kernel takes any.
 func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
-	w.rows = rowed{n: w.rows.n + 1, at: at, bytes: bytes}
+	w.rows.n, w.rows.at, w.rows.bytes = w.rows.n+1, at, bytes
 	return w
 }
+
+// Scaled is the set with terms of eight bits: behind all terms of a sum are as many scales, a number for so many columns.
+func (s *Set) Scaled(columns int64) WithRow { return WithRow{s, rowed{columns: columns}} }
 
 // Reduce is Set.Reduce with the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
@@ -145,7 +149,8 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 // find is the kernel of a kind that signals so and adds a row, a tensor, both or neither; without one the run fails.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added &&
+			(k.Coded != 0) == (rows.columns > 0) {
 			return k
 		}
 	}
@@ -224,6 +229,13 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	}
 	if k != nil {
 		size = k.To(w.set.element).Size()
+	}
+	if n := len(terms) / 2; k != nil && k.Coded != 0 && n <= k.Terms {
+		for i, scale := range terms[n:] {
+			k.params[k.At.Scale+i] = uint64(scale)
+		}
+		k.params[k.At.Scale+k.Terms] = uint64(w.rows.columns)
+		terms = terms[:n]
 	}
 	k.terms(q, on, size, dst, bytes, terms)
 }

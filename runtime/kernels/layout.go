@@ -33,6 +33,7 @@ type Places struct {
 	Bytes int     // of a copy, and of each tensor of a gather; elements of a sum or a function
 	N     int     // how many terms, or tensors, where that varies
 	Terms int     // the first one's address
+	Scale int     // of scales of terms: the first one's address, and behind all the columns that each number is of
 	Rows  int     // the first one's address
 	Wide  int     // elements that each of them has
 	Tiled Tiled   // of a product
@@ -101,6 +102,9 @@ func (t *Table) layout(k Kernel) Layout {
 			l.At.N = next(1)
 		}
 		l.At.Terms = next(k.Terms)
+		if k.Coded != 0 {
+			l.At.Scale = next(k.Terms + 1)
+		}
 		if k.Rows > 0 {
 			l.At.Rows, l.At.Wide = next(k.Rows), next(1)
 		}

@@ -29,9 +29,10 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
-	Added  bool  // a tensor is added to the sum of packets or tiles
-	Tile   Tile  // of a product
-	Made   *Made // the function of a kernel of elements or groups, or of rows of the sum of packets
+	Coded  driver.Type // of terms that have scales, which are behind them; zero: terms have the plan's type
+	Added  bool        // a tensor is added to the sum of packets or tiles
+	Tile   Tile        // of a product
+	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }

@@ -2,20 +2,39 @@ package catalog
 
 import s "ovgen/schedule"
 
-// ReduceScatterQuantised is ReduceScatter of which eight bits travel.
-var ReduceScatterQuantised = quantisedSum(s.DIDx(s.D), nil)
-
-// quantisedSum sums what the ranks' rows stand for as codes.
-func quantisedSum(spread s.Split, moves []s.Move) s.Schedule {
-	terms := []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}
-	return s.Schedule{
-		Tensors: []s.Tensor{
-			{Name: "A", Axes: terms},
-			{Name: "Codes", Axes: terms, Type: s.E4M3, Scale: "Scales"},
-			{Name: "Scales", Axes: terms[:2], Type: s.FP32},
-			{Name: "C", Axes: []s.Axis{s.Dim(s.M, spread), s.Dim(s.N)}},
-		},
-		Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Sum("C", "Codes")},
-		Moves: moves,
-	}
+// ReduceScatterQuantised is ReduceScatter of which eight bits travel: each rank makes codes of its part of the sum, own
+// rows too, and the owner adds up, in fp32, what the codes stand for. A row is quantised while the one before it
+// travels. Choose it where an error of 1/16 of each part will do, and half the bytes are worth the kernel.
+var ReduceScatterQuantised = s.Schedule{
+	Tensors: append(codedSummands[:3:3], s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}}),
+	Ops:     []s.Op{quantiseSummands, s.Sum("C", "Codes")},
 }
+
+// ReduceScatterVQuantised is ReduceScatterV in eight bits: SGLang's reduce-scatter of what experts made, to ranks with
+// tokens of their own. One kernel makes the codes of all rows, and another one reads those of own rows over the link.
+var ReduceScatterVQuantised = s.Schedule{
+	Tensors: append(codedSummands[:3:3], s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}}),
+	Ops:     []s.Op{quantiseSummands, s.Sum("C", "Codes")},
+}
+
+// AllReduceQuantised is an all-reduce of which eight bits travel, twice: ReduceScatterQuantised, whose sums are
+// quantised as they leave for all ranks. So a sum is off by the errors of its parts, and by 1/16 of itself.
+var AllReduceQuantised = s.Schedule{
+	Tensors: append(codedSummands[:3:3],
+		s.Tensor{Name: "Sums", Axes: spread[0].Axes, Type: s.E4M3, Scale: "SumScales"},
+		s.Tensor{Name: "SumScales", Axes: spread[0].Axes[:1], Type: s.FP32},
+		s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}),
+	Ops: []s.Op{quantiseSummands, s.Sum("Sums", "Codes", s.Quantise()), s.Copy("C", "Sums", s.Dequantise("SumScales"))},
+}
+
+// summands are the axes of each rank's summand of a matrix.
+var summands = []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}
+
+// codedSummands are such summands and their codes.
+var codedSummands = []s.Tensor{
+	{Name: "A", Axes: summands},
+	{Name: "Codes", Axes: summands, Type: s.E4M3, Scale: "Scales"},
+	{Name: "Scales", Axes: summands[:2], Type: s.FP32},
+}
+
+var quantiseSummands = s.Copy("Codes", "A", s.Quantise())

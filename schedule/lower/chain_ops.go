@@ -28,7 +28,7 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // whole is a stage on all of its rows.
 func (w *writer) whole(s *stage) []hostir.Node {
-	if (w.uneven(s.input) || w.ofCounted(s.input)) && !s.own || s.given == "" && w.uneven(s.sums) {
+	if (w.uneven(s.input) || w.ofCounted(s.input)) && !s.own || w.uneven(s.sums) {
 		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
 		return w.operations(mainRef, s, s.ops, all, w.at(s.here(), all))
 	}

@@ -113,9 +113,11 @@ func (d *draft) unbounded() error {
 func (w *writer) counts(s *stage) bool {
 	switch {
 	case s.given != "" && w.uneven(s.sums):
-		given := w.buffer(s.given)
-		given.Counts = hostir.Var(countChunk)
-		given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
+		for _, name := range []string{s.given, s.input} {
+			given := w.buffer(name)
+			given.Counts = hostir.Var(countChunk)
+			given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
+		}
 		w.counted(s.sums, hostir.Var(countRank))
 		w.counted(s.ops[len(s.ops)-1].Added(), hostir.Var(countRank))
 	case s.sums != "" && w.uneven(s.sums):

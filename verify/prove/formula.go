@@ -115,7 +115,7 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 	}
 	nodes := f.nodes
 	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{8 * x.ElementSize}
-	if len(op.In) == 1 {
+	if len(op.In) == 1 && !x.Schedule.Partial(op) { // else a kernel has added it up
 		elements[0] = x.element(op.In[0])
 	}
 	for _, operand := range schedule.Operands(nodes) {

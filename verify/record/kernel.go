@@ -318,6 +318,9 @@ func (p *phases) take(t touch.Touch) error {
 	case p.kind.function && own(t.Type):
 		typ = t.Type
 	}
+	if p.kind.sum && p.scaledTerm(t) {
+		typ = t.Type
+	}
 	if at := len(p.work.Uses); p.kind.narrow && (at == 1 || at == 2) { // the weight, and its scales
 		typ = [...]driver.Type{1: driver.E4M3, 2: driver.FP32}[at]
 	}
@@ -334,6 +337,21 @@ func (p *phases) take(t touch.Touch) error {
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 	p.worked = true
 	return nil
+}
+
+// scaledTerm says that what a sum reads next is a term of eight bits, which it counts, or the scales of one: each of as
+// many columns as that has elements for it.
+func (p *phases) scaledTerm(t touch.Touch) bool {
+	o, at := &p.work, len(p.work.Uses)
+	switch {
+	case t.Kind == touch.Read && t.Type.Valid() && t.Type.Saturates() && at == o.ScaledTerms:
+		o.ScaledTerms++
+	case t.Kind == touch.Read && o.ScaledTerms <= at && at < 2*o.ScaledTerms && t.Type == driver.FP32:
+		o.Columns = o.Uses[0].Bytes / max(t.Bytes/driver.FP32.Size(), 1)
+	default:
+		return false
+	}
+	return true
 }
 
 // own says that functions read or make elements of a type in a plan of any.

@@ -30,7 +30,7 @@ func (p *Problem) scaled(name string, v map[string]Values) Values {
 func (p *Problem) placeOfScale(name string) func(i int) int {
 	scale := p.Tensor(p.Tensor(name).Scale)
 	if !scale.ByBlock() {
-		row := p.Elements(name) / p.Elements(scale.Name)
+		row := p.Elements(name) / max(p.Elements(scale.Name), 1) // of no rows there are none
 		return func(i int) int { return i / row }
 	}
 	sizes, of := p.sized().Sizes(name), p.sized().Sizes(scale.Name)

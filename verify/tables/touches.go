@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"slices"
 	"unsafe"
 
@@ -182,9 +183,14 @@ func (x *launched) work() {
 		}
 		return
 	}
-	made := x.To(x.Type)
+	made, typ := x.To(x.Type), cmp.Or(x.Coded, x.Type)
 	for _, term := range terms {
-		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: bytes * x.Type.Size(), Type: x.Type})
+		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: bytes * typ.Size(), Type: typ})
+	}
+	for i := 0; x.Coded != 0 && i < n; i++ {
+		columns := max(int64(x.p[x.At.Scale+x.Terms]), 1)
+		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(x.p[x.At.Scale+i]),
+			Bytes: bytes / columns * driver.FP32.Size(), Type: driver.FP32})
 	}
 	rows := x.Rows
 	if bytes == 0 { // then no row is read

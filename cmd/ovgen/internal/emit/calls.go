@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/runtime/kernels"
@@ -207,14 +209,17 @@ func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
 
 // sum is a sum by a kernel.
 func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
-	code, terms := b.terms(x.Terms)
+	code, terms := b.terms(slices.Concat(x.Terms, x.Scales))
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(x.To), b.bytes(x.To)}
 	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(args, terms...)...))
 }
 
-// rowed are the kernels of the plan, told the rows of a sum.
+// rowed are the kernels of the plan, told the rows of a sum, and how many columns of a term have a scale.
 func (b *body) rowed(n hostir.Step) *jen.Statement {
 	set := jen.Id("p").Dot("kernels")
+	if x, _ := n.Do.(hostir.Sum); len(x.Scales) > 0 {
+		set = set.Dot("Scaled").Call(b.columns("columns"+exported(x.To.Buffer), "of a row", x.Columns))
+	}
 	for _, row := range n.Rows() {
 		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
 	}
@@ -294,7 +299,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.PacketSpread:
 		return b.packets(n, x.Sum.Sent, x.Spread.To, x.Sum.Added, hostir.Apply{}, x.Spread.Landing)
 	case hostir.Sum:
-		before, terms = b.terms(x.Terms)
+		before, terms = b.terms(slices.Concat(x.Terms, x.Scales))
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
 	case hostir.Gather:
 		before, terms = b.terms(x.From)

@@ -28,7 +28,7 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile &&
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Coded == k.Coded && o.Tile == k.Tile &&
 				signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
 		}
 		i := slices.IndexFunc(t.Kernels, same)
@@ -165,6 +165,9 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.Sum:
 		k.Terms, k.Varies = u.termsOf(x.Terms)
+		if len(x.Scales) > 0 {
+			k.Coded = u.typeOf(x.Terms[0])
+		}
 	case hostir.Gather:
 		k.Terms, k.Varies = u.termsOf(x.From)
 	}
