@@ -8,8 +8,9 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Set is the kernels that one plan launches.
+// Set is the kernels that one plan launches. Its sums add no row.
 type Set struct {
+	WithRow
 	element driver.Type
 	kernels []*kernel
 }
@@ -40,6 +41,7 @@ type kernel struct {
 // Declare tells a builder of a plan which kernels it launches; sums are of elements of type typ.
 func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{element: typ}
+	s.set = s
 	for _, k := range t.Kernels {
 		l := t.layout(k)
 		s.kernels = append(s.kernels, &kernel{Layout: l, handle: b.Kernel(k.Name(typ)),
@@ -94,44 +96,29 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 	s.signal(q, on, Put, x, rowed{}).copy(q, on, dst, src, bytes)
 }
 
-// Reduce sets bytes of dst to the sum of the terms in their order.
-func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	WithRow{set: s}.Reduce(q, on, dst, bytes, terms...)
-}
-
-// Widen is Reduce that keeps the sum in fp32: bytes is the size of dst.
-func (s *Set) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	WithRow{set: s}.Widen(q, on, dst, bytes, terms...)
-}
-
-// Shot is Reduce that posts to every peer and waits for all of them, before and after.
-func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	WithRow{set: s}.Shot(q, on, x, dst, bytes, terms...)
-}
-
-// Row is the set with a row of that size in bytes.
-func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.Row(at, bytes) }
-
-// Row is the set with one more row; of two no kernel takes any.
+// Row is the set with one more row, of that size in bytes; of two no kernel takes any.
 func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 	w.rows.n, w.rows.at, w.rows.bytes = w.rows.n+1, at, bytes
 	return w
 }
 
-// Scaled is the set with terms of eight bits: behind all terms of a sum are as many scales, a number for so many columns.
-func (s *Set) Scaled(columns int64) WithRow { return WithRow{s, rowed{columns: columns}} }
+// Scaled is the set with terms of eight bits: behind all of a sum are their scales, each a number for so many columns.
+func (w WithRow) Scaled(columns int64) WithRow {
+	w.rows.columns = columns
+	return w
+}
 
-// Reduce is Set.Reduce with the row.
+// Reduce sets bytes of dst to the sum of the terms in their order, and of the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
 }
 
-// Widen is Set.Widen with the row.
+// Widen is Reduce that keeps the sum in fp32: bytes is the size of dst.
 func (w WithRow) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, Widen, nil, w.rows), dst, bytes, terms)
 }
 
-// Shot is Set.Shot with the row.
+// Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
@@ -230,12 +217,8 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	if k != nil {
 		size = k.To(w.set.element).Size()
 	}
-	if n := len(terms) / 2; k != nil && k.Coded != 0 && n <= k.Terms {
-		for i, scale := range terms[n:] {
-			k.params[k.At.Scale+i] = uint64(scale)
-		}
-		k.params[k.At.Scale+k.Terms] = uint64(w.rows.columns)
-		terms = terms[:n]
+	if k != nil && k.Coded != 0 {
+		k.params[k.At.Scaled] = uint64(w.rows.columns)
 	}
 	k.terms(q, on, size, dst, bytes, terms)
 }

@@ -22,24 +22,24 @@ type Layout struct {
 // Places are where each of a kernel's parameters is, in 64-bit words: addresses and numbers alike. The struct in the
 // .cu has them in this order.
 type Places struct {
-	Lists [4]List // by PrePost, PreWait, PostPost, PostWait
-	Count int     // how many words each list that may vary has
-	Step  int     // address of the stream's step word
-	Value int     // the value for that word
-	Away  int     // words from a block's to the next one's, by blocks
-	Block int     // address of the word in which blocks count themselves; by blocks their number
-	Dst   int     // address
-	Src   int     // address, of a copy
-	Bytes int     // of a copy, and of each tensor of a gather; elements of a sum or a function
-	N     int     // how many terms, or tensors, where that varies
-	Terms int     // the first one's address
-	Scale int     // of scales of terms: the first one's address, and behind all the columns that each number is of
-	Rows  int     // the first one's address
-	Wide  int     // elements that each of them has
-	Tiled Tiled   // of a product
-	Lands Landing // of packets
-	Given int     // the first number of a function
-	Size  int     // of all
+	Lists  [4]List // by PrePost, PreWait, PostPost, PostWait
+	Count  int     // how many words each list that may vary has
+	Step   int     // address of the stream's step word
+	Value  int     // the value for that word
+	Away   int     // words from a block's to the next one's, by blocks
+	Block  int     // address of the word in which blocks count themselves; by blocks their number
+	Dst    int     // address
+	Src    int     // address, of a copy
+	Bytes  int     // of a copy, and of each tensor of a gather; elements of a sum or a function
+	N      int     // how many terms, or tensors, where that varies
+	Terms  int     // the first one's address
+	Scaled int     // columns of a term that have one scale
+	Rows   int     // the first one's address
+	Wide   int     // elements that each of them has
+	Tiled  Tiled   // of a product
+	Lands  Landing // of packets
+	Given  int     // the first number of a function
+	Size   int     // of all
 }
 
 // Places of words around the work.
@@ -103,7 +103,7 @@ func (t *Table) layout(k Kernel) Layout {
 		}
 		l.At.Terms = next(k.Terms)
 		if k.Coded != 0 {
-			l.At.Scale = next(k.Terms + 1)
+			l.At.Scaled = next(1)
 		}
 		if k.Rows > 0 {
 			l.At.Rows, l.At.Wide = next(k.Rows), next(1)

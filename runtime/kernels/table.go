@@ -29,7 +29,7 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
-	Coded  driver.Type // of terms that have scales, which are behind them; zero: terms have the plan's type
+	Coded  driver.Type // of terms that have scales, as many further terms behind all; 0: they have the plan's type
 	Added  bool        // a tensor is added to the sum of packets or tiles
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets

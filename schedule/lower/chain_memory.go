@@ -187,7 +187,10 @@ func (w *writer) leavingRows(s *stage) []string {
 	names := []string{w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
 		s.ops[len(s.ops)-1].Added()}
 	if s.given == "" && w.outward(s) { // which is multiplied in these parts
-		names = append(append(names, w.eachRows(s)...), s.input)
+		names = append(names, w.eachRows(s)...)
+	}
+	if s.given == "" && w.outward(s) || s.summand.Out != "" {
+		names = append(names, s.input)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
 }

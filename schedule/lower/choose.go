@@ -24,6 +24,7 @@ type lowering struct {
 	need
 	way                      schedule.Way // the zero value
 	gathered, inPlace, apart bool         // as intoCallers, inPlace and noRowsCome say
+	codes                    bool         // as ofCodes says
 	lacks                    []string     // options, or values of theirs, that the way has for other communications
 	write                    func(d *draft, s *stage, w schedule.Way) error
 }
@@ -60,10 +61,11 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 }
 
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; and it serves stages to which no rows come.
+// within an operand; it serves stages to which no rows come; and a kernel of its sums reads codes with their scales.
 func intoCallers(l *lowering) { l.gathered = true }
 func inPlace(l *lowering)     { l.inPlace = true }
 func noRowsCome(l *lowering)  { l.apart = true }
+func ofCodes(l *lowering)     { l.codes = true }
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -184,7 +186,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d))
+			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of.stage))
 		}
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
@@ -219,6 +221,15 @@ func (l *lowering) shares(d *draft) error {
 	}
 	return refused(fmt.Sprintf("Tensors[%d].Within", i), "leave it out, or take a bare all-gather or reduce-scatter, "+
 		"or a bare all-reduce by schedule.TwoShot"+d.orOneHost(), "%s does not work in place", schedule.WayName(l.way))
+}
+
+// sums refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
+func (l *lowering) sums(d *draft, s *stage) error {
+	if l.codes || !d.coded(s) {
+		return nil
+	}
+	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
+		"no kernel of %s reads the scales of %s", schedule.WayName(l.way), s.given)
 }
 
 // orOneHost is the end of a hint to a schedule over hosts.

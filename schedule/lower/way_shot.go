@@ -10,11 +10,12 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	by(inTwoShots, allBare).with(inPlace),
+	by(inTwoShots, allBare).with(inPlace, ofCodes),
 	by(inTwoShots, allGradient),
 	by(inOneShot, reduceRows, reduceBalanced),
-	by(inOneShot, reduceBare).with(inPlace),
-	by(inOneShot, reduceCounted, reduceGradient, allRows, allBare, allGradient),
+	by(inOneShot, reduceBare).with(inPlace, ofCodes),
+	by(inOneShot, reduceCounted, allBare).with(ofCodes),
+	by(inOneShot, reduceGradient, allRows, allGradient),
 	by(inTwoShots, allRows))
 
 // gatherShots are not the fastest of their communications.

@@ -10,10 +10,10 @@ import (
 var slotted = slices.Concat(
 	by(slotsOf, reduceRows, allRows).with(lacksOf("By one kernel")),
 	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(lacksOf("Parts")),
-	by(slotsOf, reduceBare).with(inPlace, lacksOf("Parts", "Streams", "Equal")))
+	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).with(lacksOf("Streams", "Equal", "By one kernel"))
+var slottedSums = by(slotsOf, allBare).with(ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

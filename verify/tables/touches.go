@@ -183,14 +183,13 @@ func (x *launched) work() {
 		}
 		return
 	}
-	made, typ := x.To(x.Type), cmp.Or(x.Coded, x.Type)
-	for _, term := range terms {
-		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: bytes * typ.Size(), Type: typ})
-	}
-	for i := 0; x.Coded != 0 && i < n; i++ {
-		columns := max(int64(x.p[x.At.Scale+x.Terms]), 1)
-		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(x.p[x.At.Scale+i]),
-			Bytes: bytes / columns * driver.FP32.Size(), Type: driver.FP32})
+	made := x.To(x.Type)
+	for i, term := range terms {
+		typ, elements := cmp.Or(x.Coded, x.Type), bytes
+		if x.Coded != 0 && i >= n/2 { // scales
+			typ, elements = driver.FP32, bytes/max(int64(x.p[x.At.Scaled]), 1)
+		}
+		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: elements * typ.Size(), Type: typ})
 	}
 	rows := x.Rows
 	if bytes == 0 { // then no row is read

@@ -164,7 +164,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.Sum:
-		k.Terms, k.Varies = u.termsOf(x.Terms)
+		k.Terms, k.Varies = u.termsOf(slices.Concat(x.Terms, x.Scales))
 		if len(x.Scales) > 0 {
 			k.Coded = u.typeOf(x.Terms[0])
 		}
