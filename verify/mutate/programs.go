@@ -257,13 +257,22 @@ func (m *maker) words(n hostir.Step, add adder) {
 	}
 }
 
-// reduce drops, doubles and shortens terms, among them the row.
+// reduce drops, doubles and shortens terms, with their scales, among them the row; and it has a term the scales of the
+// next one.
 func reduce(n hostir.Step, x hostir.Sum, add adder) {
-	all, _ := n.Views()
+	all := append(slices.Clone(x.Terms), n.Rows()...)
 	terms := func(list []hostir.View) hostir.Node {
 		c := hostir.Reduce(n.Stream, x.To, list...)
 		c.Origin, c.Pre, c.Post, c.By, c.ByBlocks = n.Origin, n.Pre, n.Post, n.By, n.ByBlocks
-		return c
+		return hostir.Changed(c, func(c *hostir.Sum) { c.Scales, c.Columns = scalesOf(c.Terms, x), x.Columns })
+	}
+	if last := len(x.Scales) - 1; last >= 0 {
+		add("drop the scales", "", hostir.Changed(n, func(x *hostir.Sum) {
+			x.Scales, x.Columns = nil, hostir.Expr{}
+		}))
+		add("swap the scales", "", hostir.Changed(n, func(x *hostir.Sum) {
+			x.Scales = append([]hostir.View{x.Scales[last]}, x.Scales[:last]...)
+		}))
 	}
 	for i, t := range all {
 		name := fmt.Sprintf("%d", i+1)
@@ -282,6 +291,20 @@ func reduce(n hostir.Step, x hostir.Sum, add adder) {
 			add("drop a term", fmt.Sprintf("of %s: from %s to %s", name, c.Each.From, c.Each.To), terms(list))
 		}
 	}
+}
+
+// scalesOf are the scales of some of a sum's terms, where these have any.
+func scalesOf(terms []hostir.View, x hostir.Sum) (list []hostir.View) {
+	for _, t := range terms {
+		for i, scales := range x.Scales {
+			if of := x.Terms[i]; of.Buffer == t.Buffer && (of.Each.Index == "") == (t.Each.Index == "") {
+				scales.Each = t.Each
+				list = append(list, scales)
+				break
+			}
+		}
+	}
+	return list
 }
 
 // flip adds to a result or does not, and leaves out the function of each element, the scales and the bias; or it takes

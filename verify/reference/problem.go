@@ -346,6 +346,10 @@ func (p *Problem) stepsOf(names []string) (list []Step) {
 }
 
 // sum is a product with ones, of one row. What is added to each row of the result is there as often as that has rows.
+//
+// Codes with scales are added up as what they stand for, all by one kernel: no partial sum travels, so nothing is
+// rounded to the type but the result. The kernel rounds each of D products to fp32, which is exact where scales are
+// powers of two, and each of D - 1 sums: less than the (K + 2) * 2^-24 * S of Product.Of for K = D, whatever they are.
 func (p *Problem) sum(s Step, v map[string]Values) Values {
 	d, a, bias, parts := p.Extents[schedule.D], p.scaled(s.A, v), Values{}, 0
 	if p.Tensor(s.A).Scale == "" { // else nothing but codes travels
