@@ -24,7 +24,8 @@ var AllReduceQuantised = s.Schedule{
 		s.Tensor{Name: "Sums", Axes: spread[0].Axes, Type: s.E4M3, Scale: "SumScales"},
 		s.Tensor{Name: "SumScales", Axes: spread[0].Axes[:1], Type: s.FP32},
 		s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}),
-	Ops: []s.Op{quantiseSummands, s.Sum("Sums", "Codes", s.Quantise()), s.Copy("C", "Sums", s.Dequantise("SumScales"))},
+	Ops: []s.Op{quantiseSummands, s.Sum("R", "Codes"), s.Copy("Sums", "R", s.Quantise()),
+		s.Copy("C", "Sums", s.Dequantise("SumScales"))},
 }
 
 // summands are the axes of each rank's summand of a matrix.

@@ -25,7 +25,8 @@ var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) && !d.coded(s) // uneven and balanced parts have other sizes on other ranks
+	// Uneven and balanced parts have other sizes on other ranks.
+	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) && !d.coded(s)
 	s.summing = sumsOfPeers
 	return d.widensApart(s, "Signals", w.Signals == schedule.OneKernel)
 }
@@ -33,7 +34,8 @@ func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 // inTwoShots serves sums that each rank makes a part of.
 func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
-	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 && !d.coded(s) // kernels of other moves cut the same memory into other parts
+	// Kernels of other moves cut the same memory into other parts.
+	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 && !d.coded(s)
 	s.summing = sumsOfParts
 	return d.widensApart(s, "By", w.By == schedule.OneKernel)
 }

@@ -50,6 +50,8 @@ func (m KernelMutant) tests() []string {
 		return blockTests
 	case "device/eight.h":
 		return eightTests
+	case "device/scaledsum.h":
+		return []string{"TestScaledSum"}
 	case "device/four.h", "device/scale.h":
 		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":

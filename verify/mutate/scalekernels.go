@@ -46,8 +46,8 @@ var scaleKernels = []KernelMutant{
 	{File: "device/four.h", Text: "a NaN with a sign", Old: "? 7u :", New: "? (all >> 28 & 8u) | 7u :"},
 	{File: "device/four.h", Text: "a sign in the wrong place", Old: "(x & 8u) << 28", New: "(x & 8u) << 27"},
 
-	{File: "device/scaledsum.h", Text: "the scale of the next row of a unit", Old: "(unsigned)(i + u * stride) / wide]",
-		New: "(unsigned)(i + u * stride) / wide + 1]"},
+	{File: "device/scaledsum.h", Text: "the scale of the next row of a unit",
+		Old: "(unsigned)(i + u * stride) / wide]", New: "(unsigned)(i + u * stride) / wide + 1]"},
 	{File: "device/scaledsum.h", Text: "the scale of the term before", Old: "((const float *)scales[t + j])",
 		New: "((const float *)scales[t + j - (t + j > 0)])"},
 	{File: "device/scaledsum.h", Text: "one scale for all units of a thread",
@@ -57,7 +57,8 @@ var scaleKernels = []KernelMutant{
 	{File: "device/scaledsum.h", Text: "a term rounded before it is added",
 		Old: "f_mul(element(v[j][u], k), scale[j][u])",
 		New: "To::widen(To::narrow(x[u][k] + f_mul(element(v[j][u], k), scale[j][u]))) - x[u][k]"},
-	{File: "device/scaledsum.h", Text: "terms of a unit in reverse order", Old: "f_mul(element(v[j][u], k), scale[j][u])",
+	{File: "device/scaledsum.h", Text: "terms of a unit in reverse order",
+		Old: "f_mul(element(v[j][u], k), scale[j][u])",
 		New: "f_mul(element(v[in_flight - 1 - j][u], k), scale[in_flight - 1 - j][u])"},
 	{File: "device/scaledsum.h", Text: "one unit too few", Old: "i < units; i += at_once * stride",
 		New: "i + 1 < units; i += at_once * stride"},
@@ -65,7 +66,6 @@ var scaleKernels = []KernelMutant{
 	{File: "device/scaledsum.h", Text: "the scale of the next row of an element", Old: "scales[t])[i / columns]",
 		New: "scales[t])[i / columns + 1]"},
 	{File: "device/scaledsum.h", Text: "a row added to the units alone", Old: "    row.add(&x, i, 1);\n", New: ""},
-	{File: "sums.cu.tmpl", Text: "the scales of the next term", Old: "p.terms + n / 2, n / 2", New: "p.terms + n / 2 + 1, n / 2"},
 
 	{File: "device/eightunits.h", Text: "bytes in the other order", Old: "v.bytes >> 8 * k)",
 		New: "v.bytes >> 8 * (7 - k))"},

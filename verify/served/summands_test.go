@@ -62,7 +62,9 @@ var summands = []declared{
 	{"S27", "two sums of one", of("A[D/D M N] Q[D/D M N] C[M/D N] E[M N]", s.Copy("Q", "A", s.Quantise()),
 		s.Sum("C", "Q"), s.Sum("E", "Q")).eight(true, "Q"),
 		at("Ops[0]", "no pass makes functions of summands, Q, for 2 others (add them up by one schedule.Sum)")},
-	{"S28", "within the codes", coded("C[M/D N]").within("C", "Q"), at("Tensors[2].Within", "C and Q are neither")},
+	{"S28", "summands within the codes", coded("C[M/D N]").within("A", "Q"),
+		at("Tensors[0].Within", "Q has eight bits, and nothing else lies in its memory (leave it out)")},
+	{"S29", "within the codes", coded("C[M/D N]").within("C", "Q"), at("Tensors[2].Within", "C and Q are neither")},
 }
 
 // TestSummands holds each against its verdict, and the explorer agrees on those that are served.

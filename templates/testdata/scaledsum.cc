@@ -1,0 +1,57 @@
+// Prints sums of codes as scaled_sum makes them: to fp32 and to e5m2, with a row behind the terms and without, where
+// memory is aligned and where the terms or the result are not.
+#include <cstdio>
+
+namespace of_host {
+typedef unsigned long long u64;
+#include "host.h"
+#define DEVICE static __device__ __forceinline__
+struct Threads { u64 first, stride; };
+#include "fp32.h"
+#include "eight.h"
+#include "arith.h"
+#include "units.h"
+#include "eightunits.h"
+#include "sum.h"
+#include "scaledsum.h"
+
+enum { ranks = 3, columns = 48, of_scale = 16, size = 5 * columns, some_threads = 7 };
+
+alignas(16) static char codes[ranks][size + 16], made[4 * size + 16];
+static float scales[ranks * (size / of_scale)], row[columns];
+
+template <typename To, typename Row>
+static void print(unsigned at, unsigned terms_at, Row row)
+{
+  const char *terms[ranks], *by[ranks];
+  for (unsigned t = 0; t < ranks; t++) {
+    terms[t] = codes[t] + terms_at;
+    by[t] = (const char *)(scales + t * (size / of_scale));
+    for (unsigned i = 0; i < size; i++) {
+      codes[t][terms_at + i] = (char)((i * 7 + t * 13 + i / of_scale * 5) % 0x7e | (i + t) % 2 << 7);
+    }
+  }
+  for (unsigned first = 0; first < some_threads; first++) {
+    scaled_sum<e4m3, fp32, To>(made + at, terms, by, ranks, of_scale, size, Threads{first, some_threads}, row);
+  }
+  fwrite(made + at, sizeof(typename To::bits), size, stdout);
+}
+}
+
+int main()
+{
+  using namespace of_host;
+  for (unsigned i = 0; i < ranks * (size / of_scale); i++) {
+    scales[i] = (float)(1u << i * 5 % 11) / 64;
+  }
+  for (unsigned j = 0; j < columns; j++) {
+    row[j] = (float)j - 9;
+  }
+  const unsigned places[][2] = {{0, 0}, {4, 0}, {0, 1}};
+  for (const auto &p : places) {
+    print<fp32>(p[0], p[1], no_row());
+    print<fp32>(p[0], p[1], each_row<fp32>{(const char *)row, columns});
+    print<e5m2>(p[0], p[1], no_row());
+  }
+  return 0;
+}
