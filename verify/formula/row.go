@@ -15,12 +15,13 @@ type Row struct {
 	Param   func(name string) float64       // numbers of the Shape
 	Width   func(e schedule.Extent) (n int) // of heads
 	made    [][]Value                       // of each node
+	same    []bool                          // whether all of these are one
 }
 
 // Of evaluates nodes for a row. The result is valid until the next call.
 func (r *Row) Of(nodes []schedule.Node) []Value {
 	for len(r.made) < len(nodes) {
-		r.made = append(r.made, nil)
+		r.made, r.same = append(r.made, nil), append(r.same, false)
 	}
 	for i, n := range nodes {
 		if len(r.made[i]) != len(r.X) {
@@ -28,25 +29,33 @@ func (r *Row) Of(nodes []schedule.Node) []Value {
 		}
 		switch of := operations[n.Do]; {
 		case n.Do == schedule.DoX:
+			r.same[i] = false
 			copy(r.made[i], r.X)
 		case of != nil:
-			r.each(r.made[i], n, of)
+			r.same[i] = r.same[n.Of[0]] && r.same[n.Of[len(n.Of)-1]]
+			r.each(r.made[i], r.same[i], n, of)
 		case statistics[n.Do] != nil:
+			r.same[i] = n.Group == ""
 			r.groups(r.made[i], n)
 		default:
+			r.same[i] = n.Do == schedule.DoNumber || n.Do == schedule.DoParam || n.Do == schedule.DoColumn
 			r.columns(r.made[i], n)
 		}
 	}
 	return r.made[len(nodes)-1]
 }
 
-// each is an operation of each element.
-func (r *Row) each(made []Value, n schedule.Node, of func(a, b Value) Value) {
+// each is an operation of each element, or of one that all are.
+func (r *Row) each(made []Value, same bool, n schedule.Node, of func(a, b Value) Value) {
 	a, b := r.made[n.Of[0]], r.made[n.Of[len(n.Of)-1]]
 	if n.Do == schedule.DoTimes && n.Of[0] == n.Of[1] {
 		of = func(a, _ Value) Value { return squared(a) }
 	}
 	for j := range made {
+		if j > 0 && same {
+			made[j] = made[0]
+			continue
+		}
 		made[j] = of(a[j], b[j])
 	}
 }

@@ -26,6 +26,9 @@ func TestEight(t *testing.T) {
 		{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{
 			"copies 256 bytes of rank 1's ScaleA", "copies 8.0 KiB of rank 1's A into",
 			"scaled by part 1 of its ScaleAgathered and its ScaleB"}},
+		{"ReduceScatterQuantised", catalog.ReduceScatterQuantised, []string{
+			"sums part 0 of its Codes and part 1 of its slots, scaled by part 0 of its Scales and part 1 of its " +
+				"Scalesslots, into its C"}},
 		{"Called", called, []string{"calls the caller's Own with its A, into its Codes and its Scales"}},
 	} {
 		p, err := lower.Lower(c.name, c.s)

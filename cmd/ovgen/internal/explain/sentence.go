@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/memory"
@@ -190,13 +191,22 @@ func (t *teller) product(o ops.Op) string {
 	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(o.Result()), flops(2*m*k*n), t.over(o))
 }
 
-// sum lists terms, neighbours in one buffer as one.
+// sum lists terms, and then their scales where they have any.
 func (t *teller) sum(o ops.Op) string {
 	if len(o.Uses) == 0 {
 		return "has nothing to sum"
 	}
-	var terms []string
-	uses, result := o.Reads(), o.Result()
+	terms, scales, others := ops.SummandsOf(&o, o.Reads())
+	text := "sums " + and(t.terms(slices.Concat(terms, others)))
+	if len(scales) > 0 {
+		text += ", scaled by " + and(t.terms(scales))
+	}
+	result := o.Result()
+	return fmt.Sprintf("%s, into %s of %s%s", text, t.place(result), memory.Size(result.Bytes), t.over(o))
+}
+
+// terms are places of uses, neighbours in one buffer as one.
+func (t *teller) terms(uses []ops.Use) (terms []string) {
 	for i := 0; i < len(uses); i++ {
 		u := uses[i]
 		for i+1 < len(uses) && uses[i+1].At.Buffer == u.At.Buffer && uses[i+1].At.Rank == u.At.Rank &&
@@ -206,7 +216,7 @@ func (t *teller) sum(o ops.Op) string {
 		}
 		terms = append(terms, t.place(u))
 	}
-	return fmt.Sprintf("sums %s, into %s of %s%s", and(terms), t.place(result), memory.Size(result.Bytes), t.over(o))
+	return terms
 }
 
 // applied is a function of its first operand, and perhaps of others.
