@@ -151,6 +151,8 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 		}
 	}
 	switch t, _ := d.schedule.Tensor(o.In[0]); {
+	case d.original.OverHosts():
+		return refused("Mesh", oneHost, "no pass makes functions of summands, %s, over hosts", o.Out)
 	case len(sums) != 1 || kind(d.schedule.Ops[sums[0]].Name()) != summedUp:
 		return refused(path, "add them up by one schedule.Sum", "no pass makes functions of summands, %s, for %d others",
 			o.Out, len(sums))

@@ -44,6 +44,8 @@ var summands = []declared{
 	{"S13", "in fp32", coded("C[M/D N]").in32("C"), served},
 	{"S14", "behind a factor", coded("C[M/D N]").op(0, s.Copy("Q", "A", s.Scale(2), s.Quantise())), served},
 	{"S15", "given", of("Q[D/D M N] C[M/D N]", s.Sum("C", "Q")).eight(true, "Q"), served},
+	{"S16", "functions of 16 bits, by packets", of("A[D/D M N] Q[D/D M N] C[M/D N]", s.Copy("Q", "A", s.Scale(2)),
+		s.Sum("C", "Q")).by("C", s.PushShot{}), served},
 
 	{"S20", "by packets", coded("C[M/D N]").by("C", s.PushShot{}),
 		at("Moves[0].Way", "no kernel of PushShot reads the scales of Q (use Slots, Shot, or TwoShot for all ranks)")},
@@ -51,7 +53,9 @@ var summands = []declared{
 		at("Moves[0].Way", "no kernel of NCCL reads the scales of Q")},
 	{"S22", "by packets in two shots", coded("C[M N]").by("C", s.PushTwoShot{}),
 		at("Moves[0].Way", "no kernel of PushTwoShot reads the scales of Q")},
-	{"S23", "over hosts", coded("C[M/D N]").onHosts(), at("Moves", "no kernel of Rails reads the scales of Q")},
+	{"S23", "over hosts", coded("C[M/D N]").onHosts(), at("Mesh", "no pass makes functions of summands, Q, over hosts")},
+	{"S23b", "given, over hosts", of("Q[D/D M N] C[M/D N]", s.Sum("C", "Q")).eight(true, "Q").onHosts(),
+		at("Moves", "no kernel of Rails reads the scales of Q")},
 	{"S24", "one scale", summed("C[M/D N]").eight(false, "Q"), at("Ops[1].In[0]", "SQ is [1], and sums read scales "+
 		"that lie as rows do (give each row of Q a scale, or each block of its columns)")},
 	{"S25", "four bits", summed("C[M/D N]").fp4("Q").op(0, s.Copy("Q", "A", s.QuantiseFP4())),
