@@ -81,7 +81,8 @@ func (s Schedule) checkSummed(v *validation, path string, o Op) {
 	t, _ := s.Tensor(o.In[0])
 	switch scale := s.scaleOf(t.Name); {
 	case t.Type.Bits() < 8:
-		v.add(path+".In[0]", "let "+t.Name+" be e4m3 or e5m2", "sums widen codes of eight bits, and %s is %s", t.Name, t)
+		v.add(path+".In[0]", "let "+t.Name+" be e4m3 or e5m2", "sums widen codes of eight bits, and %s is %s",
+			t.Name, t)
 	case scale.Name != "" && (!scale.OfRows() || scale.ByBlock()):
 		v.add(path+".In[0]", "give each row of "+t.Name+" a scale, or each block of its columns",
 			"%s is %s, and sums read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})

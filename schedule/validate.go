@@ -114,7 +114,8 @@ func (s Schedule) checkPlaces(v *validation) {
 		case outer.Within != "" || held[outer.Name]:
 			v.add(path, "leave one out", "one tensor lies within another, and in %s there are more", outer.Name)
 		case outer.Type.Coded():
-			v.add(path, "leave it out", "%s has %s bits, and nothing else lies in its memory", outer.Name, outer.Type.bits())
+			v.add(path, "leave it out", "%s has %s bits, and nothing else lies in its memory", outer.Name,
+				outer.Type.bits())
 		case !placed:
 			v.add(path, "cut the outermost axis of one of the two over the ranks, evenly, or none",
 				"%s %s has no place in %s %s", t.Name, t, outer.Name, outer)

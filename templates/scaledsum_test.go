@@ -23,8 +23,8 @@ func TestScaledSum(t *testing.T) {
 		}
 	}
 	program := filepath.Join(dir, "scaledsum")
-	gcc(t, program, append([]string{"-O1", "-I", dir, "-Wno-unused-function", filepath.Join("testdata", "scaledsum.cc")},
-		ofAll...))
+	gcc(t, program, append([]string{"-O1", "-I", dir, "-Wno-unused-function",
+		filepath.Join("testdata", "scaledsum.cc")}, ofAll...))
 	out, err := run(t, program)
 	if err != nil {
 		t.Fatalf("run: %v", err)

@@ -154,8 +154,8 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 	case d.original.OverHosts():
 		return refused("Mesh", oneHost, "no pass makes functions of summands, %s, over hosts", o.Out)
 	case len(sums) != 1 || kind(d.schedule.Ops[sums[0]].Name()) != summedUp:
-		return refused(path, "add them up by one schedule.Sum", "no pass makes functions of summands, %s, for %d others",
-			o.Out, len(sums))
+		return refused(path, "add them up by one schedule.Sum",
+			"no pass makes functions of summands, %s, for %d others", o.Out, len(sums))
 	case !t.Summands() || d.schedule.Made(t.Name):
 		return d.misplaced(o.Out, "let it be of a tensor of the caller's that lies so",
 			"each rank has a summand of %s, and %s is not placed so or is made", o.Out, o.In[0])

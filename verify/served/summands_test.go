@@ -38,9 +38,11 @@ var summands = []declared{
 	{"S08", "by counts", coded("C[M/D~ N]"), served},
 	{"S09", "e5m2", coded("C[M/D N]").changed("Q", func(t *s.Tensor) { t.Type = s.E5M2 }).
 		op(0, s.Copy("Q", "A", s.QuantiseE5M2())), served},
-	{"S10", "by blocks, with a bias", summed("C[M/D N] Bias[N]", s.Bias("Bias")).coded(s.E4M3, s.FP32, 32, "Q"), served},
+	{"S10", "by blocks, with a bias", summed("C[M/D N] Bias[N]", s.Bias("Bias")).
+		coded(s.E4M3, s.FP32, 32, "Q"), served},
 	{"S11", "a residual and a norm", coded("C[M/D N] R[M/D N] Norm[N]", s.Add("R"), s.RMSNorm("Norm")), served},
-	{"S12", "a norm behind blocks", summed("C[M/D N] Norm[N]", s.RMSNorm("Norm")).coded(s.E4M3, s.FP32, 32, "Q"), served},
+	{"S12", "a norm behind blocks", summed("C[M/D N] Norm[N]", s.RMSNorm("Norm")).
+		coded(s.E4M3, s.FP32, 32, "Q"), served},
 	{"S13", "in fp32", coded("C[M/D N]").in32("C"), served},
 	{"S14", "behind a factor", coded("C[M/D N]").op(0, s.Copy("Q", "A", s.Scale(2), s.Quantise())), served},
 	{"S15", "given", of("Q[D/D M N] C[M/D N]", s.Sum("C", "Q")).eight(true, "Q"), served},
@@ -53,7 +55,8 @@ var summands = []declared{
 		at("Moves[0].Way", "no kernel of NCCL reads the scales of Q")},
 	{"S22", "by packets in two shots", coded("C[M N]").by("C", s.PushTwoShot{}),
 		at("Moves[0].Way", "no kernel of PushTwoShot reads the scales of Q")},
-	{"S23", "over hosts", coded("C[M/D N]").onHosts(), at("Mesh", "no pass makes functions of summands, Q, over hosts")},
+	{"S23", "over hosts", coded("C[M/D N]").onHosts(),
+		at("Mesh", "no pass makes functions of summands, Q, over hosts")},
 	{"S23b", "given, over hosts", of("Q[D/D M N] C[M/D N]", s.Sum("C", "Q")).eight(true, "Q").onHosts(),
 		at("Moves", "no kernel of Rails reads the scales of Q")},
 	{"S24", "one scale", summed("C[M/D N]").eight(false, "Q"), at("Ops[1].In[0]", "SQ is [1], and sums read scales "+

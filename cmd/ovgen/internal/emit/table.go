@@ -28,8 +28,8 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Coded == k.Coded && o.Tile == k.Tile &&
-				signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Coded == k.Coded &&
+				o.Tile == k.Tile && signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
