@@ -82,8 +82,20 @@ func known(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
 	list := append(sections(t, withAttention(t, every(), types...)), tilesAlone(t, types...)...)
 	behind := slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
-	return included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
+	list = included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
+	d := device(ofCodes...)
+	if len(types) > 0 {
+		d.Table.Types = types
+	}
+	coded, i := sections(t, d.checked()), slices.IndexFunc(list, func(s section) bool { return s.name == sumHeader })
+	own := slices.DeleteFunc(slices.Clone(coded), func(s section) bool { return s.name == "" || s.name[0] == '#' })
+	list = slices.Insert(list, i+1, coded[slices.IndexFunc(coded, func(s section) bool { return s.name == sumHeader })+1])
+	behind = slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Elements)) })
+	return slices.Insert(list, behind, own...)
 }
+
+// sumHeader is the name of the section that includes the code of sums; that of sums of codes is behind it.
+const sumHeader = `#include "../device/sum.h"`
 
 // tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package
 // that has no others: every has them behind others.

@@ -6,7 +6,11 @@ namespace of_host {
 typedef unsigned long long u64;
 #include "host.h"
 #define DEVICE static __device__ __forceinline__
-struct Threads { u64 first, stride; };
+#include <ptx.h>
+#include <words.h>
+#include <blocks.h>
+#include "bf16.h"
+#include "fp16.h"
 #include "fp32.h"
 #include "eight.h"
 #include "arith.h"
@@ -14,6 +18,7 @@ struct Threads { u64 first, stride; };
 #include "eightunits.h"
 #include "sum.h"
 #include "scaledsum.h"
+#include "ofcodes.h"
 
 enum { ranks = 3, columns = 48, of_scale = 16, size = 5 * columns, some_threads = 7 };
 
@@ -36,6 +41,36 @@ static void print(unsigned at, unsigned terms_at, Row row)
   }
   fwrite(made + at, sizeof(typename To::bits), size, stdout);
 }
+
+// own_words are those of a launch without peers: the word in which blocks that signal count themselves.
+static void own_words(struct reduce &, unsigned *) {}
+static void own_words(struct shot &p, unsigned *count) { p.blocks = count; }
+
+// print_kernel is a launch of a kernel that has no peers, of blocks of a thread.
+template <typename Params>
+static void print_kernel(void (*kernel)(const Params), unsigned at, unsigned terms_at)
+{
+  unsigned count = 0;
+  Params p = {};
+  own_words(p, &count);
+  p.dst = made + at;
+  p.count = size;
+  p.n = 2 * ranks;
+  p.scaled = of_scale;
+  for (unsigned t = 0; t < ranks; t++) {
+    p.terms[t] = codes[t] + terms_at;
+    p.terms[ranks + t] = (const char *)(scales + t * (size / of_scale));
+  }
+  for (unsigned block = 0; block < some_threads; block++) {
+    const Engine one = {{0, 0, 0}, {block, 0, 0}, {1, 1, 1}, {some_threads, 1, 1}, [] {}, nullptr, nullptr, nullptr,
+                        [] { return 0ull; }, nullptr, nullptr, nullptr,
+                        [](unsigned *word, unsigned last) { return *word == last ? *word = 0, last : (*word)++; },
+                        nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    engine = &one;
+    kernel(p);
+  }
+  fwrite(made + at, 4, size, stdout);
+}
 }
 
 int main()
@@ -50,6 +85,8 @@ int main()
   const unsigned places[][2] = {{0, 0}, {4, 0}, {0, 1}};
   for (const auto &p : places) {
     print<fp32>(p[0], p[1], no_row());
+    print_kernel<struct reduce>(reduce_fp32, p[0], p[1]);
+    print_kernel<struct shot>(shot_fp32, p[0], p[1]);
     print<fp32>(p[0], p[1], each_row<fp32>{(const char *)row, columns});
     print<e5m2>(p[0], p[1], no_row());
   }
