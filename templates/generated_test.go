@@ -89,7 +89,8 @@ func known(t *testing.T, types ...driver.Type) []section {
 	}
 	coded, i := sections(t, d.checked()), slices.IndexFunc(list, func(s section) bool { return s.name == sumHeader })
 	own := slices.DeleteFunc(slices.Clone(coded), func(s section) bool { return s.name == "" || s.name[0] == '#' })
-	list = slices.Insert(list, i+1, coded[slices.IndexFunc(coded, func(s section) bool { return s.name == sumHeader })+1])
+	of := slices.IndexFunc(coded, func(s section) bool { return s.name == sumHeader })
+	list = slices.Insert(list, i+1, coded[of+1])
 	behind = slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Elements)) })
 	return slices.Insert(list, behind, own...)
 }
