@@ -104,10 +104,47 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d, hosts, each, h, l := q.Rank(), q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
-	main := q.Main()
+	p.fillC(q)
+	d, hosts, each, h, l, main := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
+	for phase := 1; phase < hosts; phase++ {
+		from := (h+hosts-phase)%hosts*each + l
+		q.Synchronize(p.work[phase*each], p.relay[phase])
+		q.Linear(p.work[phase*each], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA),
+			p.b.At(0), p.bias.At(0))
+
+		for i := 1; i < each; i++ {
+			peer := h*each + (l+i)%each
+			from := (h+hosts-phase)%hosts*each + (l+i)%each
+			q.Wait(p.relay[phase], p.passed[phase], peer)
+			q.Set(p.relay[phase], p.agathered.At(int64(from)*p.chunkA), p.agathered.Peer(peer, int64(from)*p.chunkA),
+				p.chunkA)
+			q.Synchronize(p.work[phase*each+i], p.relay[phase])
+			q.Linear(p.work[phase*each+i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA),
+				p.b.At(0), p.bias.At(0))
+		}
+	}
+	for i := 1; i < hosts; i++ {
+		q.Synchronize(p.copy, p.relay[i])
+	}
+
+	// A may be overwritten afterwards.
+	q.Post(p.copy, p.read)
+	q.Synchronize(p.copy, p.nccl)
+	q.Wait(p.copy, p.read)
+
+	// Join.
+	q.Synchronize(main, p.copy)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.work[i])
+	}
+	q.Synchronize(main, p.nccl)
+}
+
+// fillC enqueues what fills Agathered and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, hosts, each, h, l, main := q.Rank(), q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
@@ -142,37 +179,4 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
 	}
-
-	for phase := 1; phase < hosts; phase++ {
-		from := (h+hosts-phase)%hosts*each + l
-		q.Synchronize(p.work[phase*each], p.relay[phase])
-		q.Linear(p.work[phase*each], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA),
-			p.b.At(0), p.bias.At(0))
-
-		for i := 1; i < each; i++ {
-			peer := h*each + (l+i)%each
-			from := (h+hosts-phase)%hosts*each + (l+i)%each
-			q.Wait(p.relay[phase], p.passed[phase], peer)
-			q.Set(p.relay[phase], p.agathered.At(int64(from)*p.chunkA), p.agathered.Peer(peer, int64(from)*p.chunkA),
-				p.chunkA)
-			q.Synchronize(p.work[phase*each+i], p.relay[phase])
-			q.Linear(p.work[phase*each+i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA),
-				p.b.At(0), p.bias.At(0))
-		}
-	}
-	for i := 1; i < hosts; i++ {
-		q.Synchronize(p.copy, p.relay[i])
-	}
-
-	// A may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Synchronize(p.copy, p.nccl)
-	q.Wait(p.copy, p.read)
-
-	// Join.
-	q.Synchronize(main, p.copy)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
-	q.Synchronize(main, p.nccl)
 }

@@ -107,10 +107,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, hosts, each, h, l := q.Rank(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
-	main := q.Main()
+	p.fillOthers(q)
+	p.fillC(q)
+	p.fillC2(q)
+}
+
+// fillOthers enqueues what fills slots, sums and others.
+func (p *Plan) fillOthers(q *plan.Queue) {
+	hosts, each, h, l, main := q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	q.Synchronize(p.put, main)
 	q.Synchronize(p.nccl, main)
 	for i := range hosts {
@@ -147,6 +153,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkA), p.sums.At(int64(host)*p.chunkA), p.chunkA, host*each+l,
 			next*each+l)
 	}
+}
+
+// fillC enqueues what fills slots, others, reduced, railed and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, hosts, each, h, l := q.Rank(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	phase := hosts
 	host := h
 
@@ -189,7 +200,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
 	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
+}
 
+// fillC2 enqueues what fills C.
+func (p *Plan) fillC2(q *plan.Queue) {
+	hosts, each, h, l, main := q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	for i := 1; i < each; i++ {
 		peer := h*each + (l+i)%each
 		q.Wait(p.relay[0], p.summed, peer)

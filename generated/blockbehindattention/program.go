@@ -142,10 +142,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillX(q)
+	p.fillCslots(q)
+	p.fillC(q)
+}
+
+// fillX enqueues what fills Rpartial, Rslots, R and X.
+func (p *Plan) fillX(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
@@ -190,7 +196,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(main, p.put)
 	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0),
 		p.norm.At(0))
+}
 
+// fillCslots enqueues what fills U, G, Xgathered, Cpartial and Cslots.
+func (p *Plan) fillCslots(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Peers may read X.
 	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
@@ -235,7 +245,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	q.Synchronize(p.put, main)
 	q.Wait(p.put, p.carrived)
+}
 
+// fillC enqueues what fills C.
+func (p *Plan) fillC(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {

@@ -134,10 +134,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillX(q)
+	p.fillC(q)
+	p.finish(q)
+}
+
+// fillX enqueues what fills Rsumpartial, Rsumslots, Rsum, R and X.
+func (p *Plan) fillX(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
@@ -180,7 +186,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(main, p.put)
 	p.kernels.Function("gemmanorm and add, gemmanorm").Count(p.columnsR).Make(q, main, p.r.At(0), p.chunkR,
 		p.rsum.At(0), p.norm.At(0), p.residual.At(0), p.x.At(0), p.norm2.At(0))
+}
 
+// fillC enqueues what fills Ccolumns, Xgathered and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Peers may read X.
 	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
@@ -225,7 +235,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.read)
 	q.Synchronize(p.put, p.copy)
 	q.Wait(p.put, p.read)
+}
 
+// finish enqueues the end of a run.
+func (p *Plan) finish(q *plan.Queue) {
+	main := q.Main()
 	// Join.
 	q.Synchronize(main, p.put)
 }

@@ -135,10 +135,43 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillCpartial(q)
+	r, d, main := q.Rank(), q.Size(), q.Main()
+	// Own rows last, straight into their slot.
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
+
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		q.Synchronize(p.put, p.work[i])
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.carrived, peer)
+	}
+	q.Synchronize(p.put, main)
+	q.Wait(p.put, p.carrived)
+
+	// Once, in the order of ranks.
+	p.terms = p.terms[:0]
+	for j := range d {
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
+	}
+	p.terms = append(p.terms, p.residual.At(0))
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
+
+	// A may be overwritten afterwards.
+	q.Post(p.copy, p.read)
+	q.Synchronize(p.put, p.copy)
+	q.Wait(p.put, p.read)
+
+	// Join.
+	q.Synchronize(main, p.put)
+}
+
+// fillCpartial enqueues what fills U, G, ScaleAgathered, Agathered and Cpartial.
+func (p *Plan) fillCpartial(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -184,33 +217,4 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
-
-	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
-
-	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.cfree, peer)
-		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.carrived, peer)
-	}
-	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.carrived)
-
-	// Once, in the order of ranks.
-	p.terms = p.terms[:0]
-	for j := range d {
-		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
-	}
-	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
-
-	// A may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Synchronize(p.put, p.copy)
-	q.Wait(p.put, p.read)
-
-	// Join.
-	q.Synchronize(main, p.put)
 }

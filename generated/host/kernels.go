@@ -30,6 +30,7 @@ const void *allreducenorms_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
+const void *allreducequantised_kernels(const void *engine);
 const void *allreducetwoshotpackets_kernels(const void *engine);
 const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
@@ -56,6 +57,8 @@ const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
 const void *normedheads_kernels(const void *engine);
 const void *reducescatternormgather_kernels(const void *engine);
+const void *reducescatterquantised_kernels(const void *engine);
+const void *reducescattervquantised_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
@@ -123,6 +126,8 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
+	sim.Compiled("allreducequantised", "a33170b73ec5c0a1ff2f3b381c4a7f7fb0c74c4c6497a1d6e82b79f147bd3428",
+		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
@@ -147,9 +152,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "2eac371bd9ac3b800a65e288c23bfa4192c118b0fa47e49760f14c0a85157449",
+	sim.Compiled("linearallreducefewrows", "9544968b0879f5da959a44e0b997ebcd2ae8f57e00802171ebc93ca208c03e08",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "cd39c8dbda9fca186d5f0cba4a3cb747f6bd02c4938d150e19e988cea99565c0",
+	sim.Compiled("linearallreducefewrowsahead", "2aaf4dbb34ae86f4d800f3948d231662855aa05f5525057cbd1696d57abd4fc4",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -167,7 +172,7 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "15838f00123c5d4112fb584cb134abf6e8dd517f412bbb8218fcafd93af5c3ea",
+	sim.Compiled("linearallreduceweightsfp8", "97f833c54584b88dc267c1a551ece79385bd17aeb1a565d523b83dbd73a94996",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -222,8 +227,12 @@ func init() {
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
+	sim.Compiled("reducescatterquantised", "c7a20d222bf80f14ab3b369c74db900ea97d4f2b5c73232b3f7d8bfa00711367",
+		unsafe.Pointer(C.reducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
+	sim.Compiled("reducescattervquantised", "896e09b4c866276fc60eb03c67f581cb951b8914abefe985f7c02f2132f14a0a",
+		unsafe.Pointer(C.reducescattervquantised_kernels))
 	sim.Compiled("rotaryattention", "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",

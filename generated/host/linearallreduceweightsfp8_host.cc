@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 644740e78861a8fa420ff1c68cf6fc10bf339c86644cff50f45d9b35cae05a76
+// 0ccc4504aabf1b6459d4961804425f929caae265bda7c406e4fdf886174af35e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

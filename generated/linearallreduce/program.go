@@ -107,10 +107,21 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
+	p.fillC(q)
 	main := q.Main()
+	// C may be overwritten afterwards.
+	q.Post(p.put, p.read)
+	q.Wait(p.put, p.read)
+
+	// Join.
+	q.Synchronize(main, p.put)
+}
+
+// fillC enqueues what fills partial, slots, reduced and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// The first product starts before the post.
 	q.Synchronize(p.work[1], main)
 
@@ -163,11 +174,4 @@ func (p *Plan) issue(q *plan.Queue) {
 			q.Set(p.put, p.c.At(int64(2*from+j)*p.chunkC), p.reduced.Peer(from, int64(j)*p.chunkC), p.chunkC)
 		}
 	}
-
-	// C may be overwritten afterwards.
-	q.Post(p.put, p.read)
-	q.Wait(p.put, p.read)
-
-	// Join.
-	q.Synchronize(main, p.put)
 }

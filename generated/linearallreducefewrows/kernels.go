@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "2eac371bd9ac3b800a65e288c23bfa4192c118b0fa47e49760f14c0a85157449",
+	Source:  "9544968b0879f5da959a44e0b997ebcd2ae8f57e00802171ebc93ca208c03e08",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "2bbff8c70bb06a8b160867a5681e93efa33f33f3685d59bf44000db3ef4a8de4",
+	Hash:     "33d0d2fc4287c27a0da406334035292e19c95bca22a58011c7ba69b79368ee54",
 	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

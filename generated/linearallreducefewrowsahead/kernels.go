@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "cd39c8dbda9fca186d5f0cba4a3cb747f6bd02c4938d150e19e988cea99565c0",
+	Source:  "2aaf4dbb34ae86f4d800f3948d231662855aa05f5525057cbd1696d57abd4fc4",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -153,13 +153,20 @@ struct fewrows {
 template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early>
 struct fewrows_code {
   enum { wide = 2 / W::bytes, units = 2 * parts + groups * wide, block = few_slices * 32 };
-  enum { across = parts * few_columns, down = groups * few_rows };
+  enum { down = groups * few_rows };
+
+  // Run is parts of all columns, those for the rows of one tile after those for the rows of another. Tile is some of
+  // them that lie side by side.
+  struct Run { unsigned first, last; };
+  struct Tile { unsigned row, column, count; };
 
   // What a lane copies next: 16 bytes of each eighth column of a tile, and as many elements of each eighth row, at a
   // step of the depth.
   struct Next {
     const char *a, *b;
-    unsigned tile, step, row, column;
+    struct Run run;
+    struct Tile tile;
+    unsigned step;
   };
 
   DEVICE unsigned steps(const struct fewrows &p)
@@ -167,9 +174,24 @@ struct fewrows_code {
     return ((unsigned)p.depth * W::bytes + few_pieces - 1) / few_pieces;
   }
 
-  // Tiles of the same columns follow each other: what one reads of B is in the cache for the next.
-  DEVICE unsigned tall(const struct fewrows &p) { return ((unsigned)p.rows + down - 1) / down; }
-  DEVICE unsigned tiles(const struct fewrows &p) { return ((unsigned)p.columns + across - 1) / across * tall(p); }
+  DEVICE unsigned abreast(const struct fewrows &p) { return ((unsigned)p.columns + few_columns - 1) / few_columns; }
+
+  // run_of shares out the parts: the first blocks have one more than the others.
+  DEVICE struct Run run_of(const struct fewrows &p)
+  {
+    const unsigned all = ((unsigned)p.rows + down - 1) / down * abreast(p), each = all / gridDim.x;
+    const unsigned more = all % gridDim.x, before = blockIdx.x < more ? blockIdx.x : more;
+    const unsigned first = blockIdx.x * each + before;
+    return {first, first + each + (blockIdx.x < more ? 1 : 0)};
+  }
+
+  // tile_at is the tile that a run begins with.
+  DEVICE struct Tile tile_at(const struct fewrows &p, struct Run run)
+  {
+    const unsigned at = run.first % abreast(p), right = abreast(p) - at, left = run.last - run.first;
+    const unsigned count = left < right ? left : right;
+    return {run.first / abreast(p) * down, at * few_columns, count < parts ? count : parts};
+  }
 
   // start starts the copies of a lane's next step, of its block's next tile behind the last step of one: of the weight,
   // of the rows, or of both. What a lane copies it reads itself. Rows, columns and depth that are not there are zeros.
@@ -178,28 +200,28 @@ struct fewrows_code {
   {
     const unsigned line = threadIdx.x % 32 / 4, lane = threadIdx.x / 32 * few_piece + threadIdx.x % 4 * 16;
     const u64 row = p.depth * W::bytes;
-    if (next.tile < tiles(p)) {
+    if (next.run.first < next.run.last) {
       if (next.step == 0) {
-        next.row = next.tile % tall(p) * down + line;
-        next.column = next.tile / tall(p) * across + line;
-        next.a = p.a + wide * (next.row * row + lane);
-        next.b = p.b + next.column * row + lane;
+        next.tile = tile_at(p, next.run);
+        next.a = p.a + wide * ((next.tile.row + line) * row + lane);
+        next.b = p.b + (next.tile.column + line) * row + lane;
       }
       const bool there = next.step * few_pieces + lane < row;
 #pragma unroll
       for (unsigned i = 0; weight && i < 2 * parts; i++) {
-        copy_weight(to + i * block, next.b + i * 8 * row, there && next.column + i * 8 < p.columns);
+        copy_weight(to + i * block, next.b + i * 8 * row, there && i / 2 < next.tile.count);
       }
 #pragma unroll
       for (unsigned i = 0; rows && i < groups * wide; i++) {
         const unsigned g = i / wide * few_rows;
-        copy_row(to + (2 * parts + i) * block, next.a + wide * g * row + i % wide * 16, there && next.row + g < p.rows);
+        copy_row(to + (2 * parts + i) * block, next.a + wide * g * row + i % wide * 16,
+                 there && next.tile.row + line + g < p.rows);
       }
       next.a += wide * few_pieces;
       next.b += few_pieces;
       if (++next.step == steps(p)) {
         next.step = 0;
-        next.tile += gridDim.x;
+        next.run.first += next.tile.count;
       }
     }
     if (rows) {
@@ -209,18 +231,18 @@ struct fewrows_code {
 
   // fill starts the first copies of every place in the ring. It returns what comes next.
   template <bool weight, bool rows>
-  DEVICE struct Next fill(const struct fewrows &p, uint4 *ring)
+  DEVICE struct Next fill(const struct fewrows &p, struct Run run, uint4 *ring)
   {
-    struct Next next = {p.a, p.b, blockIdx.x, 0, 0, 0};
+    struct Next next = {p.a, p.b, run, {0, 0, 0}, 0};
     for (unsigned stage = 0; stage < ahead; stage++) {
       start<weight, rows>(p, next, ring + stage * units * block + threadIdx.x);
     }
     return next;
   }
 
-  // add adds the products of a step. A lane's 16 bytes of a row are 8 elements of the depth. An instruction takes them
-  // for others, but for the same in A and B.
-  DEVICE void add(float (&sums)[parts][groups][4], const uint4 *from)
+  // add adds the products of a step to the sums of so many parts. A lane's 16 bytes of a row are 8 elements of the
+  // depth. An instruction takes them for others, but for the same in A and B.
+  DEVICE void add(float (&sums)[parts][groups][4], const uint4 *from, unsigned count)
   {
 #pragma unroll
     for (unsigned half = 0; half < wide; half++) {
@@ -231,13 +253,15 @@ struct fewrows_code {
       }
 #pragma unroll
       for (unsigned t = 0; t < parts; t++) {
-        const uint4 low = W::template of<E>(from[2 * t * block], half);
-        const uint4 high = W::template of<E>(from[(2 * t + 1) * block], half);
-        const unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
+        if (t == 0 || t < count) {  // a tile has one at least
+          const uint4 low = W::template of<E>(from[2 * t * block], half);
+          const uint4 high = W::template of<E>(from[(2 * t + 1) * block], half);
+          const unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
 #pragma unroll
-        for (unsigned g = 0; g < groups; g++) {
-          multiply(E(), sums[t][g], first, {a[g].x, a[g].y});
-          multiply(E(), sums[t][g], second, {a[g].z, a[g].w});
+          for (unsigned g = 0; g < groups; g++) {
+            multiply(E(), sums[t][g], first, {a[g].x, a[g].y});
+            multiply(E(), sums[t][g], second, {a[g].z, a[g].w});
+          }
         }
       }
     }
@@ -280,29 +304,31 @@ struct fewrows_code {
   DEVICE void run(const struct fewrows &p)
   {
     RING(ring, ahead * units * block);
+    struct Run run = run_of(p);
     if constexpr (early) {
       next_may_start();
-      fill<true, false>(p, ring);
+      fill<true, false>(p, run, ring);
       last_has_ended();
     }
-    struct Next next = fill<!early, true>(p, ring);
+    struct Next next = fill<!early, true>(p, run, ring);
     unsigned stage = 0;
-    for (unsigned tile = blockIdx.x; tile < tiles(p); tile += gridDim.x) {
-      const unsigned row = tile % tall(p) * down, column = tile / tall(p) * across;
+    while (run.first < run.last) {
+      const struct Tile tile = tile_at(p, run);
       float sums[parts][groups][4] = {};
       for (unsigned step = 0; step < steps(p); step++) {
         uint4 *const mine = ring + stage * units * block + threadIdx.x;
         copies_left<ahead - 1>();
-        add(sums, mine);
+        add(sums, mine, tile.count);
         start<true, true>(p, next, mine);
         stage = stage + 1 == ahead ? 0 : stage + 1;
       }
 #pragma unroll
       for (unsigned t = 0; t < parts; t++) {
-        if (column + t * few_columns < p.columns) {
-          finish(p, sums[t], row, column + t * few_columns);
+        if (t < tile.count) {
+          finish(p, sums[t], tile.row, tile.column + t * few_columns);
         }
       }
+      run.first += tile.count;
     }
   }
 };
@@ -310,11 +336,11 @@ struct fewrows_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 1) fewrows8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 1, 1, 12, true>::run(p);
+  fewrows_code<bf16, plain, 2, 1, 9, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 1, 1, 12, true>::run(p);
+  fewrows_code<fp16, plain, 2, 1, 9, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows16_bf16(const __grid_constant__ struct fewrows p)
 {
@@ -326,11 +352,11 @@ __global__ void __launch_bounds__(256, 1) fewrows16_fp16(const __grid_constant__
 }
 __global__ void __launch_bounds__(256, 1) fewrows32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 4, 4, 4, true>::run(p);
+  fewrows_code<bf16, plain, 8, 4, 2, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 4, 4, 4, true>::run(p);
+  fewrows_code<fp16, plain, 8, 4, 2, true>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows64_bf16(const __grid_constant__ struct fewrows p)
 {

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "100accd54dbf52bd25a7bf30f65f7a65298d2d8650546fbf50f8287481d4338b",
+	Hash:     "da0df20ba06a2a7a3cfe10f43c61c862f6ff4362ad52c0ac04a19471eb3858d7",
 	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

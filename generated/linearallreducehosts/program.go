@@ -116,10 +116,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d, hosts, each, h, l := q.Rank(), q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
-	main := q.Main()
+	p.fillOthers(q)
+	p.fillC(q)
+	p.fillC2(q)
+}
+
+// fillOthers enqueues what fills partial, slots, sums and others.
+func (p *Plan) fillOthers(q *plan.Queue) {
+	d, hosts, each, h, l, main := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	q.Synchronize(p.put, main)
 	for i := 1; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
@@ -161,6 +167,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
 			next*each+l)
 	}
+}
+
+// fillC enqueues what fills partial, slots, others, reduced, railed and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, hosts, each, h, l := q.Rank(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	phase := hosts
 	host := h
 
@@ -205,7 +216,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
 	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
+}
 
+// fillC2 enqueues what fills C.
+func (p *Plan) fillC2(q *plan.Queue) {
+	hosts, each, h, l, main := q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	for i := 1; i < each; i++ {
 		peer := h*each + (l+i)%each
 		q.Wait(p.relay[0], p.summed, peer)

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "15838f00123c5d4112fb584cb134abf6e8dd517f412bbb8218fcafd93af5c3ea",
+	Source:  "97f833c54584b88dc267c1a551ece79385bd17aeb1a565d523b83dbd73a94996",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "82d879efe656314a1adcde1fafc664ad4734774795ea3741458e022b2faeed44",
+	Hash:     "c7394b2c987624383dc50a37711f7aa2242fb98bf2b9902ebf2748c4a3fdd77b",
 	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

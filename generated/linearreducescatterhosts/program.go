@@ -110,10 +110,50 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	d, hosts, each, h, l := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
-	main := q.Main()
+	p.fillOthers(q)
+	hosts, each, h, l, main := q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
+	phase := hosts
+	host := h
+
+	for i := 1; i < each; i++ {
+		peer := h*each + (l+i)%each
+		to := host*each + (l+i)%each
+		q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
+			p.b.At(0), plan.NoBias)
+		q.Synchronize(p.put, p.work[(phase-1)*each+i])
+		q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.arrived[phase], peer)
+	}
+	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
+		p.b.At(0), plan.NoBias)
+	q.Synchronize(p.nccl, p.work[phase*each])
+	q.Synchronize(p.nccl, p.put)
+	q.Wait(p.nccl, p.arrived[phase])
+
+	// In the order of the host's ranks.
+	p.terms = p.terms[:0]
+	for j := range each {
+		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
+
+	// The hosts' sums, in their order, rounded once more.
+	p.terms = p.terms[:0]
+	for j := range hosts {
+		p.terms = append(p.terms, p.others.At(int64(j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.nccl, p.c.At(0), p.chunkC, p.terms...)
+
+	// Join.
+	q.Synchronize(main, p.put)
+	q.Synchronize(main, p.nccl)
+}
+
+// fillOthers enqueues what fills partial, slots, sums and others.
+func (p *Plan) fillOthers(q *plan.Queue) {
+	d, hosts, each, h, l, main := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local(), q.Main()
 	q.Synchronize(p.put, main)
 	for i := 1; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
@@ -152,39 +192,4 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
 			next*each+l)
 	}
-	phase := hosts
-	host := h
-
-	for i := 1; i < each; i++ {
-		peer := h*each + (l+i)%each
-		to := host*each + (l+i)%each
-		q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
-			p.b.At(0), plan.NoBias)
-		q.Synchronize(p.put, p.work[(phase-1)*each+i])
-		q.Set(p.put, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.arrived[phase], peer)
-	}
-	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
-		p.b.At(0), plan.NoBias)
-	q.Synchronize(p.nccl, p.work[phase*each])
-	q.Synchronize(p.nccl, p.put)
-	q.Wait(p.nccl, p.arrived[phase])
-
-	// In the order of the host's ranks.
-	p.terms = p.terms[:0]
-	for j := range each {
-		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
-	}
-	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
-
-	// The hosts' sums, in their order, rounded once more.
-	p.terms = p.terms[:0]
-	for j := range hosts {
-		p.terms = append(p.terms, p.others.At(int64(j)*p.chunkC))
-	}
-	p.kernels.Reduce(q, p.nccl, p.c.At(0), p.chunkC, p.terms...)
-
-	// Join.
-	q.Synchronize(main, p.put)
-	q.Synchronize(main, p.nccl)
 }

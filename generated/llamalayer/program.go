@@ -177,10 +177,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillX(q)
+	p.fillO(q)
+	p.fillY(q)
+	p.fillCslots(q)
+	p.fillC(q)
+}
+
+// fillX enqueues what fills X.
+func (p *Plan) fillX(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -197,7 +205,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read X.
 	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillO enqueues what fills Query, Key, Value, Xgathered and O.
+func (p *Plan) fillO(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, main, p.query.At(int64(r)*p.chunkQuery),
@@ -236,7 +248,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+}
 
+// fillY enqueues what fills Rpartial, Rslots, R and Y.
+func (p *Plan) fillY(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmRpartial, p.rpartial.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
@@ -274,7 +290,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read Y.
 	q.Post(main, p.yready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillCslots enqueues what fills U, G, Ygathered, Cpartial and Cslots.
+func (p *Plan) fillCslots(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Linear(main, p.gemmU, p.u.At(int64(r)*p.chunkU), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(int64(r)*p.chunkU), p.y.At(0), p.gate.At(0), plan.NoBias)
@@ -315,7 +335,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	q.Synchronize(p.put, main)
 	q.Wait(p.put, p.carrived)
+}
 
+// fillC enqueues what fills C.
+func (p *Plan) fillC(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {

@@ -120,10 +120,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillX(q)
+	p.fillC(q)
+	p.finish(q)
+}
+
+// fillX enqueues what fills X.
+func (p *Plan) fillX(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -138,7 +144,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read X.
 	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillC enqueues what fills H, Xgathered, Cpartial, Cslots and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Linear(main, p.gemmH, p.h.At(int64(r)*p.chunkH), p.x.At(0), p.b.At(0), plan.NoBias)
 
@@ -181,7 +191,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkCpartial))
 	}
 	p.kernels.Row(p.bias2.At(0), p.bytesBias2).Widen(q, p.put, p.c.At(0), p.bytesC, p.terms...)
+}
 
+// finish enqueues the end of a run.
+func (p *Plan) finish(q *plan.Queue) {
+	main := q.Main()
 	// X may be overwritten afterwards.
 	q.Post(p.copy, p.read)
 	q.Synchronize(p.put, p.copy)

@@ -65,6 +65,7 @@ import (
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
+	"ovgen/generated/allreducequantised"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/allreducetwoshotpackets"
 	"ovgen/generated/alltoall"
@@ -129,7 +130,9 @@ import (
 	"ovgen/generated/reducescatternormgather"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterpackets"
+	"ovgen/generated/reducescatterquantised"
 	"ovgen/generated/reducescatterv"
+	"ovgen/generated/reducescattervquantised"
 	"ovgen/generated/rotaryattention"
 	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
@@ -248,6 +251,8 @@ var All = []harness.Program{
 	harness.Of(&allreducepackets.Program, schedules.AllReducePackets, allreducepackets.New,
 		(*allreducepackets.Plan).Bind),
 	harness.Of(&allreducepush.Program, schedules.AllReducePush, allreducepush.New, (*allreducepush.Plan).Bind),
+	harness.Of(&allreducequantised.Program, schedules.AllReduceQuantised, allreducequantised.New,
+		(*allreducequantised.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, schedules.AllReduceTwoShot, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&allreducetwoshotpackets.Program, schedules.AllReduceTwoShotPackets, allreducetwoshotpackets.New,
@@ -354,7 +359,11 @@ var All = []harness.Program{
 		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterpackets.Program, schedules.ReduceScatterPackets, reducescatterpackets.New,
 		(*reducescatterpackets.Plan).Bind),
+	harness.Of(&reducescatterquantised.Program, schedules.ReduceScatterQuantised, reducescatterquantised.New,
+		(*reducescatterquantised.Plan).Bind),
 	harness.Of(&reducescatterv.Program, schedules.ReduceScatterV, reducescatterv.New, (*reducescatterv.Plan).Bind),
+	harness.Of(&reducescattervquantised.Program, schedules.ReduceScatterVQuantised, reducescattervquantised.New,
+		(*reducescattervquantised.Plan).Bind),
 	harness.Of(&rotaryattention.Program, schedules.RotaryAttention, rotaryattention.New, (*rotaryattention.Plan).Bind),
 	harness.Of(&rowparallellinear.Program, schedules.RowParallelLinear, rowparallellinear.New,
 		(*rowparallellinear.Plan).Bind),

@@ -153,10 +153,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillX(q)
+	p.fillO(q)
+	p.fillC(q)
+}
+
+// fillX enqueues what fills X.
+func (p *Plan) fillX(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -172,7 +178,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read X.
 	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillO enqueues what fills Query, Key, Value, Xgathered and O.
+func (p *Plan) fillO(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, main, p.query.At(int64(r)*p.chunkQuery),
@@ -211,7 +221,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+}
 
+// fillC enqueues what fills Cpartial, Cslots and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),

@@ -117,10 +117,44 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillCsumslots(q)
+	r, d, main := q.Rank(), q.Size(), q.Main()
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		q.Synchronize(p.put, p.work[i])
+		q.Wait(p.put, p.csumfree, peer)
+		q.Set(p.put, p.csumslots.Peer(peer, int64(r)*p.chunkC), p.csumpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.csumarrived, peer)
+	}
+	q.Synchronize(p.put, main)
+	q.Wait(p.put, p.csumarrived)
+
+	// Once, in the order of ranks.
+	p.terms = p.terms[:0]
+	for j := range d {
+		p.terms = append(p.terms, p.csumslots.At(int64(j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.put, p.csum.At(0), p.chunkC, p.terms...)
+	q.Synchronize(main, p.put)
+	p.kernels.Function("scale and add").Make(q, main, p.c.At(0), p.chunkC, p.csum.At(0), p.residual.At(0))
+
+	// A may be overwritten afterwards.
+	q.Post(p.copy, p.read)
+	q.Synchronize(p.put, p.copy)
+	q.Wait(p.put, p.read)
+
+	// Join.
+	q.Synchronize(main, p.put)
+	for i := 1; i < d; i++ {
+		q.Synchronize(main, p.work[i])
+	}
+}
+
+// fillCsumslots enqueues what fills H, Agathered, Csumpartial and Csumslots.
+func (p *Plan) fillCsumslots(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -159,34 +193,4 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Own rows last, straight into their slot.
 	q.Linear(main, p.gemmCsumpartial, p.csumslots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0),
 		plan.NoBias)
-
-	for i := 1; i < d; i++ {
-		peer := (r + i) % d
-		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.csumfree, peer)
-		q.Set(p.put, p.csumslots.Peer(peer, int64(r)*p.chunkC), p.csumpartial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.csumarrived, peer)
-	}
-	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.csumarrived)
-
-	// Once, in the order of ranks.
-	p.terms = p.terms[:0]
-	for j := range d {
-		p.terms = append(p.terms, p.csumslots.At(int64(j)*p.chunkC))
-	}
-	p.kernels.Reduce(q, p.put, p.csum.At(0), p.chunkC, p.terms...)
-	q.Synchronize(main, p.put)
-	p.kernels.Function("scale and add").Make(q, main, p.c.At(0), p.chunkC, p.csum.At(0), p.residual.At(0))
-
-	// A may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Synchronize(p.put, p.copy)
-	q.Wait(p.put, p.read)
-
-	// Join.
-	q.Synchronize(main, p.put)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
 }

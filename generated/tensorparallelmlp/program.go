@@ -117,10 +117,29 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillCslots(q)
+	d, main := q.Size(), q.Main()
+	// Once, in the order of ranks.
+	p.terms = p.terms[:0]
+	for j := range d {
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
+
+	// A may be overwritten afterwards.
+	q.Post(p.copy, p.read)
+	q.Synchronize(p.put, p.copy)
+	q.Wait(p.put, p.read)
+
+	// Join.
+	q.Synchronize(main, p.put)
+}
+
+// fillCslots enqueues what fills H, Agathered, Cpartial and Cslots.
+func (p *Plan) fillCslots(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -165,19 +184,4 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	q.Synchronize(p.put, main)
 	q.Wait(p.put, p.carrived)
-
-	// Once, in the order of ranks.
-	p.terms = p.terms[:0]
-	for j := range d {
-		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
-	}
-	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
-
-	// A may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Synchronize(p.put, p.copy)
-	q.Wait(p.put, p.read)
-
-	// Join.
-	q.Synchronize(main, p.put)
 }

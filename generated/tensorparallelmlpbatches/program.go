@@ -122,10 +122,22 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
+	p.fillC(q)
 	main := q.Main()
+	// A may be overwritten afterwards.
+	q.Post(p.copy, p.read)
+	q.Synchronize(p.put, p.copy)
+	q.Wait(p.put, p.read)
+
+	// Join.
+	q.Synchronize(main, p.put)
+}
+
+// fillC enqueues what fills H, Agathered, Cpartial, Cslots and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -180,12 +192,4 @@ func (p *Plan) issue(q *plan.Queue) {
 		}
 		p.kernels.Reduce(q, p.put, p.c.At(int64(s)*p.chunkC), p.chunkC, p.terms...)
 	}
-
-	// A may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Synchronize(p.put, p.copy)
-	q.Wait(p.put, p.read)
-
-	// Join.
-	q.Synchronize(main, p.put)
 }

@@ -24,16 +24,18 @@ func NewAllGather(ctx context.Context, g *group.Group, t *tuning.Table, s allgat
 
 // schedulesOfAllGather are the schedules to choose from. Of a function the linker leaves out what no program calls.
 func schedulesOfAllGather() []tuning.Candidate[allgather.Shape, allgather.Buffers] {
-	return []tuning.Candidate[allgather.Shape, allgather.Buffers]{
+	type shape = allgather.Shape
+	type buffers = allgather.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgather.Program, allgather.New, (*allgather.Plan).Bind),
 		tuning.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
-			func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
-			func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
+			func(s shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
+			func(x buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
 		tuning.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
-			func(s allgather.Shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
-			func(x allgather.Buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
+			func(s shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
+			func(x buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
 		tuning.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
-			func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
-			func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
+			func(s shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
+			func(x buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
 	}
 }

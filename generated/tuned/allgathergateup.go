@@ -24,12 +24,12 @@ func NewAllGatherGateUp(ctx context.Context, g *group.Group, t *tuning.Table,
 // schedulesOfAllGatherGateUp are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllGatherGateUp() []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers] {
-	return []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers]{
+	type shape = allgathergateup.Shape
+	type buffers = allgathergateup.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgathergateup.Program, allgathergateup.New, (*allgathergateup.Plan).Bind),
 		tuning.Other(&allgathergateuppackets.Program, allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind,
-			func(s allgathergateup.Shape) allgathergateuppackets.Shape { return allgathergateuppackets.Shape(s) },
-			func(x allgathergateup.Buffers) allgathergateuppackets.Buffers {
-				return allgathergateuppackets.Buffers(x)
-			}),
+			func(s shape) allgathergateuppackets.Shape { return allgathergateuppackets.Shape(s) },
+			func(x buffers) allgathergateuppackets.Buffers { return allgathergateuppackets.Buffers(x) }),
 	}
 }

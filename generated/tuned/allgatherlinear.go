@@ -37,74 +37,54 @@ func NewAllGatherLinear(ctx context.Context, g *group.Group, t *tuning.Table,
 // schedulesOfAllGatherLinear are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllGatherLinear() []tuning.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers] {
-	return []tuning.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
+	type shape = allgatherlinear.Shape
+	type buffers = allgatherlinear.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgatherlinear.Program, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
 		tuning.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New,
 			(*allgatherlinearcollective1.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearcollective1.Shape {
-				return allgatherlinearcollective1.Shape(s)
-			},
-			func(x allgatherlinear.Buffers) allgatherlinearcollective1.Buffers {
-				return allgatherlinearcollective1.Buffers(x)
-			}),
+			func(s shape) allgatherlinearcollective1.Shape { return allgatherlinearcollective1.Shape(s) },
+			func(x buffers) allgatherlinearcollective1.Buffers { return allgatherlinearcollective1.Buffers(x) }),
 		tuning.Other(&allgatherlinearfused.Program, allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearfused.Shape { return allgatherlinearfused.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearfused.Buffers { return allgatherlinearfused.Buffers(x) }),
+			func(s shape) allgatherlinearfused.Shape { return allgatherlinearfused.Shape(s) },
+			func(x buffers) allgatherlinearfused.Buffers { return allgatherlinearfused.Buffers(x) }),
 		tuning.Other(&allgatherlineargrouped.Program, allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlineargrouped.Shape { return allgatherlineargrouped.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlineargrouped.Buffers {
-				return allgatherlineargrouped.Buffers(x)
-			}),
+			func(s shape) allgatherlineargrouped.Shape { return allgatherlineargrouped.Shape(s) },
+			func(x buffers) allgatherlineargrouped.Buffers { return allgatherlineargrouped.Buffers(x) }),
 		tuning.Other(&allgatherlinearkernels.Program, allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearkernels.Shape { return allgatherlinearkernels.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearkernels.Buffers {
-				return allgatherlinearkernels.Buffers(x)
-			}),
+			func(s shape) allgatherlinearkernels.Shape { return allgatherlinearkernels.Shape(s) },
+			func(x buffers) allgatherlinearkernels.Buffers { return allgatherlinearkernels.Buffers(x) }),
 		tuning.Other(&allgatherlinearoneshot.Program, allgatherlinearoneshot.New, (*allgatherlinearoneshot.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearoneshot.Shape { return allgatherlinearoneshot.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearoneshot.Buffers {
-				return allgatherlinearoneshot.Buffers(x)
-			}),
+			func(s shape) allgatherlinearoneshot.Shape { return allgatherlinearoneshot.Shape(s) },
+			func(x buffers) allgatherlinearoneshot.Buffers { return allgatherlinearoneshot.Buffers(x) }),
 		tuning.Other(&allgatherlinearpackets.Program, allgatherlinearpackets.New, (*allgatherlinearpackets.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearpackets.Shape { return allgatherlinearpackets.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearpackets.Buffers {
-				return allgatherlinearpackets.Buffers(x)
-			}),
+			func(s shape) allgatherlinearpackets.Shape { return allgatherlinearpackets.Shape(s) },
+			func(x buffers) allgatherlinearpackets.Buffers { return allgatherlinearpackets.Buffers(x) }),
 		tuning.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearparts.Buffers { return allgatherlinearparts.Buffers(x) }),
+			func(s shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },
+			func(x buffers) allgatherlinearparts.Buffers { return allgatherlinearparts.Buffers(x) }),
 		tuning.Other(&allgatherlinearput.Program, allgatherlinearput.New, (*allgatherlinearput.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearput.Shape { return allgatherlinearput.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearput.Buffers { return allgatherlinearput.Buffers(x) }),
+			func(s shape) allgatherlinearput.Shape { return allgatherlinearput.Shape(s) },
+			func(x buffers) allgatherlinearput.Buffers { return allgatherlinearput.Buffers(x) }),
 		tuning.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New,
 			(*allgatherlinearringbackward.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearringbackward.Shape {
-				return allgatherlinearringbackward.Shape(s)
-			},
-			func(x allgatherlinear.Buffers) allgatherlinearringbackward.Buffers {
-				return allgatherlinearringbackward.Buffers(x)
-			}),
+			func(s shape) allgatherlinearringbackward.Shape { return allgatherlinearringbackward.Shape(s) },
+			func(x buffers) allgatherlinearringbackward.Buffers { return allgatherlinearringbackward.Buffers(x) }),
 		tuning.Other(&allgatherlinearringboth.Program, allgatherlinearringboth.New,
 			(*allgatherlinearringboth.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearringboth.Shape { return allgatherlinearringboth.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearringboth.Buffers {
-				return allgatherlinearringboth.Buffers(x)
-			}),
+			func(s shape) allgatherlinearringboth.Shape { return allgatherlinearringboth.Shape(s) },
+			func(x buffers) allgatherlinearringboth.Buffers { return allgatherlinearringboth.Buffers(x) }),
 		tuning.Other(&allgatherlinearringget.Program, allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearringget.Shape { return allgatherlinearringget.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearringget.Buffers {
-				return allgatherlinearringget.Buffers(x)
-			}),
+			func(s shape) allgatherlinearringget.Shape { return allgatherlinearringget.Shape(s) },
+			func(x buffers) allgatherlinearringget.Buffers { return allgatherlinearringget.Buffers(x) }),
 		tuning.Other(&allgatherlinearringput.Program, allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearringput.Shape { return allgatherlinearringput.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearringput.Buffers {
-				return allgatherlinearringput.Buffers(x)
-			}),
+			func(s shape) allgatherlinearringput.Shape { return allgatherlinearringput.Shape(s) },
+			func(x buffers) allgatherlinearringput.Buffers { return allgatherlinearringput.Buffers(x) }),
 		tuning.Other(&allgatherlineartiles.Program, allgatherlineartiles.New, (*allgatherlineartiles.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlineartiles.Shape { return allgatherlineartiles.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlineartiles.Buffers { return allgatherlineartiles.Buffers(x) }),
+			func(s shape) allgatherlineartiles.Shape { return allgatherlineartiles.Shape(s) },
+			func(x buffers) allgatherlineartiles.Buffers { return allgatherlineartiles.Buffers(x) }),
 		tuning.Other(&allgatherlinearnccl.Program, allgatherlinearnccl.New, (*allgatherlinearnccl.Plan).Bind,
-			func(s allgatherlinear.Shape) allgatherlinearnccl.Shape { return allgatherlinearnccl.Shape(s) },
-			func(x allgatherlinear.Buffers) allgatherlinearnccl.Buffers { return allgatherlinearnccl.Buffers(x) }),
+			func(s shape) allgatherlinearnccl.Shape { return allgatherlinearnccl.Shape(s) },
+			func(x buffers) allgatherlinearnccl.Buffers { return allgatherlinearnccl.Buffers(x) }),
 	}
 }

@@ -26,15 +26,13 @@ func NewAllGatherLinearBalanced(ctx context.Context, g *group.Group, t *tuning.T
 // program calls.
 func schedulesOfAllGatherLinearBalanced() []tuning.Candidate[allgatherlinearbalanced.Shape,
 	allgatherlinearbalanced.Buffers] {
-	return []tuning.Candidate[allgatherlinearbalanced.Shape, allgatherlinearbalanced.Buffers]{
+	type shape = allgatherlinearbalanced.Shape
+	type buffers = allgatherlinearbalanced.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgatherlinearbalanced.Program, allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind),
 		tuning.Other(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.New,
 			(*allgatherlinearbalancedonce.Plan).Bind,
-			func(s allgatherlinearbalanced.Shape) allgatherlinearbalancedonce.Shape {
-				return allgatherlinearbalancedonce.Shape(s)
-			},
-			func(x allgatherlinearbalanced.Buffers) allgatherlinearbalancedonce.Buffers {
-				return allgatherlinearbalancedonce.Buffers(x)
-			}),
+			func(s shape) allgatherlinearbalancedonce.Shape { return allgatherlinearbalancedonce.Shape(s) },
+			func(x buffers) allgatherlinearbalancedonce.Buffers { return allgatherlinearbalancedonce.Buffers(x) }),
 	}
 }

@@ -24,15 +24,13 @@ func NewAllGatherLinearFP8(ctx context.Context, g *group.Group, t *tuning.Table,
 // schedulesOfAllGatherLinearFP8 are the schedules to choose from. Of a function the linker leaves out what no
 // program calls.
 func schedulesOfAllGatherLinearFP8() []tuning.Candidate[allgatherlinearfp8.Shape, allgatherlinearfp8.Buffers] {
-	return []tuning.Candidate[allgatherlinearfp8.Shape, allgatherlinearfp8.Buffers]{
+	type shape = allgatherlinearfp8.Shape
+	type buffers = allgatherlinearfp8.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgatherlinearfp8.Program, allgatherlinearfp8.New, (*allgatherlinearfp8.Plan).Bind),
 		tuning.Other(&allgatherlinearpacketsfp8.Program, allgatherlinearpacketsfp8.New,
 			(*allgatherlinearpacketsfp8.Plan).Bind,
-			func(s allgatherlinearfp8.Shape) allgatherlinearpacketsfp8.Shape {
-				return allgatherlinearpacketsfp8.Shape(s)
-			},
-			func(x allgatherlinearfp8.Buffers) allgatherlinearpacketsfp8.Buffers {
-				return allgatherlinearpacketsfp8.Buffers(x)
-			}),
+			func(s shape) allgatherlinearpacketsfp8.Shape { return allgatherlinearpacketsfp8.Shape(s) },
+			func(x buffers) allgatherlinearpacketsfp8.Buffers { return allgatherlinearpacketsfp8.Buffers(x) }),
 	}
 }

@@ -24,10 +24,12 @@ func NewAllGatherQKV(ctx context.Context, g *group.Group, t *tuning.Table, s all
 // schedulesOfAllGatherQKV are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllGatherQKV() []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers] {
-	return []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers]{
+	type shape = allgatherqkv.Shape
+	type buffers = allgatherqkv.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgatherqkv.Program, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 		tuning.Other(&allgatherqkvpackets.Program, allgatherqkvpackets.New, (*allgatherqkvpackets.Plan).Bind,
-			func(s allgatherqkv.Shape) allgatherqkvpackets.Shape { return allgatherqkvpackets.Shape(s) },
-			func(x allgatherqkv.Buffers) allgatherqkvpackets.Buffers { return allgatherqkvpackets.Buffers(x) }),
+			func(s shape) allgatherqkvpackets.Shape { return allgatherqkvpackets.Shape(s) },
+			func(x buffers) allgatherqkvpackets.Buffers { return allgatherqkvpackets.Buffers(x) }),
 	}
 }

@@ -23,10 +23,12 @@ func NewAllGatherV(ctx context.Context, g *group.Group, t *tuning.Table, s allga
 // schedulesOfAllGatherV are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllGatherV() []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers] {
-	return []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers]{
+	type shape = allgatherv.Shape
+	type buffers = allgatherv.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
 		tuning.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
-			func(s allgatherv.Shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
-			func(x allgatherv.Buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
+			func(s shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
+			func(x buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
 	}
 }

@@ -24,10 +24,12 @@ func NewAllReduceNorm(ctx context.Context, g *group.Group, t *tuning.Table, s al
 // schedulesOfAllReduceNorm are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllReduceNorm() []tuning.Candidate[allreducenorm.Shape, allreducenorm.Buffers] {
-	return []tuning.Candidate[allreducenorm.Shape, allreducenorm.Buffers]{
+	type shape = allreducenorm.Shape
+	type buffers = allreducenorm.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allreducenorm.Program, allreducenorm.New, (*allreducenorm.Plan).Bind),
 		tuning.Other(&allreducenormapart.Program, allreducenormapart.New, (*allreducenormapart.Plan).Bind,
-			func(s allreducenorm.Shape) allreducenormapart.Shape { return allreducenormapart.Shape(s) },
-			func(x allreducenorm.Buffers) allreducenormapart.Buffers { return allreducenormapart.Buffers(x) }),
+			func(s shape) allreducenormapart.Shape { return allreducenormapart.Shape(s) },
+			func(x buffers) allreducenormapart.Buffers { return allreducenormapart.Buffers(x) }),
 	}
 }

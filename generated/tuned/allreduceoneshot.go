@@ -28,25 +28,25 @@ func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *tuning.Table,
 // schedulesOfAllReduceOneShot are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfAllReduceOneShot() []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers] {
-	return []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
+	type shape = allreduceoneshot.Shape
+	type buffers = allreduceoneshot.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
 		tuning.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
-			func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
-			func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
+			func(s shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
+			func(x buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
 		tuning.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
-			func(s allreduceoneshot.Shape) allreducepush.Shape { return allreducepush.Shape(s) },
-			func(x allreduceoneshot.Buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
+			func(s shape) allreducepush.Shape { return allreducepush.Shape(s) },
+			func(x buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
 		tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
-			func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
-			func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
+			func(s shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
+			func(x buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
 		tuning.Other(&allreducetwoshotpackets.Program, allreducetwoshotpackets.New,
 			(*allreducetwoshotpackets.Plan).Bind,
-			func(s allreduceoneshot.Shape) allreducetwoshotpackets.Shape { return allreducetwoshotpackets.Shape(s) },
-			func(x allreduceoneshot.Buffers) allreducetwoshotpackets.Buffers {
-				return allreducetwoshotpackets.Buffers(x)
-			}),
+			func(s shape) allreducetwoshotpackets.Shape { return allreducetwoshotpackets.Shape(s) },
+			func(x buffers) allreducetwoshotpackets.Buffers { return allreducetwoshotpackets.Buffers(x) }),
 		tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
-			func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
-			func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
+			func(s shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
+			func(x buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
 	}
 }

@@ -22,10 +22,12 @@ func NewAllToAll(ctx context.Context, g *group.Group, t *tuning.Table, s alltoal
 
 // schedulesOfAllToAll are the schedules to choose from. Of a function the linker leaves out what no program calls.
 func schedulesOfAllToAll() []tuning.Candidate[alltoall.Shape, alltoall.Buffers] {
-	return []tuning.Candidate[alltoall.Shape, alltoall.Buffers]{
+	type shape = alltoall.Shape
+	type buffers = alltoall.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&alltoall.Program, alltoall.New, (*alltoall.Plan).Bind),
 		tuning.Other(&alltoallnccl.Program, alltoallnccl.New, (*alltoallnccl.Plan).Bind,
-			func(s alltoall.Shape) alltoallnccl.Shape { return alltoallnccl.Shape(s) },
-			func(x alltoall.Buffers) alltoallnccl.Buffers { return alltoallnccl.Buffers(x) }),
+			func(s shape) alltoallnccl.Shape { return alltoallnccl.Shape(s) },
+			func(x buffers) alltoallnccl.Buffers { return alltoallnccl.Buffers(x) }),
 	}
 }

@@ -25,23 +25,17 @@ func NewBlockBehindAttention(ctx context.Context, g *group.Group, t *tuning.Tabl
 // schedulesOfBlockBehindAttention are the schedules to choose from. Of a function the linker leaves out what no
 // program calls.
 func schedulesOfBlockBehindAttention() []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers] {
-	return []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers]{
+	type shape = blockbehindattention.Shape
+	type buffers = blockbehindattention.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
 		tuning.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
 			(*blockbehindattentionpackets.Plan).Bind,
-			func(s blockbehindattention.Shape) blockbehindattentionpackets.Shape {
-				return blockbehindattentionpackets.Shape(s)
-			},
-			func(x blockbehindattention.Buffers) blockbehindattentionpackets.Buffers {
-				return blockbehindattentionpackets.Buffers(x)
-			}),
+			func(s shape) blockbehindattentionpackets.Shape { return blockbehindattentionpackets.Shape(s) },
+			func(x buffers) blockbehindattentionpackets.Buffers { return blockbehindattentionpackets.Buffers(x) }),
 		tuning.Other(&blockbehindattentiontiles.Program, blockbehindattentiontiles.New,
 			(*blockbehindattentiontiles.Plan).Bind,
-			func(s blockbehindattention.Shape) blockbehindattentiontiles.Shape {
-				return blockbehindattentiontiles.Shape(s)
-			},
-			func(x blockbehindattention.Buffers) blockbehindattentiontiles.Buffers {
-				return blockbehindattentiontiles.Buffers(x)
-			}),
+			func(s shape) blockbehindattentiontiles.Shape { return blockbehindattentiontiles.Shape(s) },
+			func(x buffers) blockbehindattentiontiles.Buffers { return blockbehindattentiontiles.Buffers(x) }),
 	}
 }

@@ -24,10 +24,12 @@ func NewInvariantMLP(ctx context.Context, g *group.Group, t *tuning.Table, s inv
 // schedulesOfInvariantMLP are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfInvariantMLP() []tuning.Candidate[invariantmlp.Shape, invariantmlp.Buffers] {
-	return []tuning.Candidate[invariantmlp.Shape, invariantmlp.Buffers]{
+	type shape = invariantmlp.Shape
+	type buffers = invariantmlp.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&invariantmlp.Program, invariantmlp.New, (*invariantmlp.Plan).Bind),
 		tuning.Other(&invariantmlppackets.Program, invariantmlppackets.New, (*invariantmlppackets.Plan).Bind,
-			func(s invariantmlp.Shape) invariantmlppackets.Shape { return invariantmlppackets.Shape(s) },
-			func(x invariantmlp.Buffers) invariantmlppackets.Buffers { return invariantmlppackets.Buffers(x) }),
+			func(s shape) invariantmlppackets.Shape { return invariantmlppackets.Shape(s) },
+			func(x buffers) invariantmlppackets.Buffers { return invariantmlppackets.Buffers(x) }),
 	}
 }

@@ -29,36 +29,28 @@ func NewLinearAllReduce(ctx context.Context, g *group.Group, t *tuning.Table,
 // schedulesOfLinearAllReduce are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers] {
-	return []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
+	type shape = linearallreduce.Shape
+	type buffers = linearallreduce.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
 		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
-				return linearallreduceoneshot.Buffers(x)
-			}),
+			func(s shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
+			func(x buffers) linearallreduceoneshot.Buffers { return linearallreduceoneshot.Buffers(x) }),
 		tuning.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
-				return linearallreducepackets.Buffers(x)
-			}),
+			func(s shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
+			func(x buffers) linearallreducepackets.Buffers { return linearallreducepackets.Buffers(x) }),
 		tuning.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
+			func(s shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
+			func(x buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
 		tuning.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
-				return linearallreducetwoshot.Buffers(x)
-			}),
+			func(s shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
+			func(x buffers) linearallreducetwoshot.Buffers { return linearallreducetwoshot.Buffers(x) }),
 		tuning.Other(&linearallreducetwoshotpackets.Program, linearallreducetwoshotpackets.New,
 			(*linearallreducetwoshotpackets.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducetwoshotpackets.Shape {
-				return linearallreducetwoshotpackets.Shape(s)
-			},
-			func(x linearallreduce.Buffers) linearallreducetwoshotpackets.Buffers {
-				return linearallreducetwoshotpackets.Buffers(x)
-			}),
+			func(s shape) linearallreducetwoshotpackets.Shape { return linearallreducetwoshotpackets.Shape(s) },
+			func(x buffers) linearallreducetwoshotpackets.Buffers { return linearallreducetwoshotpackets.Buffers(x) }),
 		tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
+			func(s shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
+			func(x buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
 	}
 }

@@ -33,84 +33,48 @@ func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table
 // schedulesOfLinearReduceScatter are the schedules to choose from. Of a function the linker leaves out what no
 // program calls.
 func schedulesOfLinearReduceScatter() []tuning.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers] {
-	return []tuning.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
+	type shape = linearreducescatter.Shape
+	type buffers = linearreducescatter.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearreducescatter.Program, linearreducescatter.New, (*linearreducescatter.Plan).Bind),
 		tuning.Other(&linearreducescatterget.Program, linearreducescatterget.New, (*linearreducescatterget.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterget.Shape { return linearreducescatterget.Shape(s) },
-			func(x linearreducescatter.Buffers) linearreducescatterget.Buffers {
-				return linearreducescatterget.Buffers(x)
-			}),
+			func(s shape) linearreducescatterget.Shape { return linearreducescatterget.Shape(s) },
+			func(x buffers) linearreducescatterget.Buffers { return linearreducescatterget.Buffers(x) }),
 		tuning.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New,
 			(*linearreducescatterinorder.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterinorder.Shape {
-				return linearreducescatterinorder.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterinorder.Buffers {
-				return linearreducescatterinorder.Buffers(x)
-			}),
+			func(s shape) linearreducescatterinorder.Shape { return linearreducescatterinorder.Shape(s) },
+			func(x buffers) linearreducescatterinorder.Buffers { return linearreducescatterinorder.Buffers(x) }),
 		tuning.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New,
 			(*linearreducescatterkernels.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterkernels.Shape {
-				return linearreducescatterkernels.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterkernels.Buffers {
-				return linearreducescatterkernels.Buffers(x)
-			}),
+			func(s shape) linearreducescatterkernels.Shape { return linearreducescatterkernels.Shape(s) },
+			func(x buffers) linearreducescatterkernels.Buffers { return linearreducescatterkernels.Buffers(x) }),
 		tuning.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New,
 			(*linearreducescatteroneshot.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatteroneshot.Shape {
-				return linearreducescatteroneshot.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
-				return linearreducescatteroneshot.Buffers(x)
-			}),
+			func(s shape) linearreducescatteroneshot.Shape { return linearreducescatteroneshot.Shape(s) },
+			func(x buffers) linearreducescatteroneshot.Buffers { return linearreducescatteroneshot.Buffers(x) }),
 		tuning.Other(&linearreducescatterpackets.Program, linearreducescatterpackets.New,
 			(*linearreducescatterpackets.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterpackets.Shape {
-				return linearreducescatterpackets.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterpackets.Buffers {
-				return linearreducescatterpackets.Buffers(x)
-			}),
+			func(s shape) linearreducescatterpackets.Shape { return linearreducescatterpackets.Shape(s) },
+			func(x buffers) linearreducescatterpackets.Buffers { return linearreducescatterpackets.Buffers(x) }),
 		tuning.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
 			(*linearreducescatterputkernels.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterputkernels.Shape {
-				return linearreducescatterputkernels.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterputkernels.Buffers {
-				return linearreducescatterputkernels.Buffers(x)
-			}),
+			func(s shape) linearreducescatterputkernels.Shape { return linearreducescatterputkernels.Shape(s) },
+			func(x buffers) linearreducescatterputkernels.Buffers { return linearreducescatterputkernels.Buffers(x) }),
 		tuning.Other(&linearreducescatterring.Program, linearreducescatterring.New,
 			(*linearreducescatterring.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterring.Shape {
-				return linearreducescatterring.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterring.Buffers {
-				return linearreducescatterring.Buffers(x)
-			}),
+			func(s shape) linearreducescatterring.Shape { return linearreducescatterring.Shape(s) },
+			func(x buffers) linearreducescatterring.Buffers { return linearreducescatterring.Buffers(x) }),
 		tuning.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New,
 			(*linearreducescatterringkernel.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatterringkernel.Shape {
-				return linearreducescatterringkernel.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatterringkernel.Buffers {
-				return linearreducescatterringkernel.Buffers(x)
-			}),
+			func(s shape) linearreducescatterringkernel.Shape { return linearreducescatterringkernel.Shape(s) },
+			func(x buffers) linearreducescatterringkernel.Buffers { return linearreducescatterringkernel.Buffers(x) }),
 		tuning.Other(&linearreducescattertiles.Program, linearreducescattertiles.New,
 			(*linearreducescattertiles.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescattertiles.Shape {
-				return linearreducescattertiles.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescattertiles.Buffers {
-				return linearreducescattertiles.Buffers(x)
-			}),
+			func(s shape) linearreducescattertiles.Shape { return linearreducescattertiles.Shape(s) },
+			func(x buffers) linearreducescattertiles.Buffers { return linearreducescattertiles.Buffers(x) }),
 		tuning.Other(&linearreducescatternccl.Program, linearreducescatternccl.New,
 			(*linearreducescatternccl.Plan).Bind,
-			func(s linearreducescatter.Shape) linearreducescatternccl.Shape {
-				return linearreducescatternccl.Shape(s)
-			},
-			func(x linearreducescatter.Buffers) linearreducescatternccl.Buffers {
-				return linearreducescatternccl.Buffers(x)
-			}),
+			func(s shape) linearreducescatternccl.Shape { return linearreducescatternccl.Shape(s) },
+			func(x buffers) linearreducescatternccl.Buffers { return linearreducescatternccl.Buffers(x) }),
 	}
 }

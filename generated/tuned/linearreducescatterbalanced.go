@@ -26,15 +26,17 @@ func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *tuni
 // no program calls.
 func schedulesOfLinearReduceScatterBalanced() []tuning.Candidate[linearreducescatterbalanced.Shape,
 	linearreducescatterbalanced.Buffers] {
-	return []tuning.Candidate[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]{
+	type shape = linearreducescatterbalanced.Shape
+	type buffers = linearreducescatterbalanced.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearreducescatterbalanced.Program, linearreducescatterbalanced.New,
 			(*linearreducescatterbalanced.Plan).Bind),
 		tuning.Other(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.New,
 			(*linearreducescatterbalancedoneshot.Plan).Bind,
-			func(s linearreducescatterbalanced.Shape) linearreducescatterbalancedoneshot.Shape {
+			func(s shape) linearreducescatterbalancedoneshot.Shape {
 				return linearreducescatterbalancedoneshot.Shape(s)
 			},
-			func(x linearreducescatterbalanced.Buffers) linearreducescatterbalancedoneshot.Buffers {
+			func(x buffers) linearreducescatterbalancedoneshot.Buffers {
 				return linearreducescatterbalancedoneshot.Buffers(x)
 			}),
 	}

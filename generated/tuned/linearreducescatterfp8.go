@@ -26,15 +26,13 @@ func NewLinearReduceScatterFP8(ctx context.Context, g *group.Group, t *tuning.Ta
 // program calls.
 func schedulesOfLinearReduceScatterFP8() []tuning.Candidate[linearreducescatterfp8.Shape,
 	linearreducescatterfp8.Buffers] {
-	return []tuning.Candidate[linearreducescatterfp8.Shape, linearreducescatterfp8.Buffers]{
+	type shape = linearreducescatterfp8.Shape
+	type buffers = linearreducescatterfp8.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearreducescatterfp8.Program, linearreducescatterfp8.New, (*linearreducescatterfp8.Plan).Bind),
 		tuning.Other(&linearreducescatterpacketsfp8.Program, linearreducescatterpacketsfp8.New,
 			(*linearreducescatterpacketsfp8.Plan).Bind,
-			func(s linearreducescatterfp8.Shape) linearreducescatterpacketsfp8.Shape {
-				return linearreducescatterpacketsfp8.Shape(s)
-			},
-			func(x linearreducescatterfp8.Buffers) linearreducescatterpacketsfp8.Buffers {
-				return linearreducescatterpacketsfp8.Buffers(x)
-			}),
+			func(s shape) linearreducescatterpacketsfp8.Shape { return linearreducescatterpacketsfp8.Shape(s) },
+			func(x buffers) linearreducescatterpacketsfp8.Buffers { return linearreducescatterpacketsfp8.Buffers(x) }),
 	}
 }

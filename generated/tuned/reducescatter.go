@@ -25,13 +25,15 @@ func NewReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table, s re
 // schedulesOfReduceScatter are the schedules to choose from. Of a function the linker leaves out what no program
 // calls.
 func schedulesOfReduceScatter() []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers] {
-	return []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers]{
+	type shape = reducescatter.Shape
+	type buffers = reducescatter.Buffers
+	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&reducescatter.Program, reducescatter.New, (*reducescatter.Plan).Bind),
 		tuning.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
-			func(s reducescatter.Shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
-			func(x reducescatter.Buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
+			func(s shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
+			func(x buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
 		tuning.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
-			func(s reducescatter.Shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
-			func(x reducescatter.Buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
+			func(s shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
+			func(x buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
 	}
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "47c7f8164734c16ded1579b1cdb5a7a7c146473fcf8628094bdb9e5358bd01c7",
+	Source:  "c3790a8ade0b44f84d9fbdb27e84ac2401f1f98b12e062b17d83b211faac2e98",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

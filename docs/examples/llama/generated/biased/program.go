@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "404172e9427669e35cb419052ed17f69a46aaca1c675eff1dca9829bd264ce98",
+	Hash:    "ed84d08d197e968620c33945c53141daaaf765acd3243c74df1b5d09e36a4fc0",
 	Proof:   "proven for D = 1..8, stamp fc0a245c864f9633",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

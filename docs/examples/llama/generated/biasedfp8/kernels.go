@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
+	Source:  "45effc26b05ce8cf35990655e41e8f22e03314215efbd548c9acfe13373896e5",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "5e5d4ae6cdec5b851de65b721df0c5ad328965b774552c27cc6b9b3effaa524c",
+	Hash:    "2f3b291764214f8349b239a91bddaf8102c8414da5653441974c6b207acfd28e",
 	Proof:   "proven for D = 1..8, stamp 0854fa404b546ce6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "4e7fc9561e692676ae20a263d5f76211af59fb10c8beee30f7001521fd8b580c",
+	Source:  "1b76e27d02ee9262f6a8e5e29edd62f91bfe6a1c9604812fea7305bffb57e9a0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "eca8248ee7bfd5280681325fb6821b067184fea7bbdf24ad40bcd20d63ddc95b",
+	Hash:    "9dd89eaaef1d614226952a68962cee7ddd241faae4e0849c1ba62437e24fa992",
 	Proof:   "proven for D = 1..8, stamp 41841aac0bed4330",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "d7fd050c75a89cbdf645640406dd96a7cc7c31198793ce5d4957d171b4d9b8db",
+	Source:  "5ea5d04023e8ca35cb5ded19f091724f99299f8e612c2742a1cca7551d6d5ae9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "9798367881121d8c0eae86ad27b4f984e478f96acd92d9fd49eb47bf6d5cb81b",
+	Hash:    "2e3d4374dd388df007be7e8f7672c4441356789b069d956eb7473e510b916253",
 	Proof:   "proven for D = 1..8, stamp 58e9d0f14dc4ff95",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
+	Source:  "d2d5f1bbf86fa899c9c167769a0feb733ae101795c64db75c8a8f4af5f039c6e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

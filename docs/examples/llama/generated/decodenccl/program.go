@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "8646c22152a1bafb85ac0d4cd19b1b8a0a1d0d201f2bb4b855fd7361d07d0b00",
+	Hash:    "e5e899123b36c3c2dbc1869c9e9909c29613e2d06a96791332dbe47bccf710f6",
 	Proof:   "proven for D = 1..8, stamp 7a01489d4cbf29e7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
+	Source:  "238aeec340f8f06bcf92b58395c235a63df9b5fd4b869365edd7995a038ae8dc",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "29c02c0b900c57d5e9e0f77830cee4bbc7d34db2301f74dbd70b4117386ef9c6",
+	Hash:     "5432725fd7a672061cb9dc8fa4eb512b66ae6bccc88ec79f0450b26c23c31666",
 	Proof:    "proven for D = 1..8, stamp cd7cdd9ed6d95e65",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "be0497a6802ee01cb029b29df3bc3e5ef257b6213f563959eb2f0be115c51527",
+	Source:  "cd992fc85a8b416dad27c72bf4c62afdf26ccb4a443c9b3e51bfe56650d9ca81",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

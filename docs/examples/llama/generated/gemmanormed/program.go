@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "0f12a127c63598869f30f5100a05ee46941c93346cf870eee1a565a2028443ab",
+	Hash:    "99804199229dc6e31a6bd32206f79f228057bc6adc6be9294fa97d939d791b76",
 	Proof:   "proven for D = 1..8, stamp 9c4a0834c35be9c1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

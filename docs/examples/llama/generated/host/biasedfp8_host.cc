@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5cb50bab73c08bf872ccd8da49d540655b137067f00ea02424ba89d68e457549
+// c62fb852b3dc1fd81e0071e406d2d21d49cedaa45074ee06bf570af07dcae856
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

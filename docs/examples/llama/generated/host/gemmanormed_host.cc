@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0ba16253a525362676c2ec46d3336afbec5604d0c2f014c5da179e8be1fb1559
+// ff3eee5f381716b4b732fbc8723554ae9e8cae7a2ab645ef38fed7fbaa0b18cf
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,29 +29,29 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "47c7f8164734c16ded1579b1cdb5a7a7c146473fcf8628094bdb9e5358bd01c7",
+	sim.Compiled("biased", "c3790a8ade0b44f84d9fbdb27e84ac2401f1f98b12e062b17d83b211faac2e98",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "1179fb4042baed028df06f00cb41d9b83cefeaabec9f23756970e6cb549e2e01",
+	sim.Compiled("biasedfp8", "45effc26b05ce8cf35990655e41e8f22e03314215efbd548c9acfe13373896e5",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "4e7fc9561e692676ae20a263d5f76211af59fb10c8beee30f7001521fd8b580c",
+	sim.Compiled("decode", "1b76e27d02ee9262f6a8e5e29edd62f91bfe6a1c9604812fea7305bffb57e9a0",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "d7fd050c75a89cbdf645640406dd96a7cc7c31198793ce5d4957d171b4d9b8db",
+	sim.Compiled("decodefp8", "5ea5d04023e8ca35cb5ded19f091724f99299f8e612c2742a1cca7551d6d5ae9",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "eb4259f8bd031c86726c4e0b30f17eecb0d3e010f126b7e3b061995497d789c5",
+	sim.Compiled("decodenccl", "d2d5f1bbf86fa899c9c167769a0feb733ae101795c64db75c8a8f4af5f039c6e",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "93a0d9452c196d01a38676fd2b2b8617f4e8e463dd9103f1f4af2bce27f0b14e",
+	sim.Compiled("gemma", "238aeec340f8f06bcf92b58395c235a63df9b5fd4b869365edd7995a038ae8dc",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "be0497a6802ee01cb029b29df3bc3e5ef257b6213f563959eb2f0be115c51527",
+	sim.Compiled("gemmanormed", "cd992fc85a8b416dad27c72bf4c62afdf26ccb4a443c9b3e51bfe56650d9ca81",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("normed", "983fe3f38d3e2394e02c31e835bd8b2d8c1a136400f334c2f0866f6fab07f122",
+	sim.Compiled("normed", "a926bd017fe8b51cdf90c34e802fad742ffbae00a7835150f866f11fd1984a21",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
+	sim.Compiled("normedfp8", "2ad024641d0f00ea1f0f86021f009cb72bd2f512906aec754dfe304b2f52ae0b",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
 		unsafe.Pointer(C.normedscaled_kernels))

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "983fe3f38d3e2394e02c31e835bd8b2d8c1a136400f334c2f0866f6fab07f122",
+	Source:  "a926bd017fe8b51cdf90c34e802fad742ffbae00a7835150f866f11fd1984a21",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "1402f95d66c7aeba47445942f395da878db4eebd6dfa596f3ef86a5cd30ce385",
+	Hash:    "0f58f4c9f5c5641c481c332e5239253237ecae4c1a3eafabe1a1520efabcbd4e",
 	Proof:   "proven for D = 1..8, stamp b804c6e6edc315d2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

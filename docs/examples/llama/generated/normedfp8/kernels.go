@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "c650e9c9e7c42ae1c4edc5fdfb912f8401c97783460ae7cf7e126fb3cc02dedb",
+	Source:  "2ad024641d0f00ea1f0f86021f009cb72bd2f512906aec754dfe304b2f52ae0b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "27fbf879c5a8ef1f9452e0d5f6ef9bfd19f3f7a78982855fb8bee2e56108bcb3",
+	Hash:    "7dfb6cfad1f1c80c1fb96059bc85239c9afa0221d54ff7f141acb58c0f1c7af0",
 	Proof:   "proven for D = 1..8, stamp 8858ca86a4726d10",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

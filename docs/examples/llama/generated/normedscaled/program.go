@@ -145,7 +145,7 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2, n3, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F, s.W
+	d, m, k, n, n2, w := b.Size(), s.M, s.K, s.N, s.N2, s.W
 	p := &Plan{Plan: b.Plan()}
 	p.bytesKey = s.Type.Bytes(m * (n2 / d))
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
@@ -156,6 +156,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsY8 = int64(k)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
+	s.declareMemory(b, p)
+	s.declareStreams(b, p)
+	s.declareWork(b, p)
+	b.Issue(p.issue)
+	return p
+}
+
+// declareMemory declares the buffers.
+func (s Shape) declareMemory(b *plan.Builder, p *Plan) {
+	d, m, k, n, n2, n3, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F, s.W
 	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
 	p.wq = b.Caller("Wq", int64(n/d*k))
 	p.wk = b.Caller("Wk", int64(n2/d*k))
@@ -194,6 +204,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
 	p.rlanded = b.Packets("Rlanded", "Rarrived", s.Type.Bytes(d*m*k))
 	p.clanded = b.Packets("Clanded", "Carrived", s.Type.Bytes(d*m*k))
+}
+
+// declareStreams declares the semaphores and streams.
+func (s Shape) declareStreams(b *plan.Builder, p *Plan) {}
+
+// declareWork declares the products, the kernels and the caller's own work.
+func (s Shape) declareWork(b *plan.Builder, p *Plan) {
+	d, m, k, n, n2, n3, f := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Of: driver.E4M3, Transposed: true,
@@ -205,8 +223,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true})
 	p.kernels = table.Declare(b, s.Type)
-	b.Issue(p.issue)
-	return p
 }
 
 // issue enqueues one run: the host program of doc.go, node by node.

@@ -168,6 +168,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsG8 = int64(f / d)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
+	s.declareMemory(b, p)
+	s.declareStreams(b, p)
+	s.declareWork(b, p)
+	b.Issue(p.issue)
+	return p
+}
+
+// declareMemory declares the buffers.
+func (s Shape) declareMemory(b *plan.Builder, p *Plan) {
+	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(k)))
 	p.wq = b.Caller("Wq", int64(n/d*k))
@@ -209,6 +219,11 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*k))
 	p.scaleX8gathered = b.Allocate("ScaleX8gathered", int64(4*m))
 	p.scaleY8gathered = b.Allocate("ScaleY8gathered", int64(4*m))
+}
+
+// declareStreams declares the semaphores and streams.
+func (s Shape) declareStreams(b *plan.Builder, p *Plan) {
+	d := b.Size()
 	p.x8ready = b.Semaphore("X8ready")
 	p.rfree = b.Semaphore("Rfree")
 	p.rarrived = b.Semaphore("Rarrived")
@@ -219,6 +234,11 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
+}
+
+// declareWork declares the products, the kernels and the caller's own work.
+func (s Shape) declareWork(b *plan.Builder, p *Plan) {
+	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n / d, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n2 / d, Type: s.Type, Of: driver.E4M3, Transposed: true,
@@ -230,14 +250,20 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: k, Type: s.Type, Of: driver.E4M3,
 		Transposed: true, RowScales: true})
 	p.kernels = table.Declare(b, s.Type)
-	b.Issue(p.issue)
-	return p
 }
 
-// issue enqueues one run: the host program of doc.go, node by node.
+// issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	r, d := q.Rank(), q.Size()
-	main := q.Main()
+	p.fillScaleX8(q)
+	p.fillScaleO8(q)
+	p.fillScaleY8(q)
+	p.fillCslots(q)
+	p.fillC(q)
+}
+
+// fillScaleX8 enqueues what fills X8 and ScaleX8.
+func (p *Plan) fillScaleX8(q *plan.Queue) {
+	d, main := q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
 	for i := 1; i < d; i++ {
@@ -254,7 +280,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read X8.
 	q.Post(main, p.x8ready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillScaleO8 enqueues what fills Query, Key, Value, ScaleX8gathered, X8gathered, O, O8 and ScaleO8.
+func (p *Plan) fillScaleO8(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Product("Linear", main, p.gemmQuery,
 		driver.Operands{C: p.query.At(int64(r) * p.chunkQuery), A: p.x8.At(0), B: p.wq.At(0), ScaleA: p.scaleX8.At(0),
@@ -295,7 +325,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	p.kernels.Function("quantise").Count(p.columnsO8).Make(q, main, p.o8.At(int64(r)*p.chunkO8), p.chunkO8,
 		p.o.At(int64(r)*p.chunkQuery), p.scaleO8.At(int64(r)*p.chunkScaleX8))
+}
 
+// fillScaleY8 enqueues what fills O8, ScaleO8, Rpartial, Rslots, R, Y8 and ScaleY8.
+func (p *Plan) fillScaleY8(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		p.kernels.Function("quantise").Count(p.columnsO8).Make(q, p.work[i], p.o8.At(int64(peer)*p.chunkO8), p.chunkO8,
@@ -337,7 +371,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Peers may read Y8.
 	q.Post(main, p.y8ready)
 	q.Synchronize(p.copy, main)
+}
 
+// fillCslots enqueues what fills U, G, G8, ScaleG8, ScaleY8gathered, Y8gathered, Cpartial and Cslots.
+func (p *Plan) fillCslots(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	// Own rows, in place.
 	q.Product("Linear", main, p.gemmU,
 		driver.Operands{C: p.u.At(int64(r) * p.chunkU), A: p.y8.At(0), B: p.up.At(0), ScaleA: p.scaleY8.At(0),
@@ -379,7 +417,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Product("Linear", main, p.gemmCpartial,
 		driver.Operands{C: p.cslots.At(int64(r) * p.chunkA), A: p.g8.At(int64(r) * p.chunkG8), B: p.down.At(0),
 			ScaleA: p.scaleG8.At(int64(r) * p.chunkScaleX8), ScaleB: p.scaleDown.At(0)})
+}
 
+// fillC enqueues what fills Cslots and C.
+func (p *Plan) fillC(q *plan.Queue) {
+	r, d, main := q.Rank(), q.Size(), q.Main()
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
