@@ -12,30 +12,27 @@
 //	  Codes  e2m1 [DIDx(D), M/D, N] times Scales
 //	  Scales e4m3 [DIDx(D), M/D, N/16]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By copy engine
+//	Codes by Pull: By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [DIDx(D), M/D, N] by M/(4*D)*N;  Codes e2m1 [DIDx(D), M/D, N] times Scales by M/(4*D)*N
-//	        Scales e4m3 [DIDx(D), M/D, N/16] by M/(4*D)*(N/16);  C [Stream(D), M/D, N] by M/(4*D)*N
-//	plan:   Codesgathered e2m1 [D, M/D, N] by M/(4*D)*N;  Scalesgathered e4m3 [D, M/D, N/16] by M/(4*D)*(N/16)
+//	caller: A [DIDx(D), M/D, N];  Codes e2m1 [DIDx(D), M/D, N] times Scales;  Scales e4m3 [DIDx(D), M/D, N/16]
+//	        C [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(Codes, Scales, arena)                              # once
-//	work[4..4*D-1]: Synchronize(main)
-//	for p in 4:
-//	  main:          Apply quantisefp4(Codes[p], Scales[p], A[p]) of rows of 16 by kernel
-//	  main:          Post ready[p] -> every peer                               # peers may read a part of Codes
-//	  for i in 1..D-1:  peer = (r + i) % D
-//	    work[4*i + p]: Synchronize(main);  Wait ready[p] <- peer
-//	    work[4*i + p]: Set(Scalesgathered[4*peer + p], Scales@peer[p])
-//	    work[4*i + p]: Set(Codesgathered[4*peer + p], Codes@peer[p])
-//	    work[4*i + p]: Apply dequantise(C[4*peer + p], Codesgathered[4*peer + p], Scalesgathered[4*peer + p]) of rows
-//	        of 16 by kernel
-//	main:   Apply dequantise(C[4*r..4*r+3], Codes, Scales) of rows of 16 by kernel  # own rows, in place
-//	main:   Synchronize(work[4..4*D-1]);  Post read -> every peer;  Wait read[every peer]
+//	work[1..D-1]: Synchronize(main)
+//	main:   Apply quantisefp4(Codes, Scales, A) of rows of 16 by kernel;  Post ready -> every peer
+//	  # peers may read Codes
+//	work[1..D-1]: Synchronize(main)
+//	main:   Apply dequantise(C[r], Codes, Scales) of rows of 16 by kernel      # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Wait ready[peer]
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Apply dequantise(C[peer], Codes@peer, Scales@peer) of rows of 16 by kernel
+//	main:   Synchronize(work[1..D-1]);  Post read -> every peer;  Wait read[every peer]
 //	  # Codes may be overwritten afterwards
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations. The kernels are in
-// allgatherfp4.cu. Functions: quantisefp4 of Codes, dequantise(Scales) of C by a kernel of its own.
+// Copies between ranks go by kernels and signals by stream memory operations. The kernels are in allgatherfp4.cu.
+// Functions: quantisefp4 of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 9a1aa06fa7091f22.
+// Proof: proven for D = 1..8, stamp fed27ba41c93e799.
 package allgatherfp4

@@ -12,30 +12,26 @@
 //	  Codes  e4m3 [DIDx(D), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D), M/D]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By copy engine
+//	Codes by Pull: By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [DIDx(D), M/D, N] by M/(4*D)*N;  Codes e4m3 [DIDx(D), M/D, N] times Scales by M/(4*D)*N
-//	        Scales fp32 [DIDx(D), M/D] by M/(4*D);  C [Stream(D), M/D, N] by M/(4*D)*N
-//	plan:   Codesgathered e4m3 [D, M/D, N] by M/(4*D)*N;  Scalesgathered fp32 [D, M/D] by M/(4*D)
+//	caller: A [DIDx(D), M/D, N];  Codes e4m3 [DIDx(D), M/D, N] times Scales;  Scales fp32 [DIDx(D), M/D]
+//	        C [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(Codes, Scales, arena)                              # once
-//	work[4..4*D-1]: Synchronize(main)
-//	for p in 4:
-//	  main:          Apply quantise(Codes[p], Scales[p], A[p]) of rows of N by kernel
-//	  main:          Post ready[p] -> every peer                               # peers may read a part of Codes
-//	  for i in 1..D-1:  peer = (r + i) % D
-//	    work[4*i + p]: Synchronize(main);  Wait ready[p] <- peer
-//	    work[4*i + p]: Set(Scalesgathered[4*peer + p], Scales@peer[p])
-//	    work[4*i + p]: Set(Codesgathered[4*peer + p], Codes@peer[p])
-//	    work[4*i + p]: Apply dequantise(C[4*peer + p], Codesgathered[4*peer + p], Scalesgathered[4*peer + p]) of rows
-//	        of N by kernel
-//	main:   Apply dequantise(C[4*r..4*r+3], Codes, Scales) of rows of N by kernel  # own rows, in place
-//	main:   Synchronize(work[4..4*D-1]);  Post read -> every peer;  Wait read[every peer]
+//	work[1..D-1]: Synchronize(main)
+//	main:   Apply quantise(Codes, Scales, A) of rows of N by kernel;  Post ready -> every peer  # peers may read Codes
+//	work[1..D-1]: Synchronize(main)
+//	main:   Apply dequantise(C[r], Codes, Scales) of rows of N by kernel       # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Wait ready[peer]
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Apply dequantise(C[peer], Codes@peer, Scales@peer) of rows of N by kernel
+//	main:   Synchronize(work[1..D-1]);  Post read -> every peer;  Wait read[every peer]
 //	  # Codes may be overwritten afterwards
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations. The kernels are in
+// Copies between ranks go by kernels and signals by stream memory operations. The kernels are in
 // allgatherquantised.cu. Functions: quantise of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 0569033291e850c6.
+// Proof: proven for D = 1..8, stamp 79d57c2693ea1aad.
 package allgatherquantised

@@ -15,11 +15,11 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "afb9a5f20a4eff2c4cef6b0cc6c4251fdb3886c54db84acf0b70634befe584c2",
-	Proof:   "proven for D = 1..8, stamp 0569033291e850c6",
+	Hash:    "486536c4e660992e378d610031e2d84a2ead545e0826cee7d47c7ed20707b756",
+	Proof:   "proven for D = 1..8, stamp 79d57c2693ea1aad",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
-	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}},
+	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16},
 	Code:    &code,
 }
@@ -55,16 +55,14 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA       int64 // bytes of M/(4*D)*N elements
-	chunkCodes   int64 // bytes of M/(4*D)*N elements of a byte
-	chunkScales  int64 // bytes of M/(4*D) elements of 4 bytes
+	bytesCodes   int64 // bytes of M/D*N elements of a byte
+	chunkA       int64 // bytes of M/D*N elements
 	columnsCodes int64 // columns of a row
 
-	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
-	read                                               *plan.Semaphore
-	ready                                              []*plan.Semaphore
-	work                                               []*plan.Stream
-	kernels                                            *kernels.Set
+	a, codes, scales, c *plan.Buffer
+	ready, read         *plan.Semaphore
+	work                []*plan.Stream
+	kernels             *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -86,20 +84,17 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (4 * d) * n)
-	p.chunkCodes = int64(m / (4 * d) * n)
-	p.chunkScales = int64(4 * (m / (4 * d)))
+	p.bytesCodes = int64(m / d * n)
+	p.chunkA = s.Type.Bytes(m / d * n)
 	p.columnsCodes = int64(n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*n))
 	p.codes = b.Written(b.Shared("Codes", int64(m/d*n)))
 	p.scales = b.Written(b.Shared("Scales", int64(4*(m/d))))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.codesgathered = b.Allocate("Codesgathered", int64(m*n))
-	p.scalesgathered = b.Allocate("Scalesgathered", int64(4*m))
-	p.ready = b.Semaphores("ready", 4)
+	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.work = b.Streams("work", 4, 4*d, driver.Low)
+	p.work = b.Streams("work", 1, d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -109,35 +104,33 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	for i := 4; i < 4*d; i++ {
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
+	p.kernels.Function("quantise").Count(p.columnsCodes).Make(q, main, p.codes.At(0), p.bytesCodes, p.a.At(0),
+		p.scales.At(0))
+
+	// Peers may read Codes.
+	q.Post(main, p.ready)
+	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
-	for part := range 4 {
-		p.kernels.Function("quantise").Count(p.columnsCodes).Make(q, main, p.codes.At(int64(part)*p.chunkCodes),
-			p.chunkCodes, p.a.At(int64(part)*p.chunkA), p.scales.At(int64(part)*p.chunkScales))
+	// Own rows, in place.
+	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.At(int64(r)*p.chunkA), p.chunkA,
+		p.codes.At(0), p.scales.At(0))
 
-		// Peers may read a part of Codes.
-		q.Post(main, p.ready[part])
-
-		for i := 1; i < d; i++ {
-			peer := (r + i) % d
-			q.Synchronize(p.work[4*i+part], main)
-			q.Wait(p.work[4*i+part], p.ready[part], peer)
-			q.Set(p.work[4*i+part], p.scalesgathered.At(int64(4*peer+part)*p.chunkScales),
-				p.scales.Peer(peer, int64(part)*p.chunkScales), p.chunkScales)
-			q.Set(p.work[4*i+part], p.codesgathered.At(int64(4*peer+part)*p.chunkCodes),
-				p.codes.Peer(peer, int64(part)*p.chunkCodes), p.chunkCodes)
-			p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, p.work[4*i+part],
-				p.c.At(int64(4*peer+part)*p.chunkA), p.chunkA, p.codesgathered.At(int64(4*peer+part)*p.chunkCodes),
-				p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))
-		}
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		q.Wait(p.work[i], p.ready, peer)
 	}
 
-	// Own rows, in place.
-	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.At(int64(4*r)*p.chunkA), 4*p.chunkA,
-		p.codes.At(0), p.scales.At(0))
-	for i := 4; i < 4*d; i++ {
+	for i := 1; i < d; i++ {
+		peer := (r + i) % d
+		p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, p.work[i], p.c.At(int64(peer)*p.chunkA),
+			p.chunkA, p.codes.Peer(peer, 0), p.scales.Peer(peer, 0))
+	}
+	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 

@@ -18,5 +18,5 @@ var AllGatherFP4 = schedule.Schedule{
 		{Out: "Codes", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.QuantiseFP4()}},
 		{Out: "C", In: []string{"Codes"}, Index: "...->...", Then: []schedule.Func{schedule.Dequantise("Scales")}},
 	},
-	Moves: []schedule.Move{{Of: "Codes", Way: schedule.Pull{Parts: 4, WithStep: true}}},
+	Moves: []schedule.Move{{Of: "Codes", Way: schedule.Pull{WithStep: true, By: "kernel copies"}}},
 }
