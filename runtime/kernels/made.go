@@ -48,15 +48,11 @@ const (
 // Makes reports whether the kernel makes elements by a function.
 func (k Kernel) Makes() bool { return k.Made != nil }
 
-// narrowing is the compute capability from which on an instruction narrows to eight bits.
-const narrowing = 89
-
-// Narrows reports whether the function makes elements of eight bits, or scales of them.
-func (k Kernel) Narrows() bool { return k.Makes() && k.Made.narrows() }
-
-func (m *Made) narrows() bool {
-	eight := func(t driver.Type) bool { return t == driver.E4M3 || t == driver.E5M2 }
-	return eight(m.Type) || eight(m.Scales) || slices.ContainsFunc(m.Then, func(m Made) bool { return m.narrows() })
+// Narrows reports whether the function makes elements of eight bits or fewer, by an instruction of capability 8.9.
+func (k Kernel) Narrows() bool {
+	return k.Makes() && slices.ContainsFunc(append([]Made{*k.Made}, k.Made.Then...), func(m Made) bool {
+		return m.Type.Valid() && m.Type.Saturates()
+	})
 }
 
 // Rowed reports whether the function has to know how long a row is, which its first number then says.

@@ -241,7 +241,7 @@ func (t *Table) Code() []driver.Kernel {
 		for _, typ := range types {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.At.Size, Row: Row{l, typ}}
 			if k.Makes() {
-				code.Form = k.Made.Form()
+				code.Form, code.Function = k.Made.Form(), k.Made.Word
 			}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks
@@ -249,11 +249,8 @@ func (t *Table) Code() []driver.Kernel {
 			if k.Lands() {
 				code.Blocks = plan.MostPacketBlocks
 			}
-			if k.Makes() {
-				code.Function = k.Made.Word
-			}
 			if k.Narrows() {
-				code.From = narrowing
+				code.From = 89
 			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability

@@ -17,7 +17,7 @@ var AllGatherBlocksFP8 = inBlocks(s.DIDx(s.D), s.E4M3, s.FP32, 128, s.Quantise()
 // inBlocks gathers rows that travel as codes of a type, with a scale for each block of so many columns.
 func inBlocks(spread s.Split, codes, scales s.Type, columns int64, quantise s.Func) s.Schedule {
 	rows := s.Dim(s.M, spread)
-	made, moves := s.Dim(s.M, s.Stream(s.D)), codesInParts
+	made, moves := s.Dim(s.M, s.Stream(s.D)), codesRead
 	if spread.Uneven {
 		made, moves = s.Dim(s.M), nil
 	}

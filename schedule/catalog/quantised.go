@@ -29,12 +29,12 @@ var AllGatherQuantised = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
 	},
 	Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
-	Moves: codesInParts,
+	Moves: codesRead,
 }
 
-// codesInParts has a part of the codes travel while the next is made and the one before it is widened, each on a stream
-// of its own, so that the start of a copy is not waited for.
-var codesInParts = []s.Move{{Of: "Codes", Way: s.Pull{Parts: 4, WithStep: true}}}
+// codesRead has the kernel that widens read a peer's codes where they lie, so that they cross the link once and no
+// memory holds them here.
+var codesRead = []s.Move{{Of: "Codes", Way: s.Pull{WithStep: true, By: s.KernelCopies}}}
 
 // AllGatherQuantisedPackets is AllGatherQuantised whose ranks send scales and codes as packets, by a kernel each, and
 // read all rows together. Choose it where AllGatherPackets is chosen, up to a megabyte or two a rank.

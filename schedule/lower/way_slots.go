@@ -26,6 +26,8 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	switch {
 	case d.edge.Carrier.Fused && (s.toAll || !s.outward()):
 		return d.noKernel("By")
+	case w.Parts > 1 && d.chunks > 0:
+		return d.refusal("Parts", leave, "the rows of %s leave in batches", s.sums)
 	case s.given != "" && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.sums)
 	case s.given != "" && w.Equal:
