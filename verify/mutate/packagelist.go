@@ -66,21 +66,19 @@ var Packages = []PackageMutant{
 	{Package: "invariantmlp", File: "program.go", Text: "rows whose bits change with their number", Edits: []Edit{
 		{"Transposed: true, InOrder: true})", "Transposed: true})"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
-		{"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))",
-			"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales+4))"}}},
-	{Package: "allgatherquantised", File: "program.go", Text: "a part that travels before it is made", Edits: []Edit{
-		{"		q.Post(main, p.ready[part])\n", ""}, {"		p.kernels.Function(\"quantise\")",
-			"		q.Post(main, p.ready[part])\n		p.kernels.Function(\"quantise\")"}}},
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
+	{Package: "allgatherquantised", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{
+		{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
+			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
 	{Package: "allreducenormquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"		p.scales.At(0)).Packets(", "		p.scales.At(4)).Packets("}}},
 	{Package: "allgatherfp4", File: "program.go", Text: "scales of the next block", Edits: []Edit{
-		{"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))",
-			"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales+1))"}}},
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 1))"}}},
 	{Package: "allgatherfp4", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
-		{"p.scales.Peer(peer, int64(part)*", "p.scales.Peer((peer+1)%d, int64(part)*"}}},
-	{Package: "allgatherfp4", File: "program.go", Text: "codes that travel before they are made", Edits: []Edit{
-		{"		q.Post(main, p.ready[part])\n", ""}, {"		p.kernels.Function(\"quantisefp4\")",
-			"		q.Post(main, p.ready[part])\n		p.kernels.Function(\"quantisefp4\")"}}},
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer((peer+1)%d, 0))"}}},
+	{Package: "allgatherfp4", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{
+		{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantisefp4\")",
+			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantisefp4\")"}}},
 	{Package: "allgatherfp4", File: "program.go", Text: "blocks of 32", Edits: []Edit{
 		{"p.kernels.Function(\"quantisefp4\").Count(16)", "p.kernels.Function(\"quantisefp4\").Count(32)"}}},
 	{Package: "allgathervfp4", File: "program.go", Text: "a byte for each code", Edits: []Edit{
@@ -92,8 +90,7 @@ var Packages = []PackageMutant{
 			"		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), " +
 			"p.scalesgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
-		{"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales))",
-			"p.scalesgathered.At(int64(4*peer+part)*p.chunkScales+4))"}}},
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
 		{"p.scales.Peer(peer, 0), p.chunkScales)", "p.scales.Peer((peer+1)%d, 0), p.chunkScales)"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "blocks of 256", Edits: []Edit{

@@ -120,11 +120,10 @@ func TestTooEarly(t *testing.T) {
 	}
 }
 
-// TestAccumulated: a gradient is added to the one before, in its memory, and comes elsewhere before that.
+// TestAccumulated: what is exchanged is added to what lies where it goes, and comes elsewhere before that.
 func TestAccumulated(t *testing.T) {
-	f := gradient("A[M N] B[M/D K] C[N K] C0[N K]")
-	f.Ops[0].Then = []s.Func{s.Add("C0")}
-	f.Tensors[3].Within = "C"
+	f := of("A[D/D D M] C[D D/D M] C0[D D/D M]", s.Copy("C", "A", s.Add("C0")))
+	f.Tensors[2].Within = "C"
 	d := declared{form: f, verdict: served}
 	if _, err := d.holds(t); err != nil {
 		t.Fatal(err)
