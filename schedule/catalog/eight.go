@@ -35,8 +35,8 @@ var LinearReduceScatterFP8 = s.Schedule{
 	Ops:     product,
 }
 
-// LinearReduceScatterPacketsFP8 is LinearReduceScatterPackets of operands of eight bits with a scale for each row. Choose
-// it where LinearReduceScatterPackets is chosen.
+// LinearReduceScatterPacketsFP8 is LinearReduceScatterPackets of operands of eight bits with a scale for each row.
+// Choose it where LinearReduceScatterPackets is chosen.
 var LinearReduceScatterPacketsFP8 = s.Schedule{
 	Tensors: LinearReduceScatterFP8.Tensors,
 	Ops:     product,

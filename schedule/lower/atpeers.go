@@ -50,7 +50,8 @@ func (x copiesOfRows) look(s hostir.Step) {
 }
 
 // each rebuilds the steps of a list of nodes; f has the nodes ahead of a step in its round.
-func (x copiesOfRows) each(list, ahead []hostir.Node, f func(s hostir.Step, ahead []hostir.Node) hostir.Step) (out []hostir.Node) {
+func (x copiesOfRows) each(list, ahead []hostir.Node,
+	f func(s hostir.Step, ahead []hostir.Node) hostir.Step) (out []hostir.Node) {
 	for i, n := range list {
 		if s, ok := n.(hostir.Step); ok {
 			out = append(out, f(s, slices.Concat(ahead, list[:i])))

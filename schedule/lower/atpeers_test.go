@@ -48,7 +48,8 @@ func TestAtPeers(t *testing.T) {
 					reads++
 				}
 			})
-			if _, held := p.Buffer("Hgathered"); copies != test.copies || reads != 1-test.copies || held != (copies > 0) {
+			_, held := p.Buffer("Hgathered")
+			if copies != test.copies || reads != 1-test.copies || held != (copies > 0) {
 				t.Errorf("%d copies of peers' rows and %d formulas that read them there, memory for copies: %v", copies,
 					reads, held)
 			}
