@@ -13,16 +13,12 @@ without fast accumulation, which ovgen does not ask for either; what quantises f
     second   70B's second layer: product and reduce-scatter
     gather   an all-gather of 8192 and of 128 rows of 7168 columns, quantised ahead of it and widened behind
 """
-from job import Job, dist, local_rank, torch  # first: it sets variables that CUDA reads
-
-import argparse
-import sys
+from job import dist, torch  # first: it sets variables that CUDA reads
 
 import peers
 import products
 import small
 from ours import ovgen
-from window import Window
 
 ROWS = (128, 512, 1024, 2048, 4096, 8192)
 SIZES = ((8192, 7168), (128, 7168))  # rows of all ranks, and columns, of table gather
@@ -178,32 +174,5 @@ def gather(job, group, rounds):
         small.report(job, f"all-gather {m} x {n}", point, rounds)
 
 
-def main():
-    f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    f.add_argument("--library", required=True, help="the libovgen.so of the catalog")
-    f.add_argument("--tables", default=",".join(TABLES), help=f"with commas, of {', '.join(TABLES)}")
-    f.add_argument("--rounds", type=int, default=11, help="measured rounds (11)")
-    o = f.parse_args()
-    tables = o.tables.split(",")
-    if set(tables) - set(TABLES) or o.rounds < 1:
-        sys.exit(f"eight.py: --tables has {', '.join(TABLES)}, and --rounds is positive")
-    job = Job(alone=True)
-    job.window = Window(job, WINDOW)
-    group = ovgen.Group(ovgen.Library(o.library), device=local_rank(), arena_bytes=ARENA)
-    if job.rank == 0:
-        print(f"# torch {torch.__version__}, {job.ranks} ranks, NVLink multicast off; us a call in a graph of "
-              f"{small.CALLS}, median of the slowest rank over {o.rounds} rounds", flush=True)
-        print(f"# NCCL's symmetric window: {job.window}", flush=True)
-    for table in tables:
-        TABLES[table](job, group, o.rounds)
-    if job.rank == 0:
-        print(peers.tally(job.tried))
-    group.close()
-    job.window.close()
-    dist.destroy_process_group()
-
-
-TABLES = {"first": first, "second": second, "gather": gather}
-
 if __name__ == "__main__":
-    main()
+    small.main(__doc__, {"first": first, "second": second, "gather": gather}, 11, ARENA, WINDOW)

@@ -29,7 +29,6 @@ import ctypes
 import itertools
 import random
 import statistics
-import sys
 
 import ours
 import peers
@@ -42,7 +41,6 @@ WARM = 3  # calls of each variant before it is captured
 LARGE = 256 << 20  # bytes of weights that take turns, so that no cache keeps one until its next turn
 SLEEP = 400_000  # cycles, in which the host enqueues the graph
 WINDOW = 64 << 20  # bytes, for the buffers of NCCL at one point
-TABLES = ("reduce", "linear", "gather", "qkv", "scatter")
 
 
 class Plain(ctypes.Structure):
@@ -329,25 +327,25 @@ def scatter(job, group, rounds):
         report(job, f"8B fc2 {m}", point, rounds)
 
 
-def main():
-    f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(doc, tables, rounds, arena, window):
+    """Measures tables, functions by their names, with an arena of ovgen and a window of NCCL of so many bytes."""
+    f = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     f.add_argument("--library", required=True, help="the libovgen.so of the catalog")
-    f.add_argument("--tables", default=",".join(TABLES), help=f"with commas, of {', '.join(TABLES)}")
-    f.add_argument("--rounds", type=int, default=15, help="measured rounds (15)")
+    f.add_argument("--tables", default=",".join(tables), help=f"with commas, of {', '.join(tables)}")
+    f.add_argument("--rounds", type=int, default=rounds, help=f"measured rounds ({rounds})")
     o = f.parse_args()
-    tables = o.tables.split(",")
-    if set(tables) - set(TABLES) or o.rounds < 1:
-        sys.exit(f"small.py: --tables has {', '.join(TABLES)}, and --rounds is positive")
+    chosen = o.tables.split(",")
+    if set(chosen) - set(tables) or o.rounds < 1:
+        f.error(f"--tables has {', '.join(tables)}, and --rounds is positive")
     job = Job(alone=True)
-    job.window = Window(job, WINDOW)
-    group = ovgen.Group(ovgen.Library(o.library), device=local_rank(), arena_bytes=1 << 29)
+    job.window = Window(job, window)
+    group = ovgen.Group(ovgen.Library(o.library), device=local_rank(), arena_bytes=arena)
     if job.rank == 0:
-        print(f"# torch {torch.__version__}, {job.ranks} ranks; us a call in a graph of {CALLS}, "
-              "median of the slowest rank over "
-              f"{o.rounds} rounds", flush=True)
+        print(f"# torch {torch.__version__}, {job.ranks} ranks, NVLink multicast off; us a call in a graph of {CALLS}, "
+              f"median of the slowest rank over {o.rounds} rounds", flush=True)
         print(f"# NCCL's symmetric window: {job.window}", flush=True)
-    for table in tables:
-        globals()[table](job, group, o.rounds)
+    for table in chosen:
+        tables[table](job, group, o.rounds)
     if job.rank == 0:
         print(peers.tally(job.tried))
     group.close()
@@ -356,4 +354,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, {"reduce": reduce, "linear": linear, "gather": gather, "qkv": qkv, "scatter": scatter}, 15, 1 << 29,
+        WINDOW)
