@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,23 +37,32 @@ func TestPutsNeedNVLink(t *testing.T) {
 
 // A kernel that was made for other GPUs is refused before anything is loaded.
 func TestKernelsNeedTheirGPU(t *testing.T) {
-	program := *toyProgram
-	program.Code = &driver.Code{Name: "toy", Kernels: []driver.Kernel{{Name: "any"}, {Name: "its", Only: 90},
-		{Name: "other", Only: 100}}}
-	inWorld(t, 1, sim.Config{}, nil, func(w *world) {
-		w.each(func(r int) {
-			b := Build(w.groups[r], &program, "kernels")
-			b.Kernel("any")
-			b.Kernel("its")
-			b.Kernel("other")
-			_, err := b.Finish(w.Context(), func(*Queue) {})
-			if wrong := new(CapabilityError); !errors.As(err, &wrong) ||
-				*wrong != (CapabilityError{Program: "toy", Kernel: "other", Needs: 100, Have: 90}) ||
-				!strings.Contains(err.Error(), "capability 10.0 alone, and this one has 9.0") {
-				w.Errorf("rank %d: %v", r, err)
-			}
+	fine := []driver.Kernel{{Name: "any"}, {Name: "its", Only: 90}, {Name: "since", From: 89}}
+	for _, test := range []struct {
+		other driver.Kernel
+		later bool
+		says  string
+	}{
+		{driver.Kernel{Name: "other", Only: 100}, false, "capability 10.0 alone, and this one has 9.0"},
+		{driver.Kernel{Name: "other", From: 100}, true, "capability 10.0 or later, and this one has 9.0"},
+	} {
+		program := *toyProgram
+		program.Code = &driver.Code{Name: "toy", Kernels: append(slices.Clone(fine), test.other)}
+		inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+			w.each(func(r int) {
+				b := Build(w.groups[r], &program, "kernels")
+				for _, k := range program.Code.Kernels {
+					b.Kernel(k.Name)
+				}
+				_, err := b.Finish(w.Context(), func(*Queue) {})
+				if wrong := new(CapabilityError); !errors.As(err, &wrong) ||
+					*wrong != (CapabilityError{"toy", "other", 100, 90, test.later}) ||
+					!strings.Contains(err.Error(), test.says) {
+					w.Errorf("rank %d: %v", r, err)
+				}
+			})
 		})
-	})
+	}
 }
 
 // small is a driver of a device with a few multiprocessors.
