@@ -17,9 +17,9 @@ var AllGatherBlocksFP8 = inBlocks(s.DIDx(s.D), s.E4M3, s.FP32, 128, s.Quantise()
 // inBlocks gathers rows that travel as codes of a type, with a scale for each block of so many columns.
 func inBlocks(spread s.Split, codes, scales s.Type, columns int64, quantise s.Func) s.Schedule {
 	rows := s.Dim(s.M, spread)
-	made, moves := s.Dim(s.M, s.Stream(s.D)), codesRead
+	made := s.Dim(s.M, s.Stream(s.D))
 	if spread.Uneven {
-		made, moves = s.Dim(s.M), nil
+		made = s.Dim(s.M)
 	}
 	return s.Schedule{
 		Tensors: []s.Tensor{
@@ -29,7 +29,7 @@ func inBlocks(spread s.Split, codes, scales s.Type, columns int64, quantise s.Fu
 			{Name: "C", Axes: []s.Axis{made, s.Dim(s.N)}},
 		},
 		Ops:   []s.Op{s.Copy("Codes", "A", quantise), s.Copy("C", "Codes", s.Dequantise("Scales"))},
-		Moves: moves,
+		Moves: codesRead,
 	}
 }
 

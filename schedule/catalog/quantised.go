@@ -83,7 +83,8 @@ var AllGatherVQuantised = s.Schedule{
 		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M, bounded)}, Type: s.FP32},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
-	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	Moves: codesRead,
 }
 
 // AllToAllFP8 is AllToAll of rows of eight bits, e4m3 with a scale for each row: rank p gets part p of every rank's

@@ -37,8 +37,8 @@ func (x copiesOfRows) look(s hostir.Step) {
 	reads, writes := s.Views()
 	w, copies := s.Do.(hostir.Copy)
 	carrier := x.EdgeOf(s).Carrier
-	if b, _ := x.Buffer(w.To.Buffer); copies && b.Owner == hostir.Plan && b.Counts.IsZero() && carrier.Copies &&
-		!carrier.Fused && !w.From.Peer.IsZero() {
+	if b, _ := x.Buffer(w.To.Buffer); copies && b.Owner == hostir.Plan && carrier.Copies && !carrier.Fused &&
+		!w.From.Peer.IsZero() {
 		x.copied[b.Name], writes = true, nil
 	}
 	if s.Kind() == hostir.ApplyKind {

@@ -83,12 +83,8 @@ var Packages = []PackageMutant{
 		{"p.kernels.Function(\"quantisefp4\").Count(16)", "p.kernels.Function(\"quantisefp4\").Count(32)"}}},
 	{Package: "allgathervfp4", File: "program.go", Text: "a byte for each code", Edits: []Edit{
 		{"b.Uneven(p.codes, int64(n/2),", "b.Uneven(p.codes, int64(n),"}}},
-	{Package: "allgathervfp4", File: "program.go", Text: "last run's scales", Edits: []Edit{
-		{"		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), " +
-			"p.scalesgathered.Size(peer))\n", ""},
-		{"	q.Post(p.copy, p.read)\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n" +
-			"		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), " +
-			"p.scalesgathered.Size(peer))\n	}\n	q.Post(p.copy, p.read)\n"}}},
+	{Package: "allgathervfp4", File: "program.go", Text: "the own rank's scales", Edits: []Edit{
+		{"p.scales.Peer(peer, 0))", "p.scales.At(0))"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
 		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
@@ -99,14 +95,10 @@ var Packages = []PackageMutant{
 		{"BlockScales: true", "RowScales: true"}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
-	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{
-		{"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))",
-			"p.scales.Peer(peer, 0), p.scalesgathered.Size((peer+1)%d))"}}},
-	{Package: "allgathervquantised", File: "program.go", Text: "scales ahead of the word of their codes", Edits: []Edit{
-		{"		q.Wait(p.copy, p.ready, peer)\n		q.Set(p.copy, p.scalesgathered.Part(peer), " +
-			"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))\n",
-			"		q.Set(p.copy, p.scalesgathered.Part(peer), " +
-				"p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))\n		q.Wait(p.copy, p.ready, peer)\n"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer((peer+1)%d, 0))"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "rows that are read ahead of their word", Edits: []Edit{
+		{"q.Wait(p.work[i], p.ready, peer)", "q.Wait(main, p.ready, peer)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many rows made as the own rank has", Edits: []Edit{
 		{"p.c.Part(peer), p.c.Size(peer),", "p.c.Part(peer), p.c.Size(r),"}}},
 	{Package: "alltoallfp8", File: "program.go", Text: "scales for the rank behind", Edits: []Edit{
