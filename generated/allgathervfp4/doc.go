@@ -11,7 +11,7 @@
 //	  Codes  e2m1 [DIDx(D, uneven, at most P), M/D, N] times Scales
 //	  Scales e4m3 [DIDx(D, uneven, at most P), M/D, N/16]
 //	  C      [M, N]
-//	Codes by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -19,25 +19,21 @@
 //	        Codes e2m1 [DIDx(D, uneven, at most P), M/D, N] times Scales by N times count[q] of at most P*N
 //	        Scales e4m3 [DIDx(D, uneven, at most P), M/D, N/16] by N/16 times count[q] of at most P*(N/16)
 //	        C [M, N] by N times count[c] of at most M*N
-//	plan:   Codesgathered e2m1 [M, N] by N times count[c] of at most M*N
-//	        Scalesgathered e4m3 [M, N/16] by N/16 times count[c] of at most M*(N/16)
 //	New:    ShareMemHandles(Codes, Scales, arena)                              # once
-//	copy, work[1..D-1]: Synchronize(main)
+//	work[1..D-1]: Synchronize(main)
 //	main:   Apply quantisefp4(Codes, Scales, A) of rows of 16 by kernel;  Post ready -> every peer
 //	  # peers may read Codes
-//	copy:   Synchronize(main)
+//	work[1..D-1]: Synchronize(main)
 //	main:   Apply dequantise(C[r], Codes, Scales) of rows of 16 by kernel      # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Scalesgathered[peer], Scales@peer)
-//	  copy:    Set(Codesgathered[peer], Codes@peer)
-//	  work[i]: Synchronize(copy)
+//	  work[i]: Wait ready[peer]
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Apply dequantise(C[peer], Codesgathered[peer], Scalesgathered[peer]) of rows of 16 by kernel
-//	copy:   Post read -> every peer;  Wait read[every peer]                    # Codes may be overwritten afterwards
-//	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
+//	  work[i]: Apply dequantise(C[peer], Codes@peer, Scales@peer) of rows of 16 by kernel
+//	main:   Synchronize(work[1..D-1]);  Post read -> every peer;  Wait read[every peer]
+//	  # Codes may be overwritten afterwards
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations. The kernels are in
-// allgathervfp4.cu. Functions: quantisefp4 of Codes, dequantise(Scales) of C by a kernel of its own.
+// Copies between ranks go by kernels and signals by stream memory operations. The kernels are in allgathervfp4.cu.
+// Functions: quantisefp4 of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp c9a0cc5a54afb850.
+// Proof: proven for D = 1..8, stamp 5e97ddd69d1964fc.
 package allgathervfp4

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "0629b11afb3d053204820518edb4bf943ecd658dad5405efa3fb7a3e47684be2",
-	Proof:   "proven for D = 1..8, stamp c9a0cc5a54afb850",
+	Hash:    "482f01e464485dfae5cd83a62634bbdaf10da1e5f79e356cb629272480773c03",
+	Proof:   "proven for D = 1..8, stamp 5e97ddd69d1964fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Divides: []plan.Divide{{Extent: "N", By: "16"}},
@@ -58,11 +58,10 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
-	ready, read                                        *plan.Semaphore
-	copy                                               *plan.Stream
-	work                                               []*plan.Stream
-	kernels                                            *kernels.Set
+	a, codes, scales, c *plan.Buffer
+	ready, read         *plan.Semaphore
+	work                []*plan.Stream
+	kernels             *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -102,17 +101,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.c, s.Type.Bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.codesgathered = b.Allocate("Codesgathered", int64(m*n/2))
-	b.Uneven(p.codesgathered, int64(n/2), b.Size(), func(_, c int) int {
-		return c
-	})
-	p.scalesgathered = b.Allocate("Scalesgathered", int64(m*(n/16)))
-	b.Uneven(p.scalesgathered, int64(n/16), b.Size(), func(_, c int) int {
-		return c
-	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -123,7 +113,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
@@ -131,32 +120,28 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Peers may read Codes.
 	q.Post(main, p.ready)
-	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 
 	// Own rows, in place.
 	p.kernels.Function("dequantise").Count(16).Make(q, main, p.c.Part(r), p.c.Size(r), p.codes.At(0), p.scales.At(0))
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
-		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))
-		q.Set(p.copy, p.codesgathered.Part(peer), p.codes.Peer(peer, 0), p.codesgathered.Size(peer))
-		q.Synchronize(p.work[i], p.copy)
+		q.Wait(p.work[i], p.ready, peer)
 	}
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		p.kernels.Function("dequantise").Count(16).Make(q, p.work[i], p.c.Part(peer), p.c.Size(peer),
-			p.codesgathered.Part(peer), p.scalesgathered.Part(peer))
+			p.codes.Peer(peer, 0), p.scales.Peer(peer, 0))
 	}
-
-	// Codes may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Wait(p.copy, p.read)
-
-	// Join.
-	q.Synchronize(main, p.copy)
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+
+	// Codes may be overwritten afterwards.
+	q.Post(main, p.read)
+	q.Wait(main, p.read)
 }

@@ -11,7 +11,7 @@
 //	  Codes  e4m3 [DIDx(D, uneven, at most P), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D, uneven, at most P), M/D]
 //	  C      [M, N]
-//	Codes by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -19,24 +19,20 @@
 //	        Codes e4m3 [DIDx(D, uneven, at most P), M/D, N] times Scales by N times count[q] of at most P*N
 //	        Scales fp32 [DIDx(D, uneven, at most P), M/D] by 1 times count[q] of at most P
 //	        C [M, N] by N times count[c] of at most M*N
-//	plan:   Codesgathered e4m3 [M, N] by N times count[c] of at most M*N
-//	        Scalesgathered fp32 [M] by 1 times count[c] of at most M
 //	New:    ShareMemHandles(Codes, Scales, arena)                              # once
-//	copy, work[1..D-1]: Synchronize(main)
+//	work[1..D-1]: Synchronize(main)
 //	main:   Apply quantise(Codes, Scales, A) of rows of N by kernel;  Post ready -> every peer  # peers may read Codes
-//	copy:   Synchronize(main)
+//	work[1..D-1]: Synchronize(main)
 //	main:   Apply dequantise(C[r], Codes, Scales) of rows of N by kernel       # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Scalesgathered[peer], Scales@peer)
-//	  copy:    Set(Codesgathered[peer], Codes@peer)
-//	  work[i]: Synchronize(copy)
+//	  work[i]: Wait ready[peer]
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Apply dequantise(C[peer], Codesgathered[peer], Scalesgathered[peer]) of rows of N by kernel
-//	copy:   Post read -> every peer;  Wait read[every peer]                    # Codes may be overwritten afterwards
-//	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
+//	  work[i]: Apply dequantise(C[peer], Codes@peer, Scales@peer) of rows of N by kernel
+//	main:   Synchronize(work[1..D-1]);  Post read -> every peer;  Wait read[every peer]
+//	  # Codes may be overwritten afterwards
 //
-// Copies between ranks go by the copy engine and signals by stream memory operations. The kernels are in
+// Copies between ranks go by kernels and signals by stream memory operations. The kernels are in
 // allgathervquantised.cu. Functions: quantise of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp d6711992562ced6c.
+// Proof: proven for D = 1..8, stamp 288ddbfe517d1645.
 package allgathervquantised

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "92d2236da896ea22e5be6720d08e02db1943c956add6709155c2d171f5a20d32",
-	Proof:   "proven for D = 1..8, stamp d6711992562ced6c",
+	Hash:    "e71132c0a4445a55ecaab504e7a72f4175d95f90a38808b571e4b813e5104d59",
+	Proof:   "proven for D = 1..8, stamp 288ddbfe517d1645",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16},
@@ -59,11 +59,10 @@ type Plan struct {
 
 	columnsCodes int64 // columns of a row
 
-	a, codes, scales, c, codesgathered, scalesgathered *plan.Buffer
-	ready, read                                        *plan.Semaphore
-	copy                                               *plan.Stream
-	work                                               []*plan.Stream
-	kernels                                            *kernels.Set
+	a, codes, scales, c *plan.Buffer
+	ready, read         *plan.Semaphore
+	work                []*plan.Stream
+	kernels             *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -104,17 +103,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.c, s.Type.Bytes(n), b.Size(), func(_, c int) int {
 		return c
 	})
-	p.codesgathered = b.Allocate("Codesgathered", int64(m*n))
-	b.Uneven(p.codesgathered, int64(n), b.Size(), func(_, c int) int {
-		return c
-	})
-	p.scalesgathered = b.Allocate("Scalesgathered", int64(4*m))
-	b.Uneven(p.scalesgathered, int64(4), b.Size(), func(_, c int) int {
-		return c
-	})
 	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
-	p.copy = b.Stream("copy", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -125,7 +115,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
@@ -134,7 +123,9 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Peers may read Codes.
 	q.Post(main, p.ready)
-	q.Synchronize(p.copy, main)
+	for i := 1; i < d; i++ {
+		q.Synchronize(p.work[i], main)
+	}
 
 	// Own rows, in place.
 	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.Part(r), p.c.Size(r), p.codes.At(0),
@@ -142,25 +133,19 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
-		q.Set(p.copy, p.scalesgathered.Part(peer), p.scales.Peer(peer, 0), p.scalesgathered.Size(peer))
-		q.Set(p.copy, p.codesgathered.Part(peer), p.codes.Peer(peer, 0), p.codesgathered.Size(peer))
-		q.Synchronize(p.work[i], p.copy)
+		q.Wait(p.work[i], p.ready, peer)
 	}
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, p.work[i], p.c.Part(peer), p.c.Size(peer),
-			p.codesgathered.Part(peer), p.scalesgathered.Part(peer))
+			p.codes.Peer(peer, 0), p.scales.Peer(peer, 0))
 	}
-
-	// Codes may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Wait(p.copy, p.read)
-
-	// Join.
-	q.Synchronize(main, p.copy)
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+
+	// Codes may be overwritten afterwards.
+	q.Post(main, p.read)
+	q.Wait(main, p.read)
 }

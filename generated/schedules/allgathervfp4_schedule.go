@@ -22,4 +22,5 @@ var AllGatherVFP4 = schedule.Schedule{
 		{Out: "Codes", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.QuantiseFP4()}},
 		{Out: "C", In: []string{"Codes"}, Index: "...->...", Then: []schedule.Func{schedule.Dequantise("Scales")}},
 	},
+	Moves: []schedule.Move{{Of: "Codes", Way: schedule.Pull{WithStep: true, By: "kernel copies"}}},
 }

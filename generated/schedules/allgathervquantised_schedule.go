@@ -22,4 +22,5 @@ var AllGatherVQuantised = schedule.Schedule{
 		{Out: "Codes", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 		{Out: "C", In: []string{"Codes"}, Index: "...->...", Then: []schedule.Func{schedule.Dequantise("Scales")}},
 	},
+	Moves: []schedule.Move{{Of: "Codes", Way: schedule.Pull{WithStep: true, By: "kernel copies"}}},
 }
