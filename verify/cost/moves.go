@@ -19,6 +19,9 @@ func (st *stream) carry(o ops.Op, done func()) {
 	}
 }
 
+// fillLink is how many blocks fill a link.
+const fillLink = 16
+
 // move is a copy or a sum by kernel: each block moves an equal share, as fast as
 // memory or the links let it, and leaves its multiprocessor, unless the launch has more to
 // move.
@@ -55,7 +58,7 @@ func (st *stream) move(o ops.Op, done func()) {
 			}
 			parts++
 			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction,
-				limit: s.m.KernelLink * fraction, done: part})
+				limit: s.m.KernelLink * min(1, float64(n)/fillLink), done: part})
 		}
 		s.after(s.l.Visible+local*fraction/s.m.Memory, part)
 	}
