@@ -53,7 +53,7 @@ var scaleKernels = []KernelMutant{
 	{File: "device/scaledsum.h", Text: "one scale for all units of a thread",
 		Old: "(unsigned)(i + u * stride) / wide]", New: "(unsigned)i / wide]"},
 	{File: "device/scaledsum.h", Text: "codes added as they are", Old: "f_mul(element(v[j][u], k), scale[j][u])",
-		New: "element(v[j][u], k)"},
+		New: "f_mul(element(v[j][u], k), 0.0f * scale[j][u] + 1.0f)"},
 	{File: "device/scaledsum.h", Text: "a term rounded before it is added",
 		Old: "f_mul(element(v[j][u], k), scale[j][u])",
 		New: "To::widen(To::narrow(x[u][k] + f_mul(element(v[j][u], k), scale[j][u]))) - x[u][k]"},

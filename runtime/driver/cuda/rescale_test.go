@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/base64"
 	"math"
 	"os"
@@ -38,14 +39,21 @@ func TestRescalePTX(t *testing.T) {
 	}
 }
 
+// rescaleSource is what TestRescale compiles: embedded, so that a mutant of it is compiled in its place.
+//
+//go:embed rescale.cu
+var rescaleSource []byte
+
 // TestRescale runs the kernel on the host, over sums of which none is equal to another, and finds what lies behind the
 // result untouched.
 func TestRescale(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("no g++ here, and the kernel is compiled for the host")
 	}
-	program := filepath.Join(t.TempDir(), "rescale")
-	build := exec.Command("g++", "-std=c++17", "-O1", "-o", program, "testdata/rescale.cc")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "rescale")
+	must(t, os.WriteFile(program+".cu", rescaleSource, 0o600))
+	build := exec.Command("g++", "-std=c++17", "-O1", "-I"+dir, "-I.", "-o", program, "testdata/rescale.cc")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}

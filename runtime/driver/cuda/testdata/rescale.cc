@@ -5,7 +5,7 @@
 namespace of_host {
 typedef unsigned long long u64;
 #include "../../../../templates/device/host.h"
-#include "../rescale.cu"
+#include "rescale.cu"
 }
 #undef threadIdx
 #undef blockIdx
