@@ -12,8 +12,8 @@ const (
 	// CopyEngine lets the copy engine copy and stream memory operations signal: the
 	// multiprocessors are left to the products.
 	CopyEngine = "copy engine"
-	// KernelCopies are copies by kernels, which start sooner; stream memory operations signal. What a kernel of formulas
-	// alone reads, on the stream of the copy, is not copied: that kernel reads it at the peer.
+	// KernelCopies are copies by kernels, which start sooner; stream memory operations signal. What a kernel of
+	// formulas alone reads, on the stream of the copy, is not copied: that kernel reads it at the peer.
 	KernelCopies = "kernel copies"
 	// KernelSignals are signals by kernels; the copy engine copies.
 	KernelSignals = "kernel signals"
