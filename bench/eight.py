@@ -41,8 +41,9 @@ def codes(job, *shape):
     return torch.empty(shape, device=job.device).uniform_(-GREATEST, GREATEST).to(E4M3)
 
 
-def widened(c, scale=SCALE):
-    return (c.float() * scale).bfloat16()
+def widened(c):
+    """The numbers in 16 bits that codes stand for."""
+    return (c.float() * SCALE).bfloat16()
 
 
 def scales(job, n):

@@ -14,13 +14,13 @@ var (
 	Packets = catalog.AllGatherQuantisedPackets
 )
 
-// Engine has the copy engine bring codes, in so many parts.
+// In Engine1 and Engine4 the copy engine brings codes, in one part and in four.
 var (
 	Engine1 = quantised(s.Pull{})
 	Engine4 = quantised(s.Pull{Parts: 4, WithStep: true})
 )
 
-// Read has the kernel that widens read the codes at the peer, in so many parts.
+// In Read1 to Read8 the kernel that widens reads the codes at the peer, in one part to eight.
 var (
 	Read1 = quantised(s.Pull{WithStep: true, By: s.KernelCopies})
 	Read2 = quantised(s.Pull{Parts: 2, WithStep: true, By: s.KernelCopies})
@@ -28,7 +28,7 @@ var (
 	Read8 = quantised(s.Pull{Parts: 8, WithStep: true, By: s.KernelCopies})
 )
 
-// ReadSignals has kernels signal too.
+// In ReadSignals kernels signal, too.
 var ReadSignals = quantised(s.Pull{WithStep: true, By: s.Kernels})
 
 // Fours are of four bits.

@@ -32,7 +32,7 @@ type item struct {
 	fills   []string
 }
 
-// issue are the functions of a run: issue, and those that it calls where it is longer than a screen.
+// issue writes the functions of a run: issue alone, or issue and the sections that it calls.
 func (u *unit) issue() ([]section, error) {
 	if err := u.findProducts(); err != nil {
 		return nil, err
