@@ -21,8 +21,8 @@ export GOGC    ?= off
 export GOMEMLIMIT ?= 1GiB
 
 .DEFAULT_GOAL := help
-.PHONY: help run verify test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
-  gpu-build gpu-test example
+.PHONY: help run verify test tests check checks vetted cross rename renamed generate toolchain tools mutants bench \
+  soak fuzz vuln gpu-build gpu-test example
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,16 +42,27 @@ verify: ## generated code is current, and four ranks compute every schedule in e
 	$(GO) run ./cmd/ovgen diff -o docs/examples/llama/generated ./docs/examples/llama/schedules
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
-# The test of generated/programs runs what each generated package's own test does, linked once instead of for each.
-# make check has vetted, and tested imports; some tests wait for more than they work. Check and renamed both build
-# ovgen, and would compile the standard library twice at the same time.
+# Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
+# Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
+# for more than they work. The longest tests start first. That of generated/programs runs what each generated package's
+# own test does, linked once instead of for each, and make checks tests imports.
+LONGEST := ./generated/programs ./cmd/ovgen ./verify/served ./templates ./docs/examples/llama
 test: ## make check, make renamed and all tests
 	$(GO) build -o /dev/null ./cmd/ovgen
-	@$(MAKE) --no-print-directory -j2 check renamed
-	$(GO) test -p 4 -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v -e /generated/ -e /internal/imports)
+	@$(MAKE) --no-print-directory -j3 renamed checks tests
 
-check: tools ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
+tests: tools vetted
+	$(GO) test -p 3 -timeout 10m $(LONGEST) $$($(GO) list ./... | grep -v -e /generated/ -e /internal/imports)
+
+check: checks ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
+	@echo "what seven packages enqueue is what was proven (make test: all)"
+	@$(GO) test ./verify/record
+
+checks: tools vetted
 	@GO="$(GO)" bash .ci/check
+
+vetted:
+	$(GO) vet ./...
 
 # On each system all packages and their tests must compile, even where none can run.
 CROSS := GOOS=linux,GOARCH=amd64 GOOS=linux,GOARCH=arm64 GOOS=darwin,GOARCH=arm64

@@ -28,10 +28,13 @@ type Shape struct {
 // Symbols of a shape: each of the first three has a flag of the command line.
 var Symbols = schedule.Extents()
 
-// At is the field of a symbol.
+// At is the field of a symbol. The fields stand in the order of Symbols.
 func (s *Shape) At(e schedule.Extent) *int {
-	return map[schedule.Extent]*int{schedule.M: &s.M, schedule.K: &s.K, schedule.N: &s.N, schedule.N2: &s.N2,
-		schedule.N3: &s.N3, schedule.F: &s.F, schedule.W: &s.W, schedule.P: &s.P}[e]
+	i := slices.Index(Symbols, e)
+	if i < 0 {
+		return nil
+	}
+	return [...]*int{&s.M, &s.K, &s.N, &s.N2, &s.N3, &s.F, &s.W, &s.P}[i]
 }
 
 // Sized is the shape whose symbols have these values.

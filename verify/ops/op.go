@@ -195,7 +195,7 @@ func (w Word) String() string { return string(w.append(nil)) }
 // String is "read A@2+0 64B".
 func (u Use) String() string { return string(u.append(nil)) }
 
-// String prints all fields but the node in one line.
+// String prints all fields but the node and its step in one line: equal texts are equal operations.
 func (o Op) String() string { return string(o.append(nil)) }
 
 // The prover prints every operation of every list, so text is appended to one slice of bytes.
@@ -241,6 +241,12 @@ func (o Op) append(b []byte) []byte {
 	}
 	for _, width := range o.Heads {
 		b = strconv.AppendInt(append(b, ", heads of "...), width, 10)
+	}
+	for _, lies := range o.Lies {
+		b = append(append(b, ", an operand "...), lies...)
+	}
+	if o.LeavesScales {
+		b = append(b, ", leaving scales"...)
 	}
 	if o.Launch != "" {
 		b = append(append(b, " in "...), o.Launch...)
