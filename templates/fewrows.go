@@ -5,6 +5,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
+	"ovgen/runtime/kernels"
 )
 
 // FewRows are the kernels of products of few rows, or by weights of eight bits, which share their code.
@@ -28,6 +29,14 @@ func (d Device) Early() bool {
 	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Early })
 }
 
+// boxes says that some of them copy boxes.
+func (d Device) boxes() bool {
+	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Boxes })
+}
+
+// Only90 says that the package's kernels use instructions of compute capability 9.0 alone.
+func (d Device) Only90() bool { return d.boxes() || d.any(kernels.Kernel.Multiplies) }
+
 // fewRows are the parts of the .cu with them, where the package has them: their code, and the kernels of each kind.
 func (d Device) fewRows() (parts []Part) {
 	for _, narrow := range []bool{false, true} {
@@ -35,8 +44,12 @@ func (d Device) fewRows() (parts []Part) {
 			parts = append(parts, Part{"fewkernels.cu.tmpl", FewRows{list, fewrows.Types(d.Table.Types)}})
 		}
 	}
+	before := []Part{{"fewrows.cu.tmpl", nil}}
+	if d.boxes() {
+		before = append(before, Part{"fewboxes.cu.tmpl", fewrows.Types(d.Table.Types)})
+	}
 	if len(parts) > 0 {
-		parts = append([]Part{{"fewrows.cu.tmpl", nil}}, parts...)
+		parts = append(before, parts...)
 	}
 	return parts
 }
@@ -45,7 +58,11 @@ func (d Device) fewRows() (parts []Part) {
 func (d Device) hostFewRows() (list []HostKernel) {
 	for _, k := range d.FewRows {
 		for _, t := range fewrows.Types(d.Table.Types) {
-			list = append(list, HostKernel{k.Name(t), "fewrows"})
+			params := "fewrows"
+			if k.Boxes {
+				params = "fewboxes"
+			}
+			list = append(list, HostKernel{k.Name(t), params})
 		}
 	}
 	return list

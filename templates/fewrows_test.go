@@ -14,10 +14,21 @@ var allFewRows = slices.Concat(fewrows.Kernels, fewrows.Narrow)
 
 // TestFewRows runs products of few rows in the simulator's engine.
 func TestFewRows(t *testing.T) {
+	runFewRows(t, allFewRows)
+}
+
+// TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits.
+func TestFewRowsOfBoxes(t *testing.T) {
+	runFewRows(t, slices.Concat(fewrows.Kernels.Early(), fewrows.Narrow), "-DBOXES=true")
+}
+
+// runFewRows runs kernels of both kinds of weights.
+func runFewRows(t *testing.T, list fewrows.Family, flags ...string) {
+	t.Helper()
 	d := device()
-	d.FewRows = allFewRows
+	d.FewRows = list
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
-	if out := build(t, d.checked(), "fewrows", append([]string{"-O2"}, aligned...)...); out != "" {
+	if out := build(t, d.checked(), "fewrows", slices.Concat([]string{"-O2"}, aligned, flags)...); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 )
 
 // TestHopper runs the products of the tensor cores as they are in the .cu, on a host's stand-in for what the
@@ -31,6 +32,26 @@ func TestHopper(t *testing.T) {
 			"scatter2_bf16", "scatter3_bf16")
 		flags = append(flags, "-DALL")
 	}
+	if out, err := onCores(t, d, names, "hopper", flags...); err != nil || out != "" {
+		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
+	}
+}
+
+// TestFewBoxes runs products of few rows by the tensor cores in the same way.
+func TestFewBoxes(t *testing.T) {
+	d := device()
+	d.FewRows = fewrows.Kernels.Early()
+	d.Table.Types = []driver.Type{driver.BF16}
+	names := []string{"fewrows16_bf16", "fewrows64_bf16"}
+	flags := []string{"-O1", "-Wno-unused-parameter", "-Wno-clobbered", "-Wno-psabi"}
+	if out, err := onCores(t, d, names, "fewboxes", flags...); err != nil || out != "" {
+		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
+	}
+}
+
+// onCores compiles kernels with a program for a host that stands in for the instructions, and runs it.
+func onCores(t *testing.T, d tested, names []string, name string, flags ...string) (string, error) {
+	t.Helper()
 	c := d.checked().only(t, names)
 	dir := c.write(t)
 	for _, name := range append(d.Headers(), "check.cu") {
@@ -42,7 +63,12 @@ func TestHopper(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		host, err := instructions(string(source))
+		text := string(source)
+		if name == "fewrows.h" { // its kernels are not run here
+			text, _, _ = strings.Cut(text, "#else  // the tensor cores")
+			text = strings.Replace(text, "#if defined(OVGEN_HOST) || defined(OVGEN_LOOPS)", "", 1)
+		}
+		host, err := instructions(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -50,10 +76,7 @@ func TestHopper(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	program := compile(t, dir, "hopper", flags...)
-	if out, err := run(t, program); err != nil || out != "" {
-		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
-	}
+	return run(t, compile(t, dir, name, flags...))
 }
 
 var (

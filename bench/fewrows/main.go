@@ -96,20 +96,24 @@ func (g *gpu) checks() error {
 	return nil
 }
 
+// early says that a variant's launches may start early.
+func early(name string) bool { return strings.HasPrefix(name, "early") }
+
 // load loads the kernels of a file.
 func (g *gpu) load(file string) error {
 	ptx, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	list, early := slices.Concat(fewrows.Kernels, fewrows.Narrow), strings.HasPrefix(filepath.Base(file), "early")
-	if early {
+	name := strings.TrimSuffix(filepath.Base(file), ".ptx")
+	list := slices.Concat(fewrows.Kernels, fewrows.Narrow)
+	if early(name) {
 		list = list.Early()
 	}
 	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(list.Code([]driver.Type{driver.BF16, driver.FP16}),
-		driver.Kernel{Name: "read", Params: 24, Early: early})}
+		driver.Kernel{Name: "read", Params: 24, Early: early(name)})}
 	m, err := g.ModuleLoadData(code)
-	g.names = append(g.names, strings.TrimSuffix(filepath.Base(file), ".ptx"))
+	g.names = append(g.names, name)
 	g.modules = append(g.modules, m)
 	return err
 }

@@ -54,29 +54,48 @@ func (p product) weight(turn int) driver.Ptr {
 	return p.b + driver.Ptr(int64(turn%p.weights)*p.bytes())
 }
 
-// own enqueues the product by a variant's kernel.
-func (g *gpu) own(variant int, p product, turn int) error {
+// family are the kernels of a variant.
+func (g *gpu) family(variant int, of driver.Type) fewrows.Family {
 	family := fewrows.Kernels
-	if p.Of != 0 {
+	if of != 0 {
 		family = fewrows.Narrow
 	}
-	k := family.Of(p.M)
-	return g.launch(variant, k.Name(p.Type), k.Blocks(p.M, p.N, g.Properties().Multiprocessors), fewrows.Threads,
-		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0,
-		uint64(p.scale), uint64(p.N))
+	if early(g.names[variant]) {
+		return family.Early()
+	}
+	return family
+}
+
+// own enqueues the product by a variant's kernel.
+func (g *gpu) own(variant int, p product, turn int) error {
+	k := g.family(variant, p.Of).Of(p.M)
+	blocks := k.Blocks(p.M, p.N, g.Properties().Multiprocessors)
+	x := fewrows.Boxed{Params: fewrows.Params{To: p.c, Rows: uint64(p.M), Depth: uint64(p.K), Columns: uint64(p.N),
+		A: p.a, B: p.weight(turn), Scale: p.scale, Scales: uint64(p.N)}}
+	if !k.Boxes {
+		return g.launch(variant, k.Name(p.Type), blocks, k.Threads(), unsafe.Pointer(&x.Params))
+	}
+	var err error
+	x.Box(k, p.Type, blocks, func(to *driver.TensorMap, m driver.TensorMapDesc) {
+		err = errors.Join(err, g.TensorMapEncodeTiled(to, m))
+	})
+	if err != nil {
+		return err
+	}
+	return g.launch(variant, k.Name(p.Type), blocks, k.Threads(), unsafe.Pointer(&x))
 }
 
 // read enqueues a variant's read of the weight.
 func (g *gpu) read(variant int, p product, turn int) error {
-	return g.launch(variant, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)),
-		uint64(p.bytes()/16), uint64(p.c))
+	x := []uint64{uint64(p.weight(turn)), uint64(p.bytes() / 16), uint64(p.c)}
+	return g.launch(variant, "read", 2*g.Properties().Multiprocessors, 512, unsafe.Pointer(&x[0]))
 }
 
-func (g *gpu) launch(variant int, kernel string, grid, block int, params ...uint64) error {
+func (g *gpu) launch(variant int, kernel string, grid, block int, params unsafe.Pointer) error {
 	f, err := g.ModuleGetFunction(g.modules[variant], kernel)
 	if err != nil {
 		return err
 	}
 	dim := func(n int) driver.Dim3 { return driver.Dim3{X: uint32(n), Y: 1, Z: 1} }
-	return g.LaunchKernel(f, dim(grid), dim(block), g.stream, unsafe.Pointer(&params[0]))
+	return g.LaunchKernel(f, dim(grid), dim(block), g.stream, params)
 }

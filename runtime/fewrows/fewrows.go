@@ -19,6 +19,7 @@ type Kernel struct {
 	Beside int  // blocks that have room on a multiprocessor
 	Narrow bool // the weight has eight bits, e4m3
 	Early  bool // it may start, and read the weight, before the launch before it has ended
+	Boxes  bool // by instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
 }
 
 // Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns,
@@ -46,19 +47,38 @@ func (f Family) UpTo(rows int) Family {
 	return slices.DeleteFunc(slices.Clone(f), func(k Kernel) bool { return k.Rows > rows })
 }
 
-// Early are the same kernels, which read their weight ahead of the end of the launch before. One of 16 rows whose
-// blocks share multiprocessors does not: where it has few blocks, those of the next launch take room of theirs, and it
-// took 1.4 times as long.
+// boxes make as many stages as a multiprocessor has room for.
+var boxes = map[int]Kernel{
+	16: {Rows: 16, Parts: boxParts, Ahead: 11, Beside: 1, Early: true, Boxes: true},
+	32: {Rows: 32, Parts: boxParts, Ahead: 9, Beside: 1, Early: true, Boxes: true},
+	64: {Rows: 64, Parts: boxParts, Ahead: 6, Beside: 1, Early: true, Boxes: true},
+}
+
+// Early are the same kernels, which read their weight ahead of the end of the launch before, or ones with Boxes for as
+// many rows. One of 16 rows whose blocks share multiprocessors does not: where it has few blocks, those of the next
+// launch take room of theirs, and it took 1.4 times as long.
 func (f Family) Early() Family {
 	early := slices.Clone(f)
 	for i, k := range f {
-		early[i].Early = k.Rows == 8 || k.Beside == 1
+		if boxed, ok := boxes[k.Rows]; ok && !k.Narrow {
+			early[i] = boxed
+		} else {
+			early[i].Early = k.Rows == 8 || k.Beside == 1
+		}
 	}
 	return early
 }
 
 // Threads of a block.
-const Threads = 256
+func (k Kernel) Threads() int {
+	if k.Boxes {
+		return 192
+	}
+	return threads
+}
+
+// threads of a block without Boxes.
+const threads = 256
 
 // deep and wide are what the depth and the columns are multiples of.
 const deep, wide = 256, 64
@@ -111,16 +131,22 @@ func (k Kernel) Groups() int { return k.Rows / 8 }
 // Shared is the memory of a block: the units of 16 bytes that its threads have in each step. Beside 16 bytes of codes
 // are two units of a row.
 func (k Kernel) Shared() int {
+	if k.Boxes {
+		return k.boxShared()
+	}
 	rows := k.Groups()
 	if k.Narrow {
 		rows *= 2
 	}
-	return k.Ahead * (2*k.Parts + rows) * Threads * 16
+	return k.Ahead * (2*k.Parts + rows) * threads * 16
 }
 
 // Blocks of a launch: no more than run at the same time, nor than there are parts, which they share out.
 func (k Kernel) Blocks(rows, columns, multiprocessors int) int {
 	parts := (columns + 15) / 16 * ((rows + k.Rows - 1) / k.Rows)
+	if k.Boxes {
+		return cluster * max(1, min(parts, multiprocessors/cluster))
+	}
 	return max(1, min(parts, k.Beside*multiprocessors))
 }
 
@@ -138,9 +164,12 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
 			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
-				Early: k.Early, Row: Row{typ, k.Narrow}}
+				Early: k.Early, Row: Row{typ, k.Narrow, k.Boxes}}
 			if k.Early {
 				code.From = 90
+			}
+			if k.Boxes {
+				code.Params, code.Cluster, code.Only = int(unsafe.Sizeof(Boxed{})), cluster, 90
 			}
 			list = append(list, code)
 		}
@@ -148,17 +177,18 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	return list
 }
 
-// Row is the Row of a driver.Kernel here: the type of its elements, and whether the weight has eight bits.
+// Row is the Row of a driver.Kernel here: the type of its elements, whether the weight has eight bits, and whether its
+// parameters are Boxed.
 type Row struct {
-	Type   driver.Type
-	Narrow bool
+	Type          driver.Type
+	Narrow, Boxes bool
 }
 
 // Set is the kernels of a family that one plan launches.
 type Set struct {
 	family  Family
 	kernels []*plan.Kernel // as the family lists them; none where the plan's type has none
-	params  Params         // of the launch that is being enqueued
+	params  Boxed          // of the launch that is being enqueued
 }
 
 // Declare tells a builder of a plan which kernels it launches.
@@ -198,9 +228,14 @@ func (s *Set) launch(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, p Para
 		return
 	}
 	k := s.family.Of(d.M)
-	s.params = p
+	blocks := k.Blocks(d.M, d.N, q.Multiprocessors())
+	s.params.Params = p
 	s.params.Rows, s.params.Depth, s.params.Columns = uint64(d.M), uint64(d.K), uint64(d.N)
-	q.Launch(on, s.kernels[slices.Index(s.family, k)],
-		driver.Dim3{X: uint32(k.Blocks(d.M, d.N, q.Multiprocessors())), Y: 1, Z: 1},
-		driver.Dim3{X: Threads, Y: 1, Z: 1}, unsafe.Pointer(&s.params))
+	params := unsafe.Pointer(&s.params.Params)
+	if k.Boxes {
+		params = unsafe.Pointer(&s.params)
+		s.params.Box(k, d.Type, blocks, func(to *driver.TensorMap, m driver.TensorMapDesc) { q.TensorMap(to, m) })
+	}
+	q.Launch(on, s.kernels[slices.Index(s.family, k)], driver.Dim3{X: uint32(blocks), Y: 1, Z: 1},
+		driver.Dim3{X: uint32(k.Threads()), Y: 1, Z: 1}, params)
 }

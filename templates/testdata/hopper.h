@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -81,6 +82,7 @@ struct Meeting { unsigned here, turn; };
 struct Warp {
   Meeting all;
   struct { unsigned x[4], at; } given[2][32];
+  std::vector<std::function<void()>> stored;  // in other blocks, by its lanes
 };
 
 struct Block {
@@ -114,6 +116,7 @@ struct Fiber {
   std::function<bool()> ready;
   bool over;
   unsigned until;  // the turn that it waits for, or 0
+  unsigned met;  // the turn of its cluster's meeting when it arrived
   Launch *launch;
   Block *block;
   unsigned thread, of, grid;
@@ -329,11 +332,20 @@ HERE void ptx_mov_u32(unsigned &out, unsigned x) { out = x; }
 HERE void ptx_setp_eq_u32(unsigned &out, unsigned a, unsigned b) { out = a == b; }
 HERE void ptx_selp_u32(unsigned &out, unsigned a, unsigned b, unsigned p) { out = p ? a : b; }
 HERE void ptx_mapa_shared__cluster_u32(unsigned &out, unsigned at, unsigned rank) { out = at | rank << 24; }
-HERE void ptx_barrier_cluster_arrive_relaxed_aligned() {}
-HERE void ptx_barrier_cluster_wait_aligned()
+HERE void ptx_barrier_cluster_arrive_relaxed_aligned()
 {
   Launch &l = *me->launch;
-  join(l.clusters[me->of / l.cluster], l.cluster * l.threads);
+  Meeting &m = l.clusters[me->of / l.cluster];
+  me->met = m.turn;
+  join(m, l.cluster * l.threads, false);
+}
+HERE void ptx_griddepcontrol_wait() { pause_here(); }
+HERE void ptx_griddepcontrol_launch_dependents() {}
+HERE void ptx_barrier_cluster_wait_aligned()
+{
+  const Launch &l = *me->launch;
+  const Meeting &m = l.clusters[me->of / l.cluster];
+  await([&m, met = me->met] { return m.turn != met; });
 }
 HERE void ptx_mbarrier_init_shared__cta_b64(unsigned at, unsigned arrivals)
 {
@@ -353,6 +365,41 @@ HERE void ptx_mbarrier_try_wait_parity_shared__cta_b64(unsigned &over, unsigned 
   Mbarrier &m = barrier_at(*me->block, at);
   await([&m, parity] { return (m.phase & 1) != parity; });
   over = 1;
+}
+
+// Numbers that a thread stores in a block of the cluster land late, or with a release of its warp.
+HERE void ptx_st_shared__cluster_v4_f32(unsigned at, float a, float b, float c, float d)
+{
+  Block *const to = &block_of_cluster(at >> 24);
+  const std::array<float, 4> x = {a, b, c, d};
+  const auto landed = std::make_shared<bool>(false);
+  const auto land = [to, at, x, landed] {
+    if (!*landed) {
+      *landed = true;
+      memcpy(of_shared(to->generic, at & 0xffffff, 16), x.data(), 16);
+    }
+  };
+  flights.push_back(land);
+  me->block->warps[me->thread / 32].stored.push_back(land);
+}
+HERE void ptx_mbarrier_arrive_release_cluster_shared__cluster_b64(unsigned at)
+{
+  auto &stored = me->block->warps[me->thread / 32].stored;
+  for (const auto &land : stored) {
+    land();
+  }
+  stored.clear();
+  arrive_at(block_of_cluster(at >> 24), at & 0xffffff);
+}
+HERE void ptx_mbarrier_try_wait_parity_acquire_cluster_shared__cta_b64(unsigned &over, unsigned at, unsigned parity)
+{
+  ptx_mbarrier_try_wait_parity_shared__cta_b64(over, at, parity);
+}
+HERE void ptx_ld_shared_v4_f32(float &a, float &b, float &c, float &d, unsigned at)
+{
+  float x[4];
+  memcpy(x, of_shared(me->block->generic, at, 16), 16);
+  a = x[0], b = x[1], c = x[2], d = x[3];
 }
 HERE void ptx_bar_sync(unsigned number, unsigned threads) { join(me->block->named[number], threads); }
 HERE void ptx_bar_arrive(unsigned number, unsigned threads) { join(me->block->named[number], threads, false); }

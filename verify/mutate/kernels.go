@@ -32,7 +32,7 @@ var (
 	functionTests  = []string{"TestFunctionKernels"}
 	blockTests     = []string{"TestFunctionKernels", "TestThreads"}
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
-	coreTests      = []string{"TestHopper"}
+	coreTests      = []string{"TestHopper", "TestFewBoxes"}
 	eightTests     = []string{"TestEight"}
 	fourTests      = append(eightTests, formulaTests...)
 	fewTests       = []string{"TestFewRows", "TestEarly", "TestTurns", "TestThreads"}
@@ -40,7 +40,12 @@ var (
 
 // tests are the tests that run the kernels made of the file.
 func (m KernelMutant) tests() []string {
-	if m.Cores {
+	switch {
+	case m.Cores && m.File == "fewboxes.cu.tmpl":
+		return coreTests[1:]
+	case m.Cores && m.File != "device/hopper.h":
+		return coreTests[:1]
+	case m.Cores:
 		return coreTests
 	}
 	switch m.File {
@@ -56,6 +61,8 @@ func (m KernelMutant) tests() []string {
 		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests
+	case "fewboxes.cu.tmpl":
+		return []string{"TestFewRowsOfBoxes"}
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl", "device/eightunits.h":
 		return formulaTests

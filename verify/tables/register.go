@@ -32,6 +32,9 @@ func ofCall(c kernels.Call) touch.Func {
 func ofFewRows(row fewrows.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 		p, weight := (*fewrows.Params)(params), row.Type
+		if row.Boxes {
+			p = &(*fewrows.Boxed)(params).Params
+		}
 		use := func(kind touch.Kind, at driver.Ptr, elements uint64, typ driver.Type) {
 			to = append(to, touch.Touch{Kind: kind, At: at, Bytes: int64(elements) * typ.Size(), Type: typ})
 		}

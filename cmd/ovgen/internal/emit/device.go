@@ -95,7 +95,7 @@ var (
 // archOf is the architecture that the kernels of a package need.
 func archOf(d templates.Device) arch {
 	switch {
-	case slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Multiplies):
+	case d.Only90():
 		return sm90a
 	case d.Early():
 		return sm90

@@ -16,7 +16,7 @@ import (
 var all = slices.Concat(fewrows.Kernels, fewrows.Narrow)
 
 // early are options for kernels that start before the launch before them has ended.
-var early = []string{"--gpu-architecture=compute_90", "--std=c++17"}
+var early = []string{"--gpu-architecture=compute_90a", "--std=c++17"}
 
 // TestFewRows compiles the kernels of few rows as packages have them: none spills.
 func TestFewRows(t *testing.T) {

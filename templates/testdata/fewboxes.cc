@@ -1,0 +1,76 @@
+// A test of products of few rows by the tensor cores, as they are in the .cu: two clusters of blocks, by slices that
+// they share out and by columns.
+#include "hopper.h"
+
+#include "../check/check.cu"
+
+enum { most = 40 };
+
+static int failures;
+
+static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 + i * 2654435761u) >> 28) % 3 - 1); }
+
+static unsigned short *digits(unsigned seed, unsigned count)
+{
+  unsigned short *const to = (unsigned short *)room(count * 2);
+  for (unsigned i = 0; i < count; i++) {
+    to[i] = (unsigned short)bits_of(1, (int)digit(seed, i));
+  }
+  return to;
+}
+
+static struct Map map(const unsigned short *at, unsigned rows, unsigned depth, unsigned box)
+{
+  return {{(u64)at, 1, rows, depth, box}};
+}
+
+// Runs a product of so many rows by a kernel for at most box.
+template <void (*kernel)(const struct fewboxes)>
+static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, bool halved, bool with)
+{
+  enum { blocks = 4 };
+  arena_used = 0;
+  const unsigned runs = halved ? blocks / 2 : blocks, parts = columns / 16, tiles = (parts + runs * 4 - 1) / (runs * 4);
+  unsigned short *const a = digits(1, rows * depth), *const b = digits(2, columns * depth);
+  unsigned short *const c = digits(3, most * columns), *const bias = digits(4, columns);
+  memset(c, 0xee, most * columns * 2);
+  struct fewboxes p = {};
+  p.parts = parts / runs / tiles;
+  p.halved = halved;
+  p.rows_of_a = map(a, rows, depth, box);
+  p.fewer = map(b, columns, depth, 16 * (unsigned)(p.parts > 0 ? p.parts : 1));
+  p.more = map(b, columns, depth, 16 * (unsigned)(p.parts + 1));
+  p.of.dst = (char *)c;
+  p.of.a = (const char *)a, p.of.b = (const char *)b, p.of.bias = with ? (const char *)bias : nullptr;
+  p.of.rows = rows, p.of.depth = depth, p.of.columns = columns;
+  fibers.clear();
+  flights.clear();
+  const auto launch = start(blocks, 2, 192, [p] { kernel(p); });
+  while (launch->left > 0) {
+    if (!turn()) {
+      printf("%u rows, depth %u, %u columns: the threads wait for each other\n", rows, depth, columns);
+      return false;
+    }
+  }
+  for (unsigned i = 0; i < most * columns; i++) {
+    float want = with ? digit(4, i % columns) : 0;
+    for (unsigned k = 0; k < depth && i < rows * columns; k++) {
+      want += digit(1, i / columns * depth + k) * digit(2, i % columns * depth + k);
+    }
+    const unsigned bits = i < rows * columns ? bits_of(1, rounded(1, want)) : 0xeeee;
+    if (c[i] != bits && failures++ < 5) {
+      printf("%u rows, depth %u, %u columns: element %u is %04x, want %04x\n", rows, depth, columns, i, c[i], bits);
+    }
+  }
+  return failures == 0;
+}
+
+int main(int argc, char **argv)
+{
+  chance = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+  const bool right = play<fewrows16_bf16>(11, 16, 512, 16 * 5, true, true) &&
+                     play<fewrows16_bf16>(16, 16, 1280, 16 * 8, true, false) &&
+                     play<fewrows64_bf16>(40, 64, 768, 16 * 18, false, true) &&
+                     play<fewrows64_bf16>(33, 64, 256, 16 * 3, false, false);
+  return right ? 0 : 1;
+}

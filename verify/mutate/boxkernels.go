@@ -1,0 +1,31 @@
+package mutate
+
+// boxKernels are mistakes in kernels of products of few rows that copy boxes.
+var boxKernels = []KernelMutant{
+	{File: "fewboxes.cu.tmpl", Text: "sums taken before the other block gave them", Cores: true,
+		Old: "      barrier_wait_cluster(m.given + threadIdx.x / 32 * 8, 0);\n", New: ""},
+	{File: "fewboxes.cu.tmpl", Text: "a stage released while it is multiplied", Cores: true,
+		Old: "multiplied<0>();", New: "multiplied<1>();"},
+	{File: "fewboxes.cu.tmpl", Text: "half of a stage's bytes expected", Cores: true,
+		Old: "barrier_expect(barrier, 2 * bytes);", New: "barrier_expect(barrier, bytes);"},
+	{File: "fewboxes.cu.tmpl", Text: "both blocks make the first half of the slices", Cores: true,
+		Old: "p.halved ? rank_in_cluster() * pairs : 0", New: "0 * pairs"},
+	{File: "fewboxes.cu.tmpl", Text: "sums stored in the columns of the other block", Cores: true,
+		Old: "i * few_columns + rank * 8", New: "i * few_columns + (rank ^ 1) * 8"},
+	{File: "fewboxes.cu.tmpl", Text: "stages filled in the other phase", Cores: true,
+		Old: "to.round ^ 1", New: "to.round"},
+	{File: "fewboxes.cu.tmpl", Text: "boxes of fewer parts for all tiles", Cores: true,
+		Old: "count == p.parts ? &p.fewer : &p.more", New: "&p.fewer"},
+	{File: "fewboxes.cu.tmpl", Text: "the first half of the slices left out", Cores: true,
+		Old: "of_half(front, i, half, e) + ", New: ""},
+	{File: "fewboxes.cu.tmpl", Text: "the second slice of a pair left out", Cores: true,
+		Old: "sums[i] + first[i] + second[i]", New: "sums[i] + first[i]"},
+	{File: "fewboxes.cu.tmpl", Text: "a row behind the last one is stored", Cores: true,
+		Old: "if (row < p.of.rows) {", New: "if (row <= p.of.rows) {"},
+	{File: "fewboxes.cu.tmpl", Text: "parts that no block makes", Cores: true,
+		Old: "each + (at < more ? 1 : 0),", New: "each,"},
+	{File: "fewboxes.cu.tmpl", Text: "a bias for the columns beside", Cores: true,
+		Old: "p.of.bias)[column + 1]", New: "p.of.bias)[column + 2]"},
+	{File: "fewboxes.cu.tmpl", Text: "slices added one after another",
+		Old: "halves[2 * s / few_slices] += sum;", New: "halves[0] += sum;"},
+}
