@@ -9,20 +9,25 @@ import (
 	"ovgen/runtime/device"
 )
 
-// A weight of eight bits, e4m3, has a scale for each of its rows, which multiplies it. A checkpoint has scales in a
-// tensor beside the weight's, for each row or one for all. Those of a weight of more bits are made as it is read, from
-// whole rows: so ranks that have columns of a row have one scale.
+// A weight of eight bits, e4m3, has a scale for each of its rows, which multiplies it, or for each square of rows and
+// columns. A checkpoint has scales in a tensor beside the weight's, for each row, one for all, or for each square.
+// Those of rows of a weight of more bits are made as it is read, from whole rows: so ranks that have columns of a row
+// have one scale.
 
-// ScalesOf is the name of the tensor with a weight's scales.
-func ScalesOf(weight string) string { return weight + "_scale" }
+// ScalesOf is the name of the tensor with the scales of a weight's rows, or its one, and squaresOf of its squares.
+func ScalesOf(weight string) string  { return weight + "_scale" }
+func squaresOf(weight string) string { return weight + "_scale_inv" }
 
 // largest is e4m3's greatest number.
 const largest = 448
 
 // checkEight reports what keeps a tensor from being read as e4m3 with scales.
 func (t Tensors) checkEight(p Part, s Tensor) error {
+	if p.Square > 0 {
+		return t.checkSquares(p, s)
+	}
 	scales, ok := t[ScalesOf(p.Name)]
-	_, blocks := t[p.Name+"_scale_inv"]
+	_, blocks := t[squaresOf(p.Name)]
 	switch n := p.Shape[0]; {
 	case s.Type != "F8_E4M3" && (!p.Quantise || forms[s.Type].size == 0):
 		return fmt.Errorf("tensor %s: its type is %s, and F8_E4M3 is wanted", p.Name, s.Type)
@@ -41,6 +46,27 @@ func (t Tensors) checkEight(p Part, s Tensor) error {
 	return nil
 }
 
+// checkSquares is checkEight where squares have scales. A part has whole squares of the axis that it is cut along:
+// no scale is of half of one.
+func (t Tensors) checkSquares(p Part, s Tensor) error {
+	of := []string{"rows", "columns"}[p.Axis]
+	switch {
+	case s.Type != "F8_E4M3":
+		return fmt.Errorf("tensor %s: its type is %s, and F8_E4M3 is wanted", p.Name, s.Type)
+	case p.Count != p.Shape[p.Axis] && (p.From%p.Square != 0 || p.Count%p.Square != 0):
+		return fmt.Errorf("tensor %s: %d %s from %d on are no whole squares of %d, which have one scale each (cut its "+
+			"%d %s at multiples of %d)", p.Name, p.Count, of, p.From, p.Square, p.Shape[p.Axis], of, p.Square)
+	}
+	return t.Check(p.squares())
+}
+
+// squares are the part's scales, of squares.
+func (p Part) squares() Part {
+	count := func(n int) int { return (n + p.Square - 1) / p.Square }
+	return Part{Name: squaresOf(p.Name), Shape: []int{count(p.Shape[0]), count(p.Shape[1])}, Axis: p.Axis,
+		From: p.From / p.Square, Count: count(p.Count), Type: device.FP32}
+}
+
 // one says that a tensor is one number.
 func one(s Tensor) bool {
 	return !slices.ContainsFunc(s.Shape, func(n int) bool { return n != 1 })
@@ -56,14 +82,21 @@ func (p Part) rows() (from, count int) {
 
 // ScaleBytes is the size of the scales of a part of Type E4M3.
 func (p Part) ScaleBytes() int64 {
+	if p.Square > 0 {
+		return p.squares().Bytes()
+	}
 	_, count := p.rows()
 	return device.FP32.Bytes(count)
 }
 
-// Scales reads the scales of a part of Type E4M3, in fp32, one for each row that it has elements of.
+// Scales reads the scales of a part of Type E4M3, in fp32, one for each row that it has elements of, or for each of its
+// squares.
 func (t Tensors) Scales(p Part) (made []byte, err error) {
 	if err := t.Check(p); err != nil {
 		return nil, err
+	}
+	if p.Square > 0 {
+		return t.scalesOf(p.squares())
 	}
 	add := func(_ []float32, scale float32) {
 		made = binary.LittleEndian.AppendUint32(made, math.Float32bits(scale))
@@ -77,21 +110,37 @@ func (t Tensors) Scales(p Part) (made []byte, err error) {
 	if s.Shape = append(s.Shape, 1)[:max(1, len(s.Shape))]; one(s) {
 		from, count = 0, 1
 	}
-	list, err := Tensors{name: s}.floats(Part{Name: name, Shape: s.Shape, From: from, Count: count})
-	if err != nil {
-		return nil, err
-	}
-	for i, x := range list {
-		if !(x >= 0) || math.IsInf(float64(x), 1) {
-			return nil, fmt.Errorf("tensor %s: the scale of row %d is %g (a scale is a number, 0 or above)", name,
-				from+i, x)
-		}
-		add(nil, x)
-	}
+	made, err = Tensors{name: s}.scalesOf(Part{Name: name, Shape: s.Shape, From: from, Count: count, Type: device.FP32})
 	if _, rows := p.rows(); count < rows {
 		made = slices.Repeat(made, rows)
 	}
-	return made, nil
+	return made, err
+}
+
+// scalesOf reads scales, and refuses what is none.
+func (t Tensors) scalesOf(p Part) ([]byte, error) {
+	made, err := t.Read(p)
+	list := make([]float32, len(made)/4)
+	forms["F32"].widen(list, made)
+	for i, x := range list {
+		if !(x >= 0) || math.IsInf(float64(x), 1) {
+			return nil, fmt.Errorf("tensor %s: the scale of %s is %g (a scale is a number, 0 or above)", p.Name,
+				p.place(i), x)
+		}
+	}
+	return made, err
+}
+
+// place names what has scale i of a part of scales: a row or a square.
+func (p Part) place(i int) string {
+	_, each := p.runs()
+	if p.Axis == 1 {
+		return fmt.Sprintf("square %d, %d", i/p.Count, p.From+i%p.Count)
+	}
+	if i += p.From * each; each == 1 {
+		return fmt.Sprintf("row %d", i)
+	}
+	return fmt.Sprintf("square %d, %d", i/each, i%each)
 }
 
 // codes reads a part as e4m3 where the tensor has another type.

@@ -62,6 +62,7 @@ type Part struct {
 	Axis, From, Count int
 	Type              device.Type // of the elements that Read makes: BF16, FP16, FP32, or E4M3 of two axes
 	Quantise          bool        // a tensor of more bits may be read as E4M3
+	Square            int         // rows and columns that have one scale, of Type E4M3; 0: each row has one
 }
 
 // Transposed returns p with rows and columns exchanged: the part of a tensor of transposed shape that has columns where

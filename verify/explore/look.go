@@ -24,10 +24,11 @@ func (r *Refusal) Error() string {
 }
 
 // Bounds of Small: of the operations of all ranks in a run times the square of the ranks, since the orders of an
-// operation grow with those at its peers, and of the states at which the orders of two runs branch. Both are counts, so
-// that it explores the same on every machine.
+// operation grow with those at its peers, of the elements of all tensors, since each has a value of its own, and of the
+// states at which the orders of two runs branch. All are counts, so that it explores the same on every machine.
 const (
 	smallOperations = 800
+	smallElements   = 1 << 18
 	smallStates     = 1000
 )
 
@@ -65,7 +66,7 @@ func smallOn(p *hostir.Program, ranks int, replay bool) (small bool, err error) 
 		for _, list := range lists {
 			operations += len(list)
 		}
-		if operations*ranks*ranks > smallOperations {
+		if operations*ranks*ranks > smallOperations || meaningOf(p.Schedule, shape, 0).elements() > smallElements {
 			return false, nil
 		}
 		sys, err := Of(p, shape, lists)

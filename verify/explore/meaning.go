@@ -34,6 +34,18 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 	return &meaning{Sized: sized, rank: rank, plan: c.ElementSize}
 }
 
+// elements counts those of all tensors.
+func (m *meaning) elements() (n int64) {
+	for _, t := range m.Schedule.Tensors {
+		all := int64(1)
+		for _, size := range m.sizes(t.Name) {
+			all *= size
+		}
+		n += all
+	}
+	return n
+}
+
 // on is the meaning on another rank.
 func (m *meaning) on(rank int) *meaning {
 	return &meaning{Sized: m.Sized, rank: rank, plan: m.plan, ordered: m.ordered}

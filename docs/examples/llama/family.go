@@ -18,6 +18,7 @@ var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qw
 type family struct {
 	forms            // by weights of 16 bits
 	eight   forms    // by weights of eight bits; the zero forms: they are not served
+	squares forms    // by weights of eight bits with a scale for each square, likewise
 	apart   bool     // queries, keys and values are three products in few; else they are one
 	weights []weight // of a layer
 	// windowed says that layers of a config's model may look at a window of positions alone. Where it is nil, no config
@@ -52,7 +53,7 @@ func (w weight) part(r *Rank, layer int) safetensors.Part {
 	p := w.cut(r)
 	p.Name = fmt.Sprintf("model.layers.%d.%s", layer, w.tensor)
 	if r.ofEight() && w.multiplies(r) {
-		p.Type, p.Quantise = device.E4M3, r.Weights == device.E4M3
+		p.Type, p.Quantise, p.Square = device.E4M3, r.Weights == device.E4M3, r.square()
 	}
 	return p
 }

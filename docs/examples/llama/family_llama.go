@@ -2,6 +2,7 @@ package main
 
 import (
 	"ovgen/docs/examples/llama/generated/decode"
+	"ovgen/docs/examples/llama/generated/decodeblocks"
 	"ovgen/docs/examples/llama/generated/decodefp8"
 	"ovgen/docs/examples/llama/generated/decodescaled"
 	"ovgen/docs/examples/llama/generated/prefill"
@@ -24,6 +25,8 @@ var llama = family{
 		many: layerOf(&prefillscaled.Program, prefillscaled.New, (*prefillscaled.Plan).Bind,
 			func(p *prefillscaled.Plan, own calls) { p.Attention = own.attention }),
 	},
+	squares: forms{few: layerOf(&decodeblocks.Program, decodeblocks.New, (*decodeblocks.Plan).Bind,
+		func(p *decodeblocks.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate })},
 	weights: []weight{
 		{buffer: "Norm", tensor: "input_layernorm.weight", cut: wholeRow},
 		{buffer: "Wq", tensor: "self_attn.q_proj.weight", cut: queryRows, joint: "Wqkv"},
@@ -38,5 +41,5 @@ var llama = family{
 }
 
 // mistral is Llama with a window of attention, or without.
-var mistral = family{forms: llama.forms, eight: llama.eight, weights: llama.weights,
+var mistral = family{forms: llama.forms, eight: llama.eight, squares: llama.squares, weights: llama.weights,
 	windowed: func(*Config) bool { return true }}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/biased"
+	"ovgen/docs/examples/llama/generated/biasedblocks"
 	"ovgen/docs/examples/llama/generated/biasedfp8"
 	"ovgen/docs/examples/llama/generated/biasedscaled"
 )
@@ -18,6 +19,8 @@ var qwen2 = family{
 		more: layerOf(&biasedscaled.Program, biasedscaled.New, (*biasedscaled.Plan).Bind,
 			func(p *biasedscaled.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	},
+	squares: forms{few: layerOf(&biasedblocks.Program, biasedblocks.New, (*biasedblocks.Plan).Bind,
+		func(p *biasedblocks.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate })},
 	weights: slices.Concat(llama.weights, []weight{
 		{buffer: "Bq", tensor: "self_attn.q_proj.bias", cut: bias(queryRows), joint: "Bqkv"},
 		{buffer: "Bk", tensor: "self_attn.k_proj.bias", cut: bias(keyRows), joint: "Bqkv"},

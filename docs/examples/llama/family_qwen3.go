@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/normed"
+	"ovgen/docs/examples/llama/generated/normedblocks"
 	"ovgen/docs/examples/llama/generated/normedfp8"
 	"ovgen/docs/examples/llama/generated/normedscaled"
 )
@@ -18,6 +19,8 @@ var qwen3 = family{
 		more: layerOf(&normedscaled.Program, normedscaled.New, (*normedscaled.Plan).Bind,
 			func(p *normedscaled.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	},
+	squares: forms{few: layerOf(&normedblocks.Program, normedblocks.New, (*normedblocks.Plan).Bind,
+		func(p *normedblocks.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate })},
 	weights:  slices.Concat(llama.weights, headNorms),
 	apart:    true,
 	windowed: windowedQwen,

@@ -53,6 +53,9 @@ func (s Spec) Open() (m Model, err error) {
 	if m.ofEight() && m.Type != device.BF16 {
 		return m, NeverError{fmt.Errorf("weights of eight bits are served beside bf16, and not beside %v", m.Type)}
 	}
+	if m.square() > 0 {
+		m.Buckets = inEights(m.Buckets)
+	}
 	if m.Tensors, err = safetensors.Open(s.Dir); err != nil {
 		return m, err
 	}

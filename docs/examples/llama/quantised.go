@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 )
 
 // Quantised is config.json's quantization_config: how the weights of a checkpoint's layers have eight bits. Served are
-// e4m3 with a scale for each row of a weight, or one. What a file says of activations, whose scales are found as they
-// are made, changes nothing: mostNarrow says which of them have eight bits.
+// e4m3 with a scale for each row of a weight, or one, or one for each square of 128 x 128. What a file says of
+// activations, whose scales are found as they are made, changes nothing: mostNarrow says which of them have eight bits.
 type Quantised struct {
 	Method  string             `json:"quant_method"`
 	Format  string             `json:"format,omitempty"`            // of compressed-tensors
@@ -18,7 +19,7 @@ type Quantised struct {
 	Cache   any                `json:"kv_cache_scheme,omitempty"`   // scales of keys and values
 	Numbers string             `json:"fmt,omitempty"`               // of fp8
 	Scheme  string             `json:"activation_scheme,omitempty"` // of fp8
-	Block   []int              `json:"weight_block_size,omitempty"` // of fp8
+	Block   []int              `json:"weight_block_size,omitempty"` // of fp8: rows and columns of a square
 }
 
 // Grouped is how a group's weights and activations are quantised; nil: they are not.
@@ -65,7 +66,8 @@ func (q *Quantised) check() (err error) {
 	case "fp8":
 		must(q.Numbers == "" || q.Numbers == "e4m3", "fmt", q.Numbers, "be e4m3")
 		must(q.Scheme == "" || q.Scheme == "dynamic", "activation_scheme", q.Scheme, "be dynamic")
-		must(q.Block == nil, "weight_block_size", q.Block, "be null: scales of blocks are not served")
+		must(q.Block == nil || slices.Equal(q.Block, []int{square, square}), "weight_block_size", q.Block,
+			fmt.Sprintf("be null or [%d, %[1]d]", square))
 	default:
 		must(false, "quant_method", q.Method, "be compressed-tensors or fp8")
 	}
@@ -74,6 +76,41 @@ func (q *Quantised) check() (err error) {
 
 // ofEight says that the weights of layers have eight bits: the checkpoint's, or as they are read.
 func (m *Model) ofEight() bool { return m.Quantised != nil || m.Weights == device.E4M3 }
+
+// square is the rows of a weight's square that has one scale, and the columns.
+const square = 128
+
+// square is that of the model's weights; 0: each row has a scale.
+func (m *Model) square() int {
+	if m.Quantised == nil || m.Quantised.Block == nil {
+		return 0
+	}
+	return square
+}
+
+// inEights are buckets of whole eights of rows, as products by scales of squares want them.
+func inEights(list []Bucket) (made []Bucket) {
+	for _, b := range list {
+		b.Rows = multiple(b.Rows, 8)
+		made = append(made, b)
+	}
+	return slices.Compact(made)
+}
+
+// formsOf are a family's packages by the model's weights. An error says that it has none.
+func (m *Model) formsOf(f family) (forms, error) {
+	made, what := f.forms, "16 bits"
+	switch {
+	case m.square() > 0:
+		made, what = f.squares, "eight bits with scales of blocks"
+	case m.ofEight():
+		made, what = f.eight, "eight bits"
+	}
+	if made.few == nil {
+		return made, NeverError{fmt.Errorf("weights of %s are not served for model_type %s", what, m.Family)}
+	}
+	return made, nil
+}
 
 // inEight are the weights of a layer where those of products have eight bits, and behind all the scales of these.
 func (r *Rank) inEight(list []weight) []weight {
@@ -100,8 +137,11 @@ func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 // (docs/results/2026-11-28-eight-llama-sums-1.txt). So few rows stay as exact as in bf16.
 var mostNarrow = 8
 
-// scaled says that what the products of a bucket of rows that all ranks have read has eight bits.
-func (r *Rank) scaled(b Bucket) bool { return r.ofEight() && !b.Spread && b.Rows > mostNarrow }
+// scaled says that what the products of a bucket of rows that all ranks have read has eight bits. Rows of blocks always
+// have: no kernel multiplies rows of 16 bits by a weight of squares.
+func (r *Rank) scaled(b Bucket) bool {
+	return r.ofEight() && !b.Spread && (r.square() > 0 || b.Rows > mostNarrow)
+}
 
 // codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers. Those of a
 // layer's rows have none: bind gives each layer those of the one before.
@@ -118,7 +158,9 @@ func (r *Rank) codes() (list []memory, named Buffers) {
 	}
 	named = Buffers{}
 	add := func(rows, columns int, codes, scales *device.Ptr) {
-		list = append(list, memory{bytes: int64(rows * columns), to: codes}, memory{bytes: 4 * int64(rows), to: scales})
+		each := cmp.Or(r.square(), columns) // which have one scale
+		list = append(list, memory{bytes: int64(rows * columns), to: codes},
+			memory{bytes: 4 * int64(rows*columns/each), to: scales})
 	}
 	add(own, r.Hidden, &r.first.codes, &r.first.scales)
 	add(whole, r.Hidden, &r.other.codes, &r.other.scales)

@@ -177,8 +177,8 @@ func TestQuantisedRefused(t *testing.T) {
 		{`{"quant_method": "gptq"}`,
 			"quantization_config.quant_method is gptq (it must be compressed-tensors or fp8)"},
 		{`{"quant_method": "fp8", "activation_scheme": "static"}`, "activation_scheme is static (it must be dynamic)"},
-		{`{"quant_method": "fp8", "weight_block_size": [128, 128]}`,
-			"weight_block_size is [128 128] (it must be null: scales of blocks are not served)"},
+		{`{"quant_method": "fp8", "weight_block_size": [64, 128]}`,
+			"weight_block_size is [64 128] (it must be null or [128, 128])"},
 		{`{"quant_method": "fp8", "fmt": "e5m2"}`, "quantization_config.fmt is e5m2 (it must be e4m3)"},
 		{`{"quant_method": "compressed-tensors", "format": "pack-quantized"}`,
 			"quantization_config.format is pack-quantized (it must be float-quantized)"},
@@ -281,7 +281,7 @@ func eightRows(t *testing.T, most int) {
 			}
 			d := decoding{c: x.c, prompts: []int{21, 5}, n: 3, most: 16, s: s}
 			for _, n := range slices.DeleteFunc(x.ranks, func(n int) bool { return n > most }) {
-				tokens, logits, apart := d.rounded(t, of, n)
+				tokens, logits, apart := d.rounded(t, of, n, 0)
 				t.Logf("rows of eight bits move logits by %g", apart)
 				apart *= math.Sqrt2
 				d.on(t, n, dir, tokens, logits,
@@ -291,14 +291,14 @@ func eightRows(t *testing.T, most int) {
 	}
 }
 
-// rounded is a reference's tokens and logits whose rows have eight bits on so many ranks, and how far they are from
-// those of one that rounds none: the root mean square, in standard deviations.
-func (d decoding) rounded(t *testing.T, w map[string]Array, ranks int) (tokens [][]int, logits [][][]float64,
+// rounded is a reference's tokens and logits whose rows have eight bits on so many ranks, by blocks or not, and how far
+// they are from those of one that rounds none: the root mean square, in standard deviations.
+func (d decoding) rounded(t *testing.T, w map[string]Array, ranks, block int) (tokens [][]int, logits [][][]float64,
 	apart float64) {
 	squares := 0.0
 	for i := range d.prompts {
 		m, plain := newReference(d.c, w), newReference(d.c, w)
-		m.parts = ranks
+		m.parts, m.block = ranks, block
 		made, l := m.greedy(t, d.prompt(i), d.n)
 		tokens, logits = append(tokens, made), append(logits, l)
 		first := len(d.prompt(i)) - 1

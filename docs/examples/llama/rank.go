@@ -77,11 +77,12 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	}
 	r := &Rank{Model: m, family: families[m.Family], rank: rank, layers: make([]layer, m.Layers)}
 	r.cut()
-	switch {
-	case m.ofEight() && r.family.eight.few == nil:
-		return nil, NeverError{fmt.Errorf("weights of eight bits are not served for model_type %s", m.Family)}
-	case m.ofEight():
-		r.family.forms, r.family.weights = r.family.eight, r.inEight(r.family.weights)
+	var err error
+	if r.forms, err = m.formsOf(r.family); err != nil {
+		return nil, err
+	}
+	if m.ofEight() {
+		r.family.weights = r.inEight(r.family.weights)
 	}
 	if r.many == nil {
 		r.Buckets = whole(m.Buckets)
@@ -90,7 +91,8 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	for _, b := range r.Buckets {
 		needs, err := programOf(r.family, b, calls{}).Memory(r.shape(b), m.Ranks)
 		if err != nil {
-			return nil, err
+			return nil, NeverError{fmt.Errorf("cut the model for %d ranks, with hidden_size as K, num_attention_heads "+
+				"times head_dim as N, and intermediate_size as F: %w", m.Ranks, err)}
 		}
 		r.Needs.Beside(needs)
 	}

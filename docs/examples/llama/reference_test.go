@@ -16,6 +16,7 @@ type reference struct {
 	values  [][][]float64
 	written int
 	parts   int // of the rows that products of layers read, each with a scale and eight bits; 0: they are not rounded
+	block   int // columns of such a row that have a scale; 0: those of a part
 }
 
 func newReference(c Config, w map[string]Array) *reference {
@@ -137,7 +138,10 @@ func (m *reference) times(weight string, x []float64) []float64 {
 // least power of two has made all fit.
 func (m *reference) rounded(x []float64, cut bool) (y []float64) {
 	parts := 1
-	if cut {
+	switch {
+	case m.block > 0:
+		parts = len(x) / m.block
+	case cut:
 		parts = m.parts
 	}
 	for part := range slices.Chunk(x, len(x)/parts) {

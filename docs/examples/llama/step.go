@@ -125,7 +125,7 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 	}
 	from, to := r.first, r.other
 	own.Norm, own.X, own.Normed = *r.layers[0].buffers["Norm"], from.rows, from.normed
-	if r.scaled(b.Bucket) {
+	if r.scaled(b.Bucket) && r.square() == 0 {
 		own.Codes, own.Scales = from.codes, from.scales
 	}
 	err := r.kernels.Launch(on, "embed", own)
