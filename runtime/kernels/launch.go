@@ -252,7 +252,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
 	switch {
 	case k.Lands() && k.Makes():
-		row := k.params[k.At.Given] * uint64(bytes) / max(k.params[k.At.Bytes], 1) // of elements of so many bytes
+		row := k.params[k.At.Given] * (uint64(bytes) / max(k.params[k.At.Bytes], 1)) // of elements of so many bytes
 		var each int64
 		blocks, each = rowGrid(bytes/int64(row), int64(row))
 		k.params[k.At.Lands.Rows] = uint64(each)

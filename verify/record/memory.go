@@ -12,7 +12,7 @@ import (
 )
 
 // space is the number of a rank's addresses; none is handed out twice.
-const space driver.Ptr = 1 << 60
+const space driver.Ptr = 1 << 62
 
 // aligned is the alignment of allocations.
 const aligned = 1 << 20

@@ -98,7 +98,7 @@ type rank struct {
 }
 
 // arena is more than any plan stages.
-const arena = int64(space >> 8)
+const arena = int64(space >> 5)
 
 // join makes a group and records in it.
 func (r *rank) join(ctx context.Context, network store.Network) error {

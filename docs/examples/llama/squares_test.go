@@ -96,10 +96,11 @@ func TestSquaresRefused(t *testing.T) {
 		"no family": {c: wide("gemma2", 1), want: "weights of eight bits with scales of blocks are not served for " +
 			"model_type gemma2", never: true},
 		"too many ranks": {c: wide("llama", 1), ranks: 4, want: "cut the model for 4 ranks, with hidden_size as K, " +
-			"num_attention_heads times head_dim as N, and intermediate_size as F: N is 1024: it must be a multiple of " +
-			"512 times the ranks, 2048 (the nearest is 2048)", never: true},
-		"half a square":    {c: halves, ranks: 2, want: "k_proj.weight: 64 rows from 0 on are no whole squares of 128"},
-		"scales of blocks": {c: plain, want: "_scale_inv: it has scales of blocks, and scales of rows or one are wanted"},
+			"num_attention_heads times head_dim as N, and intermediate_size as F: N is 1024: it must be a multiple " +
+			"of 512 times the ranks, 2048 (the nearest is 2048)", never: true},
+		"half a square": {c: halves, ranks: 2, want: "k_proj.weight: 64 rows from 0 on are no whole squares of 128"},
+		"scales of blocks": {c: plain,
+			want: "_scale_inv: it has scales of blocks, and scales of rows or one are wanted"},
 		"no scales": {c: wide("llama", 1), change: func(w map[string]Array) { delete(w, name+"_scale_inv") },
 			want: "tensor " + name + "_scale_inv: it is not in the checkpoint"},
 		"scales of another shape": {c: wide("llama", 1), change: func(w map[string]Array) {
