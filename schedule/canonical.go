@@ -12,6 +12,7 @@ var usual = []struct {
 }{
 	{"linear", Linear("", "", "")}, {"matmul", Matmul("", "", "")}, {"gradient", Gradient("", "", "")},
 	{"sum", Sum("", "")}, {"copy", Copy("", "")}, {"linear", BatchedLinear("", "", "")},
+	{"linear", LinearPartial("", "", "")},
 }
 
 // Contractions are the operations that have a name, in the usual letters and without tensors.

@@ -74,7 +74,7 @@ func (s Schedule) Contraction(o Op) (Contraction, error) {
 		return c, err
 	}
 	for _, l := range c.Out {
-		if !strings.ContainsRune(all, l) && o.Call == "" {
+		if !strings.ContainsRune(all, l) && o.Call == "" && !(l == ranksLetter && o.OfPartials()) {
 			return c, noIndex("leave it out", "%q makes an axis %c that no operand has", o.Index, l)
 		}
 	}
@@ -229,9 +229,14 @@ func (s Schedule) summed(at axisAt) bool {
 	return false
 }
 
-// Partial says that the ranks have partial results of an operation: that the axes which it
+// Partial says that the ranks have partial results of an operation, which are to meet: that the axes which it
 // sums over are spread over the mesh, in each of its operands that is declared.
 func (s Schedule) Partial(o Op) bool {
+	return !o.OfPartials() && s.sumsOverRanks(o)
+}
+
+// sumsOverRanks says that the axes which an operation sums over are spread over the mesh.
+func (s Schedule) sumsOverRanks(o Op) bool {
 	c, err := s.Contraction(o)
 	if err != nil || o.Call != "" {
 		return false

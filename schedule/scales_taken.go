@@ -17,7 +17,9 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		return
 	}
 	linear := o
-	linear.Index = Linear("", "", "").Index
+	if linear.Index = Linear("", "", "").Index; o.OfPartials() {
+		linear.Index = LinearPartial("", "", "").Index
+	}
 	c, err := s.Contraction(o)
 	reads := err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0
 	if scale := s.scaleOf(o.In[0]); reads && scale.ByBlock() {

@@ -51,7 +51,8 @@ func (s Schedule) Validate() error {
 	}
 	declared := s
 	s = s.Apart()
-	if s.checkSummands(v); len(v.errs) > 0 {
+	s.checkSummands(v)
+	if s.checkPartials(v); len(v.errs) > 0 {
 		return declared.AsDeclared(errors.Join(v.errs...))
 	}
 	s.checkMesh(v)

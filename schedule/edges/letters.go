@@ -126,7 +126,9 @@ func (a *answer) make(c schedule.Contraction, states []State) error {
 			return fmt.Errorf("%c is summed over, and is spread in one operand and whole in another", letter)
 		}
 	}
-	a.made = State{Partial: true}
+	if a.made = (State{Partial: true}); c.OfRanks() { // apart
+		a.made = Along(0)
+	}
 	return nil
 }
 

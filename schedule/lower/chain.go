@@ -39,8 +39,8 @@ type stage struct {
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
 	sums    string        // the last result, if the ranks have partial results; else empty
-	given   string        // the caller's tensor with each rank's summand: no product makes it
-	summand schedule.Op   // functions of the input that make the summands; no Out: these are the input
+	given   string        // the tensor with each rank's summand, where its memory is not the plan's; else empty
+	summand schedule.Op   // functions that make these summands; no Out: a call has, or the caller
 	left    edges.State   // of them, when they have met
 	toAll   bool          // every rank gets the sums of all rows, else of its own
 	terms   []schedule.Op // products whose partial results are added to them before they meet
@@ -68,6 +68,9 @@ func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
+
+// bare says that no product makes the summands of a stage.
+func (s *stage) bare() bool { return s.given != "" && len(s.ops) == 1 }
 
 // widens says that the sums of a stage are kept in fp32.
 func (d *draft) widens(s *stage) bool {
@@ -189,7 +192,7 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	if err != nil {
 		return err
 	}
-	own := done.Made.Rows()
+	own := done.Made.Rows() && !o.OfPartials()
 	first, err := c.fetch(d, i, o, done)
 	if err != nil {
 		return err

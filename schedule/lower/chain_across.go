@@ -103,10 +103,14 @@ func (w *writer) memoryOf(j junction) (names []string) {
 
 // beforeSum are the operations of a stage ahead of the one whose partial results meet.
 func (s *stage) beforeSum() []schedule.Op {
+	n := len(s.ops)
 	if s.sums != "" {
-		return s.ops[:len(s.ops)-1]
+		n--
 	}
-	return s.ops
+	if s.given != "" && !s.bare() { // the product, and the sum of its codes
+		n--
+	}
+	return s.ops[:n]
 }
 
 // ofPart cuts a step to one part of its own rows.

@@ -155,7 +155,7 @@ func (w *writer) indexed(s *stage) {
 		return
 	}
 	rows := s.input
-	if s.given != "" {
+	if s.bare() {
 		rows = s.sums
 	}
 	if s.left.Columns() {
@@ -168,7 +168,7 @@ func (w *writer) indexed(s *stage) {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
 	names := append(w.eachRows(s), s.into)
-	if !s.ofAll() && s.given == "" {
+	if !s.ofAll() && !s.bare() {
 		names = append(names, s.input)
 	}
 	for _, name := range names {
@@ -186,10 +186,10 @@ func (w *writer) leavingRows(s *stage) []string {
 	}
 	names := []string{w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
 		s.ops[len(s.ops)-1].Added()}
-	if s.given == "" && w.outward(s) { // which is multiplied in these parts
+	if !s.bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)
 	}
-	if s.given == "" && w.outward(s) || s.summand.Out != "" {
+	if !s.bare() && w.outward(s) || s.bare() && s.summand.Out != "" {
 		names = append(names, s.input)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })

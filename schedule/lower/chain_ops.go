@@ -43,10 +43,8 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			nodes = append(nodes, w.called(on, o, s.launch))
 			continue
 		}
-		if s.given != "" {
-			if s.summand.Out != "" { // else the caller has done it
-				nodes = append(nodes, w.make(on, s.summand, p, here)...)
-			}
+		if s.given != "" && o.Out == s.sums {
+			nodes = append(nodes, w.quantised(on, s, p, here)...)
 			continue
 		}
 		if s.ofSummands() {
@@ -66,6 +64,17 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 		nodes = append(nodes, w.make(on, o, p, x)...)
 	}
 	return nodes
+}
+
+// quantised makes the codes of a piece of a stage's summands, which its input is or a product has made.
+func (w *writer) quantised(on hostir.StreamRef, s *stage, p piece, here hostir.View) []hostir.Node {
+	if s.summand.Out == "" {
+		return nil // the caller has done it
+	}
+	if !s.bare() {
+		here = w.at(s.summand.In[0], p)
+	}
+	return w.make(on, s.summand, p, here)
 }
 
 // product is the product of an operation. Biases and functions of partial results are applied to their sum.

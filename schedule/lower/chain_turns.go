@@ -17,7 +17,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s)
-	case i > 0 && s.given != "":
+	case i > 0 && s.bare():
 		nodes = append(nodes, hostir.After(w.put, mainRef))
 	case i > 0 || s.gathers && !s.pulls():
 		nodes = append(nodes, w.workAfterMain(s))
@@ -164,7 +164,7 @@ func (w *writer) order(s *stage) []turns {
 	if s.ofSummands() {
 		return []turns{w.shift(1).onMain()}
 	}
-	if d := w.leaves[s]; d.order != nil && s.given == "" {
+	if d := w.leaves[s]; d.order != nil && !s.bare() {
 		return d.order
 	}
 	t := w.shift(1)
@@ -172,9 +172,9 @@ func (w *writer) order(s *stage) []turns {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
-	case s.summand.Out != "":
+	case s.bare() && s.summand.Out != "":
 		t = t.onMain()
-	case s.given != "": // no product makes them
+	case s.bare(): // no product makes them
 		t.set = hostir.StreamSet{}
 	case w.outward(s) && w.with.compute == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)

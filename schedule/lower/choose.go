@@ -186,8 +186,11 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of.stage))
+			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of))
 		}
+	}
+	if err := (&lowering{way: way}).sums(d, of); err != nil {
+		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
 	if o := d.schedule.Ops[0]; copies(o) && len(d.schedule.Ops) == 1 {
@@ -224,12 +227,12 @@ func (l *lowering) shares(d *draft) error {
 }
 
 // sums refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
-func (l *lowering) sums(d *draft, s *stage) error {
-	if l.codes || !d.coded(s) {
+func (l *lowering) sums(d *draft, of leg) error {
+	if l.codes || of.move != of.stage.sums || !d.coded(of.stage) {
 		return nil
 	}
 	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
-		"no kernel of %s reads the scales of %s", schedule.WayName(l.way), s.given)
+		"no kernel of %s reads the scales of %s", schedule.WayName(l.way), of.stage.given)
 }
 
 // orOneHost is the end of a hint to a schedule over hosts.

@@ -57,7 +57,7 @@ func (w *writer) departures() {
 
 // outward says that partial results leave a stage to which no rows come: the first one, whose products begin one after
 // the other, own rows last, or one without products. Behind another stage all products would begin at the same moment.
-func (s *stage) outward() bool { return (s.first || s.given != "") && s.puts() && !s.ofAll() }
+func (s *stage) outward() bool { return (s.first || s.bare()) && s.puts() && !s.ofAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
@@ -70,7 +70,7 @@ func (w *writer) outward(s *stage) bool {
 // rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
 // has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
-	if !w.outward(s) || s.given != "" {
+	if !w.outward(s) || s.bare() {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
@@ -79,7 +79,7 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 
 // sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
 func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && s.given == "" && !s.toAll && len(w.chain.stages) == 1 {
+	if w.outward(s) && !s.bare() && !s.toAll && len(w.chain.stages) == 1 {
 		return mainRef
 	}
 	return w.put
@@ -171,7 +171,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 
 // ownMade are the operations on own rows that are left for the end.
 func (w *writer) ownMade(s *stage) []hostir.Node {
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.ops)-1:]
+	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.beforeSum()):]
 	if w.outward(s) {
 		x, ops = w.at(s.here(), p), s.ops
 	}

@@ -27,6 +27,9 @@ func TestLetters(t *testing.T) {
 			s.Ops[i].Index = relettered.Replace(o.Index)
 			if a, declared := s.Tensor(o.In[0]); o.Name() == "copy" || o.Name() == "sum" {
 				letters := "xy" // of a matrix between two operations
+				if !declared && o.Name() == "copy" {
+					a, declared = s.Tensor(o.Out)
+				}
 				if declared {
 					letters = "xyzu"[:len(a.Axes)]
 				}

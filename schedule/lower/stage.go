@@ -134,15 +134,32 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if err := cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
-	s := &stage{input: o.In[0], given: o.In[0]}
+	s := &stage{input: o.In[0]}
 	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
 		s.input, s.summand = made.In[0], made
 	}
-	c.adds(d, path, o, c.add(s), done)
+	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) {
+		return d.misplaced(o.Out, "place it "+d.written(cutAs(d.tensor(o.Out), edges.Along(0))),
+			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
+	}
+	if last := len(c.stages) - 1; d.ofPartials(s.input) {
+		c.stages[last].summand, s = s.summand, c.stages[last]
+	} else {
+		c.add(s)
+	}
+	s.given = o.In[0]
+	c.adds(d, path, o, s, done)
 	return nil
 }
 
-// summand is functions of the caller's summands, which the stage of their sum makes. They read nothing beside.
+// ofPartials says that a product makes a tensor as the ranks' summands.
+func (d *draft) ofPartials(name string) bool {
+	o, _ := d.schedule.Maker(name)
+	return o.OfPartials()
+}
+
+// summand is functions of summands of the caller's, or of a product's, which the stage of their sum makes. They read
+// nothing beside.
 func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 	var sums []int
 	for j, x := range d.schedule.Ops {
@@ -150,13 +167,18 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 			sums = append(sums, j)
 		}
 	}
-	switch t, _ := d.schedule.Tensor(o.In[0]); {
+	t, _ := d.schedule.Tensor(o.In[0])
+	product := d.ofPartials(o.In[0])
+	switch {
 	case d.original.OverHosts():
 		return refused("Mesh", oneHost, "no pass makes functions of summands, %s, over hosts", o.Out)
 	case len(sums) != 1 || kind(d.schedule.Ops[sums[0]].Name()) != summedUp:
 		return refused(path, "add them up by one schedule.Sum",
 			"no pass makes functions of summands, %s, for %d others", o.Out, len(sums))
-	case !t.Summands() || d.schedule.Made(t.Name):
+	case product && (i == 0 || d.schedule.Ops[i-1].Out != o.In[0] || sums[0] != i+1):
+		return refused(path, "write the product, this and their schedule.Sum one behind another",
+			"no pass makes other operations between %s and its sum", o.In[0])
+	case !product && (!t.Summands() || d.schedule.Made(t.Name)):
 		return d.misplaced(o.Out, "let it be of a tensor of the caller's that lies so",
 			"each rank has a summand of %s, and %s is not placed so or is made", o.Out, o.In[0])
 	}

@@ -128,7 +128,7 @@ func (w *writer) counts(s *stage) bool {
 		sum, own := w.buffer(s.sums), w.buffer(w.named(slots, s.sums))
 		own.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 		own.Chunk, own.Counts, own.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
-	case s.given == "" && w.uneven(s.input):
+	case !s.bare() && w.uneven(s.input):
 		w.counted(s.input, hostir.Var(countRank))
 		for _, name := range append(w.eachRows(s), s.here()) {
 			w.counted(name, hostir.Var(countChunk))

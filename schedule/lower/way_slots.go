@@ -28,9 +28,9 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 		return d.noKernel("By")
 	case w.Parts > 1 && d.chunks > 0:
 		return d.refusal("Parts", leave, "the rows of %s leave in batches", s.sums)
-	case s.given != "" && w.Streams > 0:
+	case s.bare() && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.sums)
-	case s.given != "" && w.Equal:
+	case s.bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
@@ -73,7 +73,9 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	if s.given != "" {
 		w.cut(s.given, schedule.D)
-		w.cut(s.input, schedule.D)
+		if s.bare() {
+			w.cut(s.input, schedule.D)
+		}
 	} else {
 		w.ofEachRank(s, columns, partial)
 	}
@@ -99,9 +101,9 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	d.open = w.slotsFree(s)
 	d.take = func(p piece) (nodes []hostir.Node) {
 		switch {
-		case s.summand.Out != "":
+		case s.bare() && s.summand.Out != "":
 			nodes = append(nodes, hostir.After(put, mainRef))
-		case s.given == "":
+		case !s.bare():
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n == 1 {

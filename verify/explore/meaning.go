@@ -172,7 +172,7 @@ func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 
 // partial reports whether the ranks have partial results of an operation.
 func (m *meaning) partial(op schedule.Op) bool {
-	return slices.ContainsFunc([]rune(m.Index(op).Summed()), func(l rune) bool {
+	return !op.OfPartials() && slices.ContainsFunc([]rune(m.Index(op).Summed()), func(l rune) bool {
 		_, _, spread := m.spread(op, l)
 		return spread
 	})
@@ -219,6 +219,12 @@ func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number
 	sum, letter := Number(0), m.over(t, l)
 	if letter.of == nil {
 		for i := range letter.n {
+			sum = one(sum, i)
+		}
+		return sum
+	}
+	if t.apart { // one rank's alone
+		for _, i := range letter.of[values['d']] {
 			sum = one(sum, i)
 		}
 		return sum

@@ -21,6 +21,7 @@ type tensor struct {
 	inParts bool // or for each rank's part of one
 	inRow   int64
 	partial bool    // the ranks have partial results of what makes it
+	apart   bool    // it has each rank's summand
 	ownRows bool    // each rank's call makes its own rows
 	block   int64   // of scales that lie side by side: the columns of a block; 0: they are of rows
 	blocks  []int64 // of scales that lie block by block: the columns of a block, or the sides of a square
@@ -58,7 +59,7 @@ func (m *meaning) tensor(name string) *tensor {
 	t = &tensor{name: name, sizes: m.sizes(name), summed: map[rune]summed{}, columns: map[int][]int64{}}
 	if t.op, t.made = m.Schedule.Maker(name); t.made {
 		t.own, t.inFP32 = m.Schedule.Own(t.op), m.Schedule.InFP32(t.op)
-		t.partial, t.ownRows = m.partial(t.op), m.OfOwnRows(t.op)
+		t.partial, t.apart, t.ownRows = m.partial(t.op), t.op.OfPartials(), m.OfOwnRows(t.op)
 	} else {
 		t.scales = m.Schedule.Made(name)
 	}

@@ -157,6 +157,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
+	if op.OfPartials() {
+		return x.ofRank(op, in, summed[0], rank, bound)
+	}
 	list, partial, err := x.products(op, in, summed[0], rank, bound)
 	if err == nil && partial {
 		list, err = x.joined(op, rank, part, list)
@@ -194,36 +197,6 @@ func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank in
 		list = append(list, term)
 	}
 	return list, partial, nil
-}
-
-// joined adds, on each rank, the operation's partial result, one of the list, to the partial results of its terms.
-func (x *expectation) joined(op schedule.Op, rank int, part box, list []expr) ([]expr, error) {
-	var before []expr
-	for _, t := range x.Schedule.Terms(op) {
-		in, out, err := x.axes(t)
-		if err != nil {
-			return nil, err
-		}
-		bound := map[rune]interval{}
-		for i, l := range out {
-			bound[l] = part[i]
-		}
-		summed := slices.IndexFunc(in[0], func(l rune) bool { return !slices.Contains(out, l) })
-		terms, _, err := x.products(t, in, in[0][summed], rank, bound)
-		if err != nil {
-			return nil, err
-		}
-		before = x.addEach(before, terms)
-	}
-	return x.addEach(before, list), nil
-}
-
-// addEach adds to each rank's sum so far, if there is one.
-func (e *expressions) addEach(sums, list []expr) []expr {
-	for i := range sums {
-		list[i] = e.add(sums[i], list[i])
-	}
-	return list
 }
 
 // term is the product of the operands for one part of the summed axis, or the one operand. The
@@ -283,7 +256,7 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 }
 
 // forms are the known products, by the axes they contract.
-var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear",
+var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear", "mk,nk->dmn": "linear",
 	"mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
 // biased says that the library adds a bias to each row of a product of that form, and applies functions to it.

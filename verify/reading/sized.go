@@ -71,7 +71,7 @@ func (s *Sized) Length(op schedule.Op, letter rune) int {
 			return s.Sizes(op.In[i])[at]
 		}
 	}
-	if letter == 'd' { // of the ranks, which a call makes a part of each
+	if letter == 'd' { // of the ranks, each of which makes a part
 		return s.Extents[schedule.D]
 	}
 	return 0

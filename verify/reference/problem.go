@@ -34,6 +34,7 @@ type Step struct {
 	In            []string // the operands of a call, A first
 	Own           bool     // the call makes each rank's own rows
 	Terms         []string // products whose partial results are added to this one's before they travel
+	Ranks         int      // the result is as many summands, each of a part of what is summed over; 0: it is one sum
 	// Made are the functions of the result that neither the product nor the sum applies: formulas make them together.
 	Made []schedule.Func
 }
@@ -120,7 +121,7 @@ func (p *Problem) Elements(name string) int {
 			return n
 		}
 		if s.C == name && !p.has(name) {
-			return s.M * s.N
+			return max(s.Ranks, 1) * s.M * s.N
 		}
 	}
 	n, _ := reading.Elements(p.Tensor(name), p.Extents) // Check has seen every extent
@@ -232,6 +233,9 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 	x := sized.Index(o)
 	length := func(letter string) int { return sized.Length(o, rune(letter[0])) }
 	a, b, out, summed, batches := x.In[0], x.In[1], x.Out, x.Summed(), 1
+	if o.OfPartials() {
+		s.Ranks, out = p.Extents[schedule.D], out[1:]
+	}
 	if len(a) == 3 && len(out) == 3 && a[0] == out[0] {
 		batches, a, out = length(out[:1]), a[1:], out[1:]
 	}
@@ -243,12 +247,12 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 	if !s.TransposedA && a != m+summed || !s.Transposed && b != summed+n {
 		return none(o)
 	}
-	s.M, s.K, s.N = batches*length(m), length(summed), length(n)
+	s.M, s.K, s.N = batches*length(m), length(summed)/max(s.Ranks, 1), length(n)
 	if scale := p.Tensor(p.Tensor(s.B).Scale); scale.Name != "" {
 		s.Operand, s.Narrow = p.TypeOf(s.B), p.Tensor(s.A).Scale == ""
 		s.RowScales, s.BlockScales = scale.OfRows() && !scale.OfSquares(), scale.OfSquares()
 	}
-	if p.spread(o, x, summed) {
+	if s.Ranks == 0 && p.spread(o, x, summed) {
 		s.Parts = p.Extents[schedule.D]
 	}
 	return nil
@@ -269,7 +273,7 @@ func (p *Problem) spread(o schedule.Op, x reading.Index, letter string) bool {
 // Work is the multiplications of all steps and the elements of the largest tensor.
 func (p *Problem) Work() (multiplications, elements int) {
 	for _, s := range p.steps {
-		multiplications += s.M * s.K * s.N
+		multiplications += max(s.Ranks, 1) * s.M * s.K * s.N
 	}
 	for _, t := range p.Tensors {
 		elements = max(elements, p.Elements(t.Name))
@@ -324,6 +328,10 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 				terms = append(terms, Term{t.Product, v[t.A], v[t.B]})
 			}
 			a, b := p.scaled(s.A, v), p.scaled(s.B, v)
+			if s.Ranks > 0 {
+				v[s.C] = s.ofRanks(a, b)
+				continue
+			}
 			v[s.C] = s.apply(s.Of(a, b, v[s.Bias], v[s.Added], terms...), v, p)
 		}
 		for _, name := range []string{s.C, p.Tensor(s.C).Scale} {

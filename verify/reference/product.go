@@ -106,6 +106,15 @@ func (p Product) Of(a, b, bias, added Values, terms ...Term) Values {
 	return c
 }
 
+// ofRanks are the products of the ranks' parts of the columns of a and b, one behind another.
+func (s Step) ofRanks(a, b Values) (made Values) {
+	for r := range s.Ranks {
+		x := s.Of(a.part(s.Ranks*s.K, r, s.Ranks), b.part(s.Ranks*s.K, r, s.Ranks), Values{}, Values{})
+		made.Want, made.Lo, made.Hi = append(made.Want, x.Want...), append(made.Lo, x.Lo...), append(made.Hi, x.Hi...)
+	}
+	return made
+}
+
 // Term is a product whose partial results are added to another one's, and its operands.
 type Term struct {
 	Product

@@ -23,6 +23,16 @@ func (v Values) At(i int) formula.Value {
 	return formula.Value{Want: v.Want[i], Lo: v.Lo[i], Hi: v.Hi[i]}
 }
 
+// part is one of parts of the columns of rows that have so many in all.
+func (v Values) part(columns, i, parts int) (made Values) {
+	n := columns / parts
+	for at := i * n; at < len(v.Want); at += columns {
+		made.Want, made.Lo = append(made.Want, v.Want[at:at+n]...), append(made.Lo, v.Lo[at:at+n]...)
+		made.Hi = append(made.Hi, v.Hi[at:at+n]...)
+	}
+	return made
+}
+
 // set makes an element, rounded to a format. A number between two bounds is one still when all are rounded.
 func (v Values) set(i int, x formula.Value, f format) {
 	v.Lo[i] = float64(f.round(float32(x.Lo)))

@@ -28,7 +28,7 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			continue
 		}
 		p, ranks := step.Product, l.r.Size()
-		if slices.Contains(l.Problem.Hidden(), step.C) {
+		if slices.Contains(l.Problem.Hidden(), step.C) && step.Ranks == 0 {
 			p.N /= ranks
 		}
 		if p.Parts > 1 && l.Problem.Reduces() {
@@ -150,10 +150,10 @@ func (l *lab) pulls() (bytes []int64) {
 	s := l.Program.Schedule
 	seen := map[string]bool{}
 	for _, o := range s.Ops {
-		partial := s.Partial(o)
+		partial, leaves := s.Partial(o), l.Problem.Elements(o.Out)/l.r.Size()
 		for _, name := range o.In {
 			_, _, sharded := l.Problem.Tensor(name).Sharded()
-			if sharded && !seen[name] && !partial && !l.keeps(o, name) {
+			if sharded && !seen[name] && !partial && !o.OfPartials() && !l.keeps(o, name) {
 				bytes = append(bytes, l.BytesOf(name, l.Parts[name].Count))
 			}
 			seen[name] = true
@@ -161,10 +161,13 @@ func (l *lab) pulls() (bytes []int64) {
 		if !partial {
 			continue
 		}
-		share := l.Bytes(l.Problem.Elements(o.Out) / l.r.Size())
+		share := l.Bytes(leaves)
+		if len(o.In) == 1 { // of eight bits, maybe
+			share = l.BytesOf(o.In[0], leaves)
+		}
 		bytes = append(bytes, share)
 		if l.Parts[o.Out].Count == l.Problem.Elements(o.Out) {
-			bytes = append(bytes, share)
+			bytes = append(bytes, l.Bytes(leaves))
 		}
 	}
 	return bytes

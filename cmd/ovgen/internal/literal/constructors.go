@@ -30,6 +30,8 @@ var constructors = map[string]constructor{
 	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
 	"Linear": {value: schedule.Linear("", "", ""), fields: []string{"Out"},
 		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
+	"LinearPartial": {value: schedule.LinearPartial("", "", ""), fields: []string{"Out"},
+		lists: []sublist{{"In", 1, 3}}},
 	"BatchedLinear": {value: schedule.BatchedLinear("", "", ""), fields: []string{"Out"},
 		lists: []sublist{{"In", 1, 3}, {"Then", 3, 0}}},
 	"Matmul": {value: schedule.Matmul("", "", ""), fields: []string{"Out"},
