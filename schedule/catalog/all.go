@@ -126,6 +126,8 @@ var all = []Named{
 	{"ReduceScatterQuantised", ReduceScatterQuantised},
 	{"ReduceScatterVQuantised", ReduceScatterVQuantised},
 	{"AllReduceQuantised", AllReduceQuantised},
+	{"LinearReduceScatterQuantised", LinearReduceScatterQuantised},
+	{"LinearAllReduceQuantisedSums", LinearAllReduceQuantisedSums},
 	{"AllToAllFP8", AllToAllFP8},
 	{"AllToAllVFP8", AllToAllVFP8},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},

@@ -20,12 +20,25 @@ var ReduceScatterVQuantised = s.Schedule{
 // AllReduceQuantised is an all-reduce of which eight bits travel, twice: ReduceScatterQuantised, whose sums are
 // quantised as they leave for all ranks. So a sum is off by the errors of its parts, and by 1/16 of itself.
 var AllReduceQuantised = s.Schedule{
-	Tensors: append(codedSummands[:3:3],
-		s.Tensor{Name: "Sums", Axes: spread[0].Axes, Type: s.E4M3, Scale: "SumScales"},
-		s.Tensor{Name: "SumScales", Axes: spread[0].Axes[:1], Type: s.FP32},
+	Tensors: append(append(codedSummands[:3:3], codedSums...),
 		s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}),
 	Ops: []s.Op{quantiseSummands, s.Sum("R", "Codes"), s.Copy("Sums", "R", s.Quantise()),
 		s.Copy("C", "Sums", s.Dequantise("SumScales"))},
+}
+
+// LinearReduceScatterQuantised is LinearReduceScatter whose partial results travel in eight bits: behind each piece of
+// the product a kernel makes codes of it. Choose it where ReduceScatterQuantised is chosen.
+var LinearReduceScatterQuantised = s.Schedule{
+	Tensors: append(codedSummands[1:3:3], linearScattered...),
+	Ops:     []s.Op{s.LinearPartial("P", "A", "B"), quantisePartials, s.Sum("C", "Codes")},
+}
+
+// LinearAllReduceQuantisedSums is a row-parallel layer of eight bits of which nothing but eight bits travels: operands
+// with scales of rows, partial results that are quantised, and their sums likewise, as AllReduceQuantised has them.
+var LinearAllReduceQuantisedSums = s.Schedule{
+	Tensors: append(scaled(true, linearReduced, "A", "B"), append(codedSummands[1:3:3], codedSums...)...),
+	Ops: []s.Op{s.LinearPartial("P", "A", "B"), quantisePartials, s.Sum("R", "Codes"),
+		s.Copy("Sums", "R", s.Quantise()), s.Copy("C", "Sums", s.Dequantise("SumScales"))},
 }
 
 // summands are the axes of each rank's summand of a matrix.
@@ -38,4 +51,13 @@ var codedSummands = []s.Tensor{
 	{Name: "Scales", Axes: summands[:2], Type: s.FP32},
 }
 
-var quantiseSummands = s.Copy("Codes", "A", s.Quantise())
+// codedSums are codes of each rank's rows of a sum.
+var codedSums = []s.Tensor{
+	{Name: "Sums", Axes: spread[0].Axes, Type: s.E4M3, Scale: "SumScales"},
+	{Name: "SumScales", Axes: spread[0].Axes[:1], Type: s.FP32},
+}
+
+var (
+	quantiseSummands = s.Copy("Codes", "A", s.Quantise())
+	quantisePartials = s.Copy("Codes", "P", s.Quantise())
+)

@@ -104,6 +104,8 @@ func TestSchedule(t *testing.T) {
 			"share a word", "drop a term", "double a term", "drop the scales", "swap the scales", "drop a function"}},
 		{"ReduceScatterVQuantised", catalog.ReduceScatterVQuantised, []string{"drop", "move", "shift an index",
 			"drop a term", "drop the scales"}},
+		{"LinearReduceScatterQuantised", catalog.LinearReduceScatterQuantised, []string{"drop", "shift an index",
+			"drop the scales", "drop a function"}},
 		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 		{"EightCalled", eightCalled, []string{"drop", "drop the scales", "swap the scales"}},
