@@ -203,8 +203,15 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		c.adds(d, path, o, s, done)
 		return nil
 	}
-	if c.widened(o.In[0]) {
+	if of, _ := d.schedule.Maker(o.In[0]); c.widened(o.In[0]) && kind(of.Name()) == copied {
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
+	} else if c.widened(o.In[0]) {
+		c.adds(d, path, o, c.begin(o.In[0], false, own), done)
+		return nil
+	}
+	if gathers := x.Rows() && !own; gathers && x.Shift != 0 {
+		return d.misplaced(o.In[0], "gather it by a schedule.Copy, and multiply that",
+			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0], written(d.tensor(o.In[0])))
 	}
 	c.adds(d, path, o, c.stage(o.In[0], x.Rows() && !own, own), done)
 	return nil
@@ -250,6 +257,9 @@ func (c *chain) blame(err error) { c.wrong = cmp.Or(c.wrong, err) }
 
 // operand is where the rows and columns of an operand are.
 func (c *chain) operand(d *draft, name string) (edges.State, error) {
+	if c.widened(name) {
+		return edges.State{}, nil
+	}
 	if x, known := c.at[name]; known {
 		return x, nil
 	}

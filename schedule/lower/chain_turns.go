@@ -93,10 +93,15 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	case !a.copied:
 		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	}
-	if len(s.ops) > 0 || !w.isLast(s) && !s.gathersColumns() { // else the join waits for them
+	if len(s.ops) > 0 || !w.isLast(s) && (!s.gathersColumns() || w.readsAll(s)) { // else the join waits for them
 		nodes = append(nodes, hostir.After(mainRef, append([]hostir.StreamRef{a.on}, refs(a.beside)...)...))
 	}
 	return hostir.MovesOf(s.here(), nodes...)
+}
+
+// readsAll says that an operation reads all columns that a stage gathers.
+func (w *writer) readsAll(s *stage) bool {
+	return w.any(func(x *stage) bool { return x.input == s.into })
 }
 
 // rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last

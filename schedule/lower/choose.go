@@ -186,7 +186,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of))
+			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of), l.orders(d, of.stage))
 		}
 	}
 	if err := (&lowering{way: way}).sums(d, of); err != nil {
@@ -233,6 +233,15 @@ func (l *lowering) sums(d *draft, of leg) error {
 	}
 	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
 		"no kernel of %s reads the scales of %s", schedule.WayName(l.way), of.stage.given)
+}
+
+// orders refuses a gather of rows that were moved on by a way that brings each rank's to the place of its number.
+func (l *lowering) orders(d *draft, s *stage) error {
+	if s.moved.Kind != edges.AllGather || s.moved.From.Shift == 0 || l.takes(schedule.Pull{}) {
+		return nil
+	}
+	return refused(d.at(), "use schedule.Pull", "%s puts the rows of each rank at the place of its number, and those "+
+		"of %s were moved on", schedule.WayName(l.way), s.input)
 }
 
 // orOneHost is the end of a hint to a schedule over hosts.

@@ -38,13 +38,16 @@ func formulas(d *draft) error {
 		}
 		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
 			sum := o
-			for sum.Out += between(partial); d.known(sum.Out); {
+			otherwise := !partial && d.comesOtherwise(o)
+			for sum.Out += between(partial, otherwise); d.known(sum.Out); {
 				sum.Out += "s"
 			}
 			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
 			if partial {
 				d.moved(o.Out, sum.Out)
+			} else if otherwise {
+				d.comesFirst(o, sum.Out)
 			}
 			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
 			o = schedule.Copy(o.Out, sum.Out, o.Then[from:]...)
@@ -77,9 +80,12 @@ func evenParts(d *draft) error {
 }
 
 // between is what the name of a tensor ends with that is between a sum, or a gather, and its functions.
-func between(partial bool) string {
-	if partial {
+func between(partial, otherwise bool) string {
+	switch {
+	case partial:
 		return "sum"
+	case otherwise:
+		return movedSuffix
 	}
 	return gatheredSuffix
 }
@@ -272,6 +278,9 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 
 // besideMade checks that a result lies where the elements of another one are, which may lie only where it is made.
 func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) error {
+	if c.widened(name) {
+		return d.behindColumns(path, name, o.Out)
+	}
 	out, x, which := c.at[o.Out], c.at[name], "rows"
 	if out.Rows() == x.Rows() && out.Columns() == x.Columns() {
 		return nil

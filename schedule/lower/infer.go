@@ -73,8 +73,11 @@ func (d *draft) tensors() error {
 				d.divisible(a)
 			}
 		}
-		d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller,
-			Elements: elements(t), Chunk: chunk(t)})
+		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: elements(t), Chunk: chunk(t)}
+		if i >= len(d.original.Tensors) {
+			b.Owner = hostir.Plan
+		}
+		d.program.Buffers = append(d.program.Buffers, b)
 	}
 	return nil
 }

@@ -25,7 +25,9 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {
-			want.Axes[axis].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+			part := schedule.DIDx(schedule.D)
+			part.Shift = at.Shift
+			want.Axes[axis].Outer = []schedule.Split{part}
 		}
 	}
 	last := len(t.Axes) - 1
@@ -114,7 +116,10 @@ func (d *draft) tensor(name string) schedule.Tensor {
 // pathOf is the path of a declared tensor, or of all.
 func (d *draft) pathOf(tensor string) string {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor })
-	if i < 0 {
+	switch declared := d.declaredAs(tensor); {
+	case i >= len(d.original.Tensors) && declared != tensor: // the plan's
+		return d.pathOf(declared)
+	case i < 0:
 		return "Tensors"
 	}
 	return fmt.Sprintf("Tensors[%d]", i)

@@ -47,29 +47,44 @@ func spread(t schedule.Tensor) bool {
 	return ok || t.Root
 }
 
-// shifted refuses parts that are moved on by another number of ranks than one.
+// shifted refuses parts that are moved on where no operation moves them.
 func (d *draft) shifted() error {
-	s := d.schedule
-	for i, t := range s.Tensors {
-		if len(s.Ops) > 1 && slices.ContainsFunc(s.Ops, copies) {
-			break // the stages say
-		}
-		j, k, ok := t.Sharded()
-		if !ok || d.last.reads(t.Name) {
-			continue
-		}
-		n := t.Axes[j].Outer[k].Shift
-		path := fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Shift", i, j, k)
-		switch {
-		case n == 0:
-		case !slices.ContainsFunc(s.Ops, copies):
+	if slices.ContainsFunc(d.schedule.Ops, copies) {
+		return nil // the stages say
+	}
+	for _, t := range d.schedule.Tensors {
+		if path, n := d.shiftOf(t.Name); n != 0 && !d.last.reads(t.Name) {
 			return refused(path, "leave it out; a permutation is a Copy",
-				"no pass lowers a %s of parts that are moved on", s.Ops[0].Name())
-		case !d.schedule.Made(t.Name) || n != 1:
-			o := d.schedule.Ops[0]
-			return refused(path, fmt.Sprintf("set Shift to 1 in %s, and leave it out in %s", o.Out, o.In[0]),
-				"a shift by %d of %s: the one that is lowered moves parts on by one rank", n, t.Name)
+				"no pass lowers a %s of parts that are moved on", d.schedule.Ops[0].Name())
 		}
+	}
+	return nil
+}
+
+// shiftOf is by how many ranks the parts of a tensor are moved on, and the field that says so.
+func (d *draft) shiftOf(name string) (path string, n int) {
+	j, k, ok := d.tensor(name).Sharded()
+	if !ok {
+		return d.pathOf(name), 0
+	}
+	return fmt.Sprintf("%s.Axes[%d].Outer[%d].Shift", d.pathOf(name), j, k), d.tensor(name).Axes[j].Outer[k].Shift
+}
+
+// movedOn refuses parts that are moved on otherwise than by one rank, and uneven ones.
+func (d *draft) movedOn(o schedule.Op, e edges.Edge) error {
+	path, n := d.shiftOf(o.In[0])
+	if n == 0 {
+		path, _ = d.shiftOf(o.Out)
+	}
+	n = e.To.Shift - e.From.Shift
+	switch {
+	case e.From.Shift == 0 && e.To.Shift == 0:
+		return nil
+	case e.From.Size != edges.Even || e.From.Batches != "":
+		return refused(path, "leave it out", "no pass moves on parts of %s that are not even", o.In[0])
+	case e.Kind == edges.Permutation && n != 1 && n != -1:
+		return refused(path, "let the shifts of both differ by 1", "a shift by %d of %s: the one that is lowered "+
+			"moves parts on by one rank, or back", n, o.Out)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ var refusalCases = []refusalCase{
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +
-				"rank (set Shift to 1 in C, and leave it out in A)"}},
+				"rank, or back (let the shifts of both differ by 1)"}},
 	{"A of a layer shifted", linearOf(tensor("A", shiftedM(1), wholeK), tensor("B", wholeN, wholeK),
 		tensor("C", streamedM, wholeN)), []string{
 		"Tensors[0].Axes[0].Outer[0].Shift: no pass lowers a linear of parts that are moved on (leave it out; a " +

@@ -57,7 +57,10 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
 		return d.nowhere(o)
 	}
-	if e.Kind != edges.AllGather || e.From.Columns() { // else products of the same rows may follow
+	if err := d.movedOn(o, e); err != nil {
+		return err
+	}
+	if e.Kind != edges.AllGather || e.From.Columns() || e.From.Shift != 0 { // else products of the same rows may follow
 		s.moved = e
 	}
 	return nil
@@ -69,29 +72,47 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	given, declared := d.schedule.Tensor(o.In[0])
 	equal := cutAs(given, edges.Along(0))
 	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
+	gathers := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool {
+		return e.Kind == edges.AllGather && e.From.Shift == 0
+	})
 	switch {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && !columns && ofProducts(d.schedule, o.Out) && !alike(given, equal) &&
+	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !alike(given, equal) &&
 		!d.counts(given):
 		return d.misplaced(given.Name, "place it "+equal.String(),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
+	case columns && gathers && c.came(d.schedule, o.In[0]):
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
 	case columns:
 		return inColumns(d.schedule, i, done.Edges[0])
+	case len(done.Edges) > 0 && !gathers:
+		return cmp.Or(d.plain(o.In[0]), d.plain(o.Out))
 	}
 	return nil
 }
 
+// came says that a tensor, or what functions make it of, is a copy that has travelled.
+func (c *chain) came(s schedule.Schedule, name string) bool {
+	o, made := s.Maker(name)
+	if !made || kind(o.Name()) != copied {
+		return false
+	}
+	from, _ := c.edges.At(o.In[0])
+	to, _ := c.edges.At(name)
+	return from != to || c.came(s, o.In[0])
+}
+
 // inColumns refuses the copy of a tensor in parts of its columns where others take that which has its rows: a linear
-// alone makes such, without a kernel behind it, or reads them when they have come.
+// alone makes such, without a kernel behind it, and a linear or functions of it read them when they have come.
 func inColumns(s schedule.Schedule, i int, e edges.Edge) error {
 	o, rows := s.Ops[i], s.Ops[i].Out
 	if e.From.Rows() {
 		rows = o.In[0]
 	}
 	for j, x := range s.Ops {
-		multiplies := kind(x.Name()) == linear
-		if multiplies && rows == o.Out && x.In[0] == rows {
+		multiplies, functions := kind(x.Name()) == linear, kind(x.Name()) == copied && len(x.Then) > 0
+		if (multiplies || functions) && rows == o.Out && x.In[0] == rows {
 			x.In = x.In[1:]
 		}
 		switch {
@@ -100,7 +121,8 @@ func inColumns(s schedule.Schedule, i int, e edges.Edge) error {
 			return ofItsOwn(s, i, fmt.Sprintf("%s travels in parts of its columns, and only a linear makes such, "+
 				"without a kernel behind it", rows))
 		case reads(x, rows) && rows == o.Out:
-			return ofItsOwn(s, i, fmt.Sprintf("%s comes in parts of its columns, and only a linear reads such", rows))
+			return ofItsOwn(s, i, fmt.Sprintf("%s comes in parts of its columns, and only a linear and functions of it "+
+				"read such", rows))
 		case reads(x, rows):
 			return ofItsOwn(s, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to %s", rows, o.Out,
 				x.Out))

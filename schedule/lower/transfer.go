@@ -27,6 +27,12 @@ func (w *writer) transferred(s *stage) transferred {
 		return func(rank hostir.Expr) hostir.View { return hostir.Chunk(buffer, rank) }
 	}
 	x := transferred{of: hostir.Whole(s.input), place: part(s.here(), s.moved.From.Axis)}
+	if n := s.moved.From.Shift; n != 0 {
+		place := x.place
+		x.place = func(rank hostir.Expr) hostir.View {
+			return place(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
+		}
+	}
 	if s.moved.To.Spread() {
 		x.of = part(s.input, s.moved.To.Axis)(hostir.Rank)
 	}
@@ -57,7 +63,7 @@ func partOfEach(w *writer, s *stage) arrival {
 
 // fromNeighbour copies a shard from the one rank that has it.
 func fromNeighbour(w *writer, s *stage) arrival {
-	distance := hostir.Mod(hostir.Const(int64(s.moved.To.Shift-s.moved.From.Shift)), hostir.Size)
+	distance := onwards(s.moved.To.Shift - s.moved.From.Shift)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	ready, read := w.named(ready, s.here()), w.named(read, s.here())
 	return w.onMain(s, hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
@@ -70,6 +76,14 @@ func fromNeighbour(w *writer, s *stage) arrival {
 				hostir.Post(mainRef, read, from),
 				hostir.Wait(mainRef, read, to).Described(s.input + " may be overwritten afterwards"),
 			}})
+}
+
+// onwards is a number of ranks, from 0 on, by which parts move on round the ring as by a number below 0 too.
+func onwards(n int) hostir.Expr {
+	if n < 0 {
+		return hostir.Mod(hostir.Mul(hostir.Const(int64(-n)), hostir.Sub(hostir.Size, one)), hostir.Size)
+	}
+	return hostir.Mod(hostir.Const(int64(n)), hostir.Size)
 }
 
 // fromRoot lets every rank copy the tensor from rank 0.

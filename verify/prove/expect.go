@@ -146,8 +146,12 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	case len(op.In) > 2:
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
-		copied, err := x.operandOf(op, in, 0, rank, bound)
-		if err != nil && len(x.functions(op).own) > 0 {
+		copied, err := stale, fmt.Errorf("no rank has all columns of %s", op.In[0])
+		own := len(x.functions(op).own) > 0
+		if !own || !x.meets(op.In[0], part) {
+			copied, err = x.operandOf(op, in, 0, rank, bound)
+		}
+		if err != nil && own {
 			copied, err = x.sideBySideOf(op.In[0], part, err)
 		}
 		if err != nil {

@@ -1,6 +1,10 @@
 package prove
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // held are chunks of one rank.
 type held struct {
@@ -79,23 +83,83 @@ func (x *expectation) sideBySideOf(tensor string, part box, err error) (expr, er
 
 // sideBySideMade is a box of a result of which each rank makes some columns.
 func (x *expectation) sideBySideMade(tensor string, part box, err error) (expr, error) {
-	var columns []expr
-	end := part[1].lo
-	for r := range x.ranks {
-		of := x.columns(tensor, r)
-		if of.lo != end || of.len() == 0 {
-			return stale, err
-		}
-		made, wrong := x.output(tensor, r, box{part[0], of})
-		if wrong != nil {
-			return stale, wrong
-		}
-		columns, end = append(columns, x.tuple([]expr{made})), of.hi
-	}
-	if end != part[1].hi {
+	parts := x.columnsOfRanks(tensor, part[1])
+	if parts == nil {
 		return stale, err
 	}
+	var columns []expr
+	for r, of := range parts {
+		var list []expr
+		for _, rows := range x.rowsMade(tensor, part[0]) {
+			made, wrong := x.output(tensor, r, box{rows, of})
+			if wrong != nil {
+				return stale, wrong
+			}
+			list = append(list, made)
+		}
+		columns = append(columns, x.tuple(list))
+	}
 	return x.sideBySide(columns), nil
+}
+
+// columnsOfRanks are the columns of a result that each rank makes, where these are some columns one after the other;
+// else nil.
+func (x *expectation) columnsOfRanks(tensor string, columns interval) (list []interval) {
+	op, _ := x.Schedule.Maker(tensor)
+	end := columns.lo
+	for r := range x.ranks {
+		of := x.columns(tensor, r)
+		if !x.tensors[tensor].sharded() { // all of which every rank gets
+			of = x.columnsMade(op, r)
+		}
+		if of.lo != end || of.len() == 0 {
+			return nil
+		}
+		list, end = append(list, of), of.hi
+	}
+	if end != columns.hi {
+		return nil
+	}
+	return list
+}
+
+// meets says that a box is of a result, or of a copy of one, of which a product makes some columns on each of several
+// ranks: these are side by side.
+func (x *expectation) meets(tensor string, part box) bool {
+	op, made := x.Schedule.Maker(tensor)
+	switch {
+	case !made || op.Call != "":
+		return false
+	case op.Name() == "copy" && len(op.Then) == 0:
+		return x.meets(op.In[0], part)
+	}
+	return len(op.In) == 2 && len(x.columnsOfRanks(tensor, part[1])) > 1
+}
+
+// rowsMade are the parts in which rows of a result are made: the chunks of the operand that begins the way to it.
+func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
+	for op, made := x.Schedule.Maker(tensor); made; op, made = x.Schedule.Maker(tensor) {
+		tensor = op.In[0]
+	}
+	for _, boxes := range x.boxes[tensor] {
+		for _, b := range boxes {
+			if inside := rows.lo <= b[0].lo && b[0].hi <= rows.hi; inside && !slices.Contains(list, b[0]) {
+				list = append(list, b[0])
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.lo, b.lo) })
+	end := rows.lo
+	for _, part := range list {
+		if part.lo != end {
+			return []interval{rows}
+		}
+		end = part.hi
+	}
+	if end != rows.hi {
+		return []interval{rows}
+	}
+	return list
 }
 
 // chunksOf are the contents of chunks of an input.

@@ -96,8 +96,13 @@ func (e *expressions) columnsOf(x expr, part, of int) expr {
 	return e.applied(fmt.Sprintf("columns %d of %d", part, of), []expr{x})
 }
 
-// sideBySide are parts of the columns of one operand.
-func (e *expressions) sideBySide(parts []expr) expr { return e.applied("side by side", parts) }
+// sideBySide are parts of the columns of one operand, or the one.
+func (e *expressions) sideBySide(parts []expr) expr {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return e.applied("side by side", parts)
+}
 
 // tuple is several chunks in a row, or the one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }

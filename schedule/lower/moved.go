@@ -1,0 +1,27 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+)
+
+// What an exchange, a broadcast or a permutation brings in a chain, and columns that are gathered, come in memory of the
+// plan where functions of it are made.
+
+// comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners.
+func (d *draft) comesOtherwise(o schedule.Op) bool {
+	list, err := edges.All(d.original)
+	return err == nil && len(d.original.Ops) > 1 && slices.ContainsFunc(list, func(e edges.Edge) bool {
+		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out && (e.Kind != edges.AllGather || e.From.Columns())
+	})
+}
+
+// comesFirst declares the memory in which the operand of such an operation comes.
+func (d *draft) comesFirst(o schedule.Op, name string) {
+	t, _ := d.schedule.Tensor(o.Out)
+	from, _ := d.schedule.Tensor(o.In[0])
+	t.Name, t.Type, t.Scale, t.Within = name, from.Type, from.Scale, ""
+	d.schedule.Tensors = append(slices.Clone(d.schedule.Tensors), t)
+}
