@@ -94,6 +94,11 @@ func (s *stage) here() string {
 // ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
 func (s *stage) ofAll() bool { return s.gathers || s.held != nil }
 
+// hasRowsOf says that a stage works on a tensor, and that no other part of it comes than rows, or all.
+func (s *stage) hasRowsOf(name string) bool {
+	return s.input == name && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather)
+}
+
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
 	return s.sums == "" && !s.calls && (s.input == name && !s.ofAll() ||
@@ -296,7 +301,7 @@ func (d *draft) productsOf(name string) bool {
 func (c *chain) stage(input string, gathers, own bool) *stage {
 	if last := len(c.stages) - 1; last >= 0 {
 		s := c.stages[last]
-		if !gathers && s.makes(input) || gathers && s.ofAll() && s.input == input && s.sums == "" {
+		if !gathers && s.makes(input) || gathers && s.ofAll() && s.hasRowsOf(input) && s.sums == "" {
 			return s
 		}
 	}
@@ -307,7 +312,7 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 func (c *chain) begin(input string, gathers, own bool) *stage {
 	next := &stage{input: input, gathers: gathers, own: own}
 	for _, s := range c.stages {
-		if gathers && s.gathers && s.input == input {
+		if gathers && s.gathers && s.hasRowsOf(input) {
 			next.gathers, next.held = false, s
 		}
 	}
@@ -320,4 +325,27 @@ func (c *chain) add(s *stage) *stage {
 	s.first = len(c.stages) == 0
 	c.stages = append(c.stages, s)
 	return s
+}
+
+// addBehind adds a stage that moves what an operation makes, right behind that if only operations on what each rank has
+// and other such moves follow: it is under way beside these.
+func (c *chain) addBehind(s *stage) {
+	c.add(s)
+	for i := len(c.stages) - 2; i >= 0; i-- {
+		t := c.stages[i]
+		k := slices.IndexFunc(t.ops, func(o schedule.Op) bool { return o.Out == s.input })
+		switch {
+		case t.sums != "" || t.hasRowsOf(t.input) && t.ofAll():
+			return
+		case k < 0:
+			continue
+		}
+		behind := []*stage{s}
+		if rest := *t; k+1 < len(t.ops) {
+			t.ops, rest.ops, rest.first = t.ops[:k+1:k+1], t.ops[k+1:], false
+			behind = append(behind, &rest)
+		}
+		c.stages = slices.Insert(c.stages[:len(c.stages)-1], i+1, behind...)
+		return
+	}
 }

@@ -35,13 +35,6 @@ func (w *writer) memories() {
 			w.cut(s.whole(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
-		case s.moved.To.Columns() && byProduct(w.schedule, s.input):
-			o, _ := w.schedule.Maker(s.input) // its columns are made of the weight's rows
-			for _, name := range append(o.In[1:], o.Bias()) {
-				if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
-					w.cut(name, schedule.D)
-				}
-			}
 		}
 	}
 }

@@ -93,15 +93,50 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	case !a.copied:
 		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	}
-	if len(s.ops) > 0 || !w.isLast(s) && (!s.gathersColumns() || w.readsAll(s)) { // else the join waits for them
-		nodes = append(nodes, hostir.After(mainRef, append([]hostir.StreamRef{a.on}, refs(a.beside)...)...))
+	w.coming = append(w.coming, s)
+	if len(s.ops) > 0 {
+		nodes = append(nodes, w.come(s)...)
 	}
 	return hostir.MovesOf(s.here(), nodes...)
 }
 
-// readsAll says that an operation reads all columns that a stage gathers.
-func (w *writer) readsAll(s *stage) bool {
-	return w.any(func(x *stage) bool { return x.input == s.into })
+// come lets the caller's stream wait for what a stage takes that other streams bring, with all that these have brought
+// before. What none takes is waited for at the end.
+func (w *writer) come(s *stage) []hostir.Node {
+	takes := s.operands()
+	if j, goesOn := w.across[s]; goesOn {
+		takes = append(takes, j.next.operands()...)
+		if j.own != nil {
+			takes = append(takes, j.own.operands()...)
+		}
+	}
+	var on []hostir.StreamRef
+	var of *stage
+	for _, x := range w.coming {
+		if x != s && !s.meets() && !slices.Contains(takes, cmp.Or(x.into, x.input)) {
+			continue
+		}
+		of = cmp.Or(of, x)
+		for _, stream := range append([]hostir.StreamRef{w.comes[x].on}, refs(w.comes[x].beside)...) {
+			if !slices.Contains(on, stream) {
+				on = append(on, stream)
+			}
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	w.coming = slices.DeleteFunc(w.coming, func(x *stage) bool { return slices.Contains(on, w.comes[x].on) })
+	return hostir.MovesOf(of.here(), hostir.After(mainRef, on...))
+}
+
+// operands are the tensors that a stage takes.
+func (s *stage) operands() []string {
+	list := []string{s.input}
+	for _, o := range append(slices.Clone(s.terms), s.ops...) {
+		list = append(list, operands(o)...)
+	}
+	return list
 }
 
 // rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last

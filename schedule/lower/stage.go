@@ -51,7 +51,7 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	if err != nil || len(done.Edges) == 0 {
 		return err
 	}
-	s, e := c.stage(o.In[0], true, false), done.Edges[0]
+	e := done.Edges[0]
 	t, _ := d.schedule.Tensor(o.In[0])
 	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
 	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
@@ -60,7 +60,9 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	if err := d.movedOn(o, e); err != nil {
 		return err
 	}
-	if e.Kind != edges.AllGather || e.From.Columns() || e.From.Shift != 0 { // else products of the same rows may follow
+	if e.Kind != edges.AllGather {
+		c.addBehind(&stage{input: o.In[0], into: o.Out, gathers: true, moved: e})
+	} else if s := c.stage(o.In[0], true, false); e.From.Columns() || e.From.Shift != 0 { // else products may follow
 		s.moved = e
 	}
 	return nil
@@ -84,9 +86,7 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && gathers && c.came(d.schedule, o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
-	case columns:
-		return inColumns(d.schedule, i, done.Edges[0])
-	case len(done.Edges) > 0 && !gathers:
+	case !columns && len(done.Edges) > 0 && !gathers:
 		return cmp.Or(d.plain(o.In[0]), d.plain(o.Out))
 	}
 	return nil
@@ -101,34 +101,6 @@ func (c *chain) came(s schedule.Schedule, name string) bool {
 	from, _ := c.edges.At(o.In[0])
 	to, _ := c.edges.At(name)
 	return from != to || c.came(s, o.In[0])
-}
-
-// inColumns refuses the copy of a tensor in parts of its columns where others take that which has its rows: a linear
-// alone makes such, without a kernel behind it, and a linear or functions of it read them when they have come.
-func inColumns(s schedule.Schedule, i int, e edges.Edge) error {
-	o, rows := s.Ops[i], s.Ops[i].Out
-	if e.From.Rows() {
-		rows = o.In[0]
-	}
-	for j, x := range s.Ops {
-		multiplies, functions := kind(x.Name()) == linear, kind(x.Name()) == copied && len(x.Then) > 0
-		if (multiplies || functions) && rows == o.Out && x.In[0] == rows {
-			x.In = x.In[1:]
-		}
-		switch {
-		case j == i:
-		case x.Out == rows && (!multiplies || s.Partial(x) || len(s.Own(x)) > 0):
-			return ofItsOwn(s, i, fmt.Sprintf("%s travels in parts of its columns, and only a linear makes such, "+
-				"without a kernel behind it", rows))
-		case reads(x, rows) && rows == o.Out:
-			return ofItsOwn(s, i, fmt.Sprintf("%s comes in parts of its columns, and only a linear and functions of it "+
-				"read such", rows))
-		case reads(x, rows):
-			return ofItsOwn(s, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to %s", rows, o.Out,
-				x.Out))
-		}
-	}
-	return nil
 }
 
 // byProduct says that an operation other than a call makes a tensor.
@@ -266,17 +238,17 @@ func (w *writer) lent(name string) string {
 // intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {
-		if !copies(o) {
+		if !copies(o) || slices.ContainsFunc(c.stages, func(s *stage) bool { return s.into == o.Out }) {
 			continue
 		}
 		found := false
 		for _, s := range c.stages {
-			if !s.ofAll() || s.input != o.In[0] {
+			if !s.ofAll() || !s.hasRowsOf(o.In[0]) {
 				continue
 			}
 			s.into, found = o.Out, true
 			steps := len(s.ops) > 0 && !d.uneven(s.input) && !undividedMatrix(d.schedule, o.Out)
-			if len(d.schedule.Ops) > 1 && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather) {
+			if len(d.schedule.Ops) > 1 {
 				c.blame(c.placed(d, o.Out, edges.State{}, steps))
 			}
 		}

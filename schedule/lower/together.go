@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 )
 
 // recognise refuses operations that no program does, or does together.
@@ -50,11 +51,18 @@ func tooMany(s schedule.Schedule, i int) string {
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
 	case copies(o) && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
-		return copies(x) && x.In[0] == o.In[0]
+		return copies(x) && x.In[0] == o.In[0] && placedAlike(s, x.Out, o.Out)
 	}):
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
 	}
 	return ""
+}
+
+// placedAlike says that two tensors are declared in one state.
+func placedAlike(s schedule.Schedule, a, b string) bool {
+	x, _ := s.Tensor(a)
+	y, _ := s.Tensor(b)
+	return edges.Of(x) == edges.Of(y)
 }
 
 // ofSummands says that functions of the caller's summands make others.

@@ -184,7 +184,7 @@ func (m *machine) checkBounds() {
 	}
 	for r, list := range m.Ranks {
 		for _, o := range list {
-			m.checkColumns(r, &o)
+			m.checkColumns(r, &o, within)
 			for _, u := range o.Uses {
 				if !within(u.At, u.Bytes) {
 					m.report(WellFormed, "rank %d: %s is out of bounds: %s", r, u, &o)

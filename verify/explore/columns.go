@@ -83,19 +83,13 @@ func (s *System) inParts(buffer string, places []int64) []int64 {
 	return list
 }
 
-// checkColumns reports uses of parts of columns that a buffer does not have, and work that would take a buffer with
-// such parts for one of rows: copies take parts, and a product all of it, as one of its operands or its result, or a
-// formula as its X.
-func (m *machine) checkColumns(rank int, o *ops.Op) {
-	x := o.Factors()
-	for i, u := range o.Uses {
+// checkColumns reports uses of parts of columns that a buffer does not have, and of some of the rows of one that has:
+// a copy takes a part, or work takes all of it. within says whether a buffer has so many bytes from a place on.
+func (m *machine) checkColumns(rank int, o *ops.Op, within func(ops.Loc, int64) bool) {
+	for _, u := range o.Uses {
 		_, cut := m.Columns[u.At.Buffer]
-		at := &o.Uses[i]
-		whole := at == x.A || at == x.B || u.Write && o.Kind == ops.Product || i == 0 && o.Kind == ops.Apply
-		if cut && !u.Columns && whole {
-			continue
-		}
-		if cut != u.Columns || cut && o.Kind != ops.Copy {
+		some := cut && !u.Columns && (u.At.Offset > 0 || within(u.At, u.Bytes+1))
+		if some || u.Columns && (!cut || o.Kind != ops.Copy) {
 			m.report(WellFormed, "rank %d: %s does not fit the rows and columns of the buffer: %s", rank, u, o)
 		}
 	}

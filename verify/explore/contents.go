@@ -181,6 +181,9 @@ func (x *search) make(s *state, st *step) {
 	}
 	text := x.describe(s, st)
 	elements := x.compute(s, st)
+	if c, cut := x.Columns[st.op.Result().At.Buffer]; cut && !st.op.Result().Columns && elements != nil {
+		elements = c.partByPart(elements)
+	}
 	for n, result := range st.results {
 		if n > 0 {
 			elements = x.beside(s, st, result)
@@ -209,11 +212,7 @@ func (x *search) compute(s *state, st *step) []Number {
 		}
 		return x.added(operands, size)
 	case ops.Product:
-		made := x.multiplied(st.op, operands, size)
-		if c, cut := x.Columns[st.op.Result().At.Buffer]; cut && made != nil {
-			return c.partByPart(made)
-		}
-		return made
+		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
 		return functionOf(st.op, operands, size)
 	case ops.Call:
@@ -230,10 +229,9 @@ func (x *search) compute(s *state, st *step) []Number {
 func (x *search) operands(s *state, st *step) (list [][]Number) {
 	for i, atoms := range st.operands {
 		one := x.elements(s, atoms)
-		if st.op.Kind == ops.Product || i == 0 && st.op.Kind == ops.Apply {
-			if c, cut := x.Columns[st.op.Reads()[i].At.Buffer]; cut {
-				one = c.rowByRow(one)
-			}
+		u := st.op.Reads()[i]
+		if c, cut := x.Columns[u.At.Buffer]; cut && !u.Columns {
+			one = c.rowByRow(one)
 		}
 		list = append(list, one)
 	}

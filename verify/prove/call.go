@@ -119,7 +119,18 @@ func (x *expectation) all(tensor string, rank int, own bool) (list []expr, err e
 		}
 	}()
 	parts := []box{}
-	if p, declared := x.tensors[tensor]; declared {
+	cut := x.model.Columns[tensor] > 1
+	if p, declared := x.tensors[tensor]; declared && cut {
+		n, err := p.elements(rank)
+		if err != nil {
+			return nil, err
+		}
+		part, err := p.box(rank, 0, n)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	} else if declared {
 		for _, part := range x.boxes[p.Name][rank] {
 			if part != (box{}) {
 				parts = append(parts, part)
@@ -149,6 +160,10 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 	line := columns.len() * x.ElementSize
 	if own {
 		first = x.rowsOf(tensor) / int64(x.ranks) * int64(rank)
+	}
+	if x.model.Columns[tensor] > 1 && line > 0 { // as one
+		_, end := b.chunk(rank, b.chunks(rank)-1)
+		return []box{{interval{first, first + end/line}, columns}}, nil
 	}
 	for c := range b.chunks(rank) {
 		from, to := b.chunk(rank, c)

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/verify/ops"
 )
@@ -103,8 +104,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return s.take(n, o)
 	}
 	var reads, writes []*chunks
-	x := o.Factors()
-	for i, u := range o.Uses {
+	for _, u := range o.Uses {
 		if ops.OfStream(u.At) {
 			continue
 		}
@@ -112,11 +112,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		whole := &o.Uses[i] == x.A || &o.Uses[i] == x.B || u.Write && o.Kind == ops.Product ||
-			i == 0 && o.Kind == ops.Apply
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && !whole {
-			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, a product as one of its "+
-				"operands or its result, and a formula as its first", u))
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns {
+			a = s.together(a)
 		}
 		if u.Write {
 			writes = append(writes, a)
@@ -175,7 +172,8 @@ type chunks struct {
 	list    []*cell
 	index   []int
 	sizes   []int64
-	element int64 // bytes of one
+	element int64   // bytes of one
+	apart   []*cell // parts of columns, which the list has as one
 }
 
 // exprs are the contents of the chunks.
@@ -207,11 +205,37 @@ func (s *symbols) at(u ops.Use, run int32) *chunks {
 	return a
 }
 
+// together is all of a buffer in parts of columns as one chunk, of nothing where a part is of nothing.
+func (s *symbols) together(a *chunks) *chunks {
+	one := *a
+	one.apart, one.list, one.sizes = a.list, []*cell{{by: a.list[0].by}}, []int64{a.Bytes}
+	var columns []expr
+	for part := range slices.Chunk(a.exprs(), max(1, len(a.list)/int(s.model.Columns[a.At.Buffer]))) {
+		if slices.Contains(part, stale) {
+			return &one
+		}
+		columns = append(columns, s.tuple(part))
+	}
+	one.list[0].expr = s.sideBySide(columns)
+	return &one
+}
+
 // write stores chunks. A chunk of an output is written once a run, except by a product that
 // adds to it, or a function in place.
 func (s *symbols) write(n int32, again bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
-	for i, c := range to.list {
+	list := to.list
+	if parts := int(s.model.Columns[to.At.Buffer]); to.apart != nil {
+		if list = to.apart; len(list) != parts {
+			return s.wrong(n, fmt.Sprintf("%s is in %d parts of columns, and in parts of its rows", to.At, parts))
+		}
+		whole := made[0]
+		made = make([]expr, parts)
+		for i := range made {
+			made[i] = s.columnsOf(whole, i, parts)
+		}
+	}
+	for i, c := range list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
 		if b.output(to.At.Rank, from, end) && !again && s.nodes[c.by].kind < caller {
 			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i],

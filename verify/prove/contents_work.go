@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -107,19 +106,11 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
-	cut := s.model.Columns[x.A.At.Buffer] > 1
-	form, _, _ := strings.Cut(o.Form, " ")
 	a, b, bias := x.A.list, x.B.list, stale
 	if x.Bias != nil {
 		bias = s.tuple(x.Bias.exprs())
 	}
 	switch {
-	case cut && form == "linear" && len(to.list) == 1: // of all columns together
-		made = append(made, s.product(o.Form, s.whole(x.A), s.whole(x.B), bias))
-	case s.model.Columns[to.At.Buffer] > 1 && !cut:
-		return s.inColumns(n, o, x, to)
-	case cut:
-		return nil, s.wrong(n, fmt.Sprintf("no %q takes parts of columns as its first operand", o.Form))
 	case o.Form == "gradient" && x.Bias == nil && len(a) == 1 && len(b) == 1 && even(to):
 		for i := range to.list { // rows of the result are columns of the first operand
 			made = append(made, s.product(o.Form, s.columnsOf(a[0].expr, i, len(to.list)), b[0].expr, stale))
@@ -132,7 +123,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		made = []expr{s.sum(terms)}
 	case biased(o.Form) && len(a) == len(to.list):
 		for _, rows := range a {
-			made = append(made, s.product(o.Form, rows.expr, s.whole(x.B), bias))
+			made = append(made, s.product(o.Form, rows.expr, s.tuple(x.B.exprs()), bias))
 		}
 	default:
 		return nil, s.wrong(n, fmt.Sprintf("a %q of operands of %d and %d chunks does not make %d chunks", o.Form,
@@ -144,47 +135,6 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		}
 	}
 	return made, nil
-}
-
-// inColumns is a product whose result is cut into parts of columns: each is of as large a part of the weight's rows.
-func (s *symbols) inColumns(n int32, o *ops.Op, x factors, to *chunks) ([]expr, *Counterexample) {
-	parts := int(s.model.Columns[to.At.Buffer])
-	rows, weight, bias := x.A.list, x.B.exprs(), []expr{}
-	if x.Bias != nil {
-		bias = x.Bias.exprs()
-	}
-	if form, _, _ := strings.Cut(o.Form, " "); form != "linear" || o.Accumulate || s.model.Columns[x.B.At.Buffer] > 1 ||
-		len(weight)%parts != 0 || len(bias)%parts != 0 || len(to.list) != parts*len(rows) || !even(x.B) || !even(to) {
-		return nil, s.wrong(n, fmt.Sprintf("no %q of %d chunks of a weight makes %d parts of columns", o.Form,
-			len(weight), parts))
-	}
-	var made []expr
-	for i := range parts {
-		of := func(list []expr) expr { return s.tuple(list[i*len(list)/parts : (i+1)*len(list)/parts]) }
-		added := stale
-		if x.Bias != nil {
-			added = of(bias)
-		}
-		for _, a := range rows {
-			made = append(made, s.product(o.Form, a.expr, of(weight), added))
-		}
-	}
-	return made, nil
-}
-
-// whole is an operand that is taken as a whole: of rows one after another or, of a buffer whose columns are cut, of
-// parts side by side.
-func (s *symbols) whole(a *chunks) expr {
-	list := a.exprs()
-	parts := int(s.model.Columns[a.At.Buffer])
-	if parts <= 1 || len(list)%parts != 0 {
-		return s.tuple(list)
-	}
-	var columns []expr
-	for part := range slices.Chunk(list, len(list)/parts) {
-		columns = append(columns, s.tuple(part))
-	}
-	return s.sideBySide(columns)
 }
 
 // even reports whether chunks are equal parts.
@@ -208,10 +158,6 @@ func (s *symbols) fits(form string, x factors, to *chunks) bool {
 	if form == "gradient" && m%int64(len(x.A.list)) != 0 {
 		return false
 	}
-	biased := x.Bias == nil || x.Bias.Bytes == c/m*made
-	if s.model.Columns[x.A.At.Buffer] > 1 { // in which rows lie apart
-		return biased
-	}
 	alike := form != "gradient" && len(x.A.sizes) == len(to.sizes)
 	for i, size := range x.A.sizes {
 		row := a / m * of
@@ -219,7 +165,7 @@ func (s *symbols) fits(form string, x factors, to *chunks) bool {
 			return false
 		}
 	}
-	return biased
+	return x.Bias == nil || x.Bias.Bytes == c/m*made
 }
 
 // rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.

@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,6 +120,14 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	if !made {
 		return stale, fmt.Errorf("no operation makes %s", name)
 	}
+	if all := (interval{0, x.columns(name, x.ranks-1).hi}); part[1] != all && x.toColumns(name) {
+		n := part[1].len()
+		if n == 0 || all.hi%n != 0 || part[1].lo%n != 0 {
+			return stale, fmt.Errorf("columns %v of %s are none of its equal parts", part[1], name)
+		}
+		whole, err := x.output(name, rank, box{part[0], all})
+		return x.columnsOf(whole, int(part[1].lo/n), int(all.hi/n)), err
+	}
 	if op.Call != "" {
 		return x.called(op, rank, part)
 	}
@@ -147,12 +154,10 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
 		copied, err := stale, fmt.Errorf("no rank has all columns of %s", op.In[0])
-		own := len(x.functions(op).own) > 0
-		if !own || !x.meets(op.In[0], part) {
+		if len(x.functions(op).own) == 0 || !x.meets(op.In[0], part) {
 			copied, err = x.operandOf(op, in, 0, rank, bound)
-		}
-		if err != nil && own {
-			copied, err = x.sideBySideOf(op.In[0], part, err)
+		} else if columns, ok := x.sideBySideOf(op.In[0], part); ok {
+			copied, err = columns, nil
 		}
 		if err != nil {
 			return stale, err
@@ -185,6 +190,18 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	return x.formulas(op, x.sum(list), out, rank, bound)
 }
 
+// toColumns reports whether a copy takes the rows of a result to the ranks that have its columns: a rank makes all
+// columns of its rows.
+func (x *expectation) toColumns(tensor string) bool {
+	maker, _ := x.Schedule.Maker(tensor)
+	copies := func(o schedule.Op) bool { return o.Name() == "copy" && len(o.Then) == 0 }
+	return !copies(maker) && slices.ContainsFunc(x.Schedule.Ops, func(o schedule.Op) bool {
+		t, declared := x.tensors[o.Out]
+		axis, _, spread := t.Sharded()
+		return declared && spread && axis == 1 && len(t.Axes) == 2 && copies(o) && o.In[0] == tensor
+	})
+}
+
 // products are those of the parts of the summed axis; partial: each is of one rank.
 func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int,
 	bound map[rune]interval) (list []expr, partial bool, err error) {
@@ -207,10 +224,6 @@ func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank in
 // functions apply to it where it is the whole sum.
 func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
-	if parts := x.model.Columns[op.In[0]] > 1; forms[op.Index] == "linear" && (err != nil || parts) {
-		no := cmp.Or(err, fmt.Errorf("%s is not side by side", op.In[0]))
-		a, err = x.sideBySideOf(op.In[0], box{bound[in[0][0]], bound[in[0][1]]}, no)
-	}
 	if forms[op.Index] == "gradient" {
 		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})
 	}

@@ -19,8 +19,20 @@ type request struct {
 	part   box
 }
 
-// chunk is the one chunk of an input that is a box, or the result of an operation there.
+// chunk is a box of an input, or of the result of an operation: the one chunk that it is, or columns of several.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
+	e, err := x.one(tensor, at, part)
+	if err == nil && x.model.Columns[tensor] <= 1 {
+		return e, nil
+	}
+	if columns, ok := x.sideBySideOf(tensor, part); ok {
+		return columns, nil
+	}
+	return e, err
+}
+
+// one is the one chunk of an input that is a box, or the result of an operation there.
+func (x *expectation) one(tensor string, at int, part box) (expr, error) {
 	if x.Schedule.Made(tensor) {
 		return x.output(tensor, at, part)
 	}
@@ -46,7 +58,7 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
 	if err != nil {
-		if columns, err := x.sideBySideOf(tensor, part, err); err == nil {
+		if columns, ok := x.sideBySideOf(tensor, part); ok {
 			return columns, nil
 		}
 		if all = x.ofAll(tensor, part, 0); all == nil {
@@ -60,46 +72,49 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	return x.tuple(list), nil
 }
 
-// sideBySideOf is a box of an input, or of a copy of one or of a result, where each rank has some columns of every row;
-// else the error.
-func (x *expectation) sideBySideOf(tensor string, part box, err error) (expr, error) {
-	op, made := x.Schedule.Maker(tensor)
-	switch {
-	case made && op.Name() == "copy" && len(op.Then) == 0:
-		return x.sideBySideOf(op.In[0], part, err)
-	case made:
-		return x.sideBySideMade(tensor, part, err)
+// sideBySideOf is a box of a matrix, given or made, or of a copy of one, where each rank has some columns of every row,
+// or one has them in parts; ok: one is.
+func (x *expectation) sideBySideOf(tensor string, part box) (e expr, ok bool) {
+	if part[1].len() == 0 || part[2] != (interval{}) {
+		return stale, false
 	}
-	all := x.ofAll(tensor, part, 1)
-	if all == nil {
-		return stale, err
+	op, made := x.Schedule.Maker(tensor)
+	if made && op.Name() == "copy" && len(op.Then) == 0 {
+		return x.sideBySideOf(op.In[0], part)
 	}
 	var columns []expr
-	for _, h := range all {
-		columns = append(columns, x.tuple(x.chunksOf(tensor, h)))
+	for _, h := range x.ofAll(tensor, part, 1) {
+		for _, c := range h.chunks {
+			e, err := x.one(tensor, h.rank, x.boxes[tensor][h.rank][c])
+			if err != nil {
+				return stale, false
+			}
+			columns = append(columns, e)
+		}
 	}
-	return x.sideBySide(columns), nil
+	if made && len(columns) == 0 {
+		columns = x.madeSideBySide(tensor, part)
+	}
+	if len(columns) == 0 {
+		return stale, false
+	}
+	return x.sideBySide(columns), true
 }
 
-// sideBySideMade is a box of a result of which each rank makes some columns.
-func (x *expectation) sideBySideMade(tensor string, part box, err error) (expr, error) {
-	parts := x.columnsOfRanks(tensor, part[1])
-	if parts == nil {
-		return stale, err
-	}
-	var columns []expr
-	for r, of := range parts {
+// madeSideBySide are the columns that each rank makes of a box of a result; none if these are not all.
+func (x *expectation) madeSideBySide(tensor string, part box) (columns []expr) {
+	for r, of := range x.columnsOfRanks(tensor, part[1]) {
 		var list []expr
 		for _, rows := range x.rowsMade(tensor, part[0]) {
-			made, wrong := x.output(tensor, r, box{rows, of})
-			if wrong != nil {
-				return stale, wrong
+			made, err := x.output(tensor, r, box{rows, of})
+			if err != nil {
+				return nil
 			}
 			list = append(list, made)
 		}
 		columns = append(columns, x.tuple(list))
 	}
-	return x.sideBySide(columns), nil
+	return columns
 }
 
 // columnsOfRanks are the columns of a result that each rank makes, where these are some columns one after the other;

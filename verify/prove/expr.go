@@ -96,10 +96,20 @@ func (e *expressions) columnsOf(x expr, part, of int) expr {
 	return e.applied(fmt.Sprintf("columns %d of %d", part, of), []expr{x})
 }
 
-// sideBySide are parts of the columns of one operand, or the one.
+// sideBySide are parts of the columns of one operand, or the one. All parts of a chunk are the chunk.
 func (e *expressions) sideBySide(parts []expr) expr {
 	if len(parts) == 1 {
 		return parts[0]
+	}
+	if first := e.all[parts[0]]; first.kind == appliedTo && len(first.args) == 1 {
+		x := expr(first.args[0])
+		n := 0
+		for n < len(parts) && parts[n] == e.columnsOf(x, n, len(parts)) {
+			n++
+		}
+		if n == len(parts) {
+			return x
+		}
 	}
 	return e.applied("side by side", parts)
 }

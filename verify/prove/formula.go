@@ -36,11 +36,6 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	if len(reads) != 1+len(o.Lies) {
 		return nil, s.wrong(n, fmt.Sprintf("a formula of %d operands reads %d", len(o.Lies), len(reads)-1))
 	}
-	x, c := s.allColumns(n, reads[0])
-	if c != nil {
-		return nil, c
-	}
-	reads[0] = x
 	if why := s.unlike(o, reads, to); why != "" {
 		return nil, s.wrong(n, why)
 	}
@@ -70,21 +65,6 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 		made[i] = s.formula(o.Form, o.Columns, o.Heads, elements, args)
 	}
 	return made, nil
-}
-
-// allColumns is an operand as one chunk if its buffer is in parts of columns.
-func (s *symbols) allColumns(n int32, a *chunks) (*chunks, *Counterexample) {
-	if s.model.Columns[a.At.Buffer] <= 1 {
-		return a, nil
-	}
-	for i := range a.list {
-		if a.list[i].expr == stale {
-			return nil, s.misread(n, a, i)
-		}
-	}
-	one := *a
-	one.list, one.index, one.sizes = []*cell{{expr: s.whole(a)}}, []int{0}, []int64{a.Bytes}
-	return &one, nil
 }
 
 // unlike says which operand of a formula has chunks that no chunk of the result is made of; empty: none has.

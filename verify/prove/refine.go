@@ -43,10 +43,10 @@ func (f finer) operation(o ops.Op) bool {
 	switch {
 	case from.Bytes == 0 || to.Bytes == 0:
 		return false
-	case o.Kind == ops.Apply && f.columns[from.At.Buffer] > 1: // no part of it makes rows of the result
-		return false
 	case o.Kind == ops.Product:
 		return f.product(o.Factors(), o.Form, to)
+	case slices.ContainsFunc(o.Uses, f.inColumns): // no part of it makes rows of the result
+		return false
 	case o.Kind == ops.Collective:
 		part := min(from.Bytes, to.Bytes)
 		from.Bytes, to.Bytes = part, part
@@ -72,7 +72,7 @@ func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
 	switch {
 	case form == "gradient":
 		return f.tie(*x.A, *x.B)
-	case f.columns[x.A.At.Buffer] > 1, f.columns[to.At.Buffer] > 1: // no part of it makes rows of the result
+	case f.inColumns(*x.A), f.inColumns(to):
 		return false
 	}
 	changed := f.tie(*x.A, to)
@@ -81,6 +81,9 @@ func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
 	}
 	return changed
 }
+
+// inColumns says that a use is of all of a buffer that is in parts of columns.
+func (f finer) inColumns(u ops.Use) bool { return f.columns[u.At.Buffer] > 1 && !u.Columns }
 
 func (f finer) elements(u ops.Use) int64 { return f.of(u).elements(u.Bytes) }
 

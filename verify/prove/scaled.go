@@ -33,8 +33,8 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 		}
 		one := scales.Bytes == bytesOfScale
 		switch list := a.list; {
-		case ops.Side(i) == ops.B || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
-			a.list = []*cell{{s.times(s.whole(&a), s.tuple(scales.exprs())), list[0].by}}
+		case ops.Side(i) == ops.B || a.apart != nil: // it is taken whole
+			a.list = []*cell{{s.times(s.tuple(a.exprs()), s.tuple(scales.exprs())), list[0].by}}
 		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
 			return x, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
 		case one:

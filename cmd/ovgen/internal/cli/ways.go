@@ -77,9 +77,10 @@ they are added on each rank and meet once; by Tiles and Stores they are two sums
 rows that they bring, and products that follow take these when all are there; or they make the last product of a stage,
 and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions that have kernels of their own
 may follow; what the library of products would apply stands in a Copy behind. An all-to-all beside other operations is
-of a matrix, since calls and products have no parts of more axes; a linear alone makes or reads the rows whose columns
-travel. A call takes all rows of its operands, and CallRows the rank's own. Alone is what no product makes or takes. A
-number is the fact below why a way does not do it.
+of a matrix, since calls and products have no parts of more axes. It begins when what travels is made, beside operations
+that follow on what each rank has; anything may make it and read it, also whole. A call takes all rows of its operands,
+and CallRows the rank's own. Alone is what no product makes or takes. A number is the fact below why a way does not do
+it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
