@@ -14,7 +14,7 @@ using namespace right;
 
 #include "list.h"
 
-enum { launches = 3, grid = 2, width = 256, side = 32, rows = 3 };
+enum { launches = 3, grid = 2, width = 256, warp = 32, side = 32, rows = 3 };
 static_assert((int)launches <= (int)ranks && (int)grid <= (int)blocks, "memory of blocks");
 
 // A launch with what its threads tell the next one: which blocks let it start, and how many of them have ended.
@@ -48,7 +48,8 @@ void ptx_griddepcontrol_wait()
   delay();
 }
 
-static void thread_of(const Entry &kernel, unsigned launch, Team *its, unsigned block, unsigned thread, unsigned seed)
+static void thread_of(const Entry &kernel, unsigned launch, Team *its, Team *warps, unsigned block, unsigned thread,
+                      unsigned seed)
 {
   gridDim = {grid, 1, 1};
   blockDim = {width, 1, 1};
@@ -57,12 +58,14 @@ static void thread_of(const Entry &kernel, unsigned launch, Team *its, unsigned 
   here = {launch, block};
   mine = launch;
   team = its;
+  together = &warps[thread / warp];
   chance = seed * 1000003ull + (launch * grid + block) * 1009 + thread;
   delay();
   kernel.thread(&all[launch].params);
   __tsan_release(&all[launch].end);
   all[launch].ended.fetch_add(1, std::memory_order_relaxed);
   team->leave();
+  together->leave();
 }
 
 static bool may_start(const Launch &l)
@@ -118,7 +121,10 @@ static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed,
   }
   Bits want = x;
   std::vector<std::vector<unsigned char>> weights;
-  std::vector<Team> teams(launches * grid);
+  std::vector<Team> teams(launches * grid), warps(launches * grid * width / warp);
+  for (Team &w : warps) {
+    w.left = warp;
+  }
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < launches; i++) {
     weights.push_back(weight(narrow, type, 1000 * i));
@@ -142,10 +148,10 @@ static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed,
       usleep(100);
     }
     for (unsigned b = 0; b < grid; b++) {
-      Team *const its = &teams[i * grid + b];
+      Team *const its = &teams[i * grid + b], *const of_warps = &warps[(i * grid + b) * width / warp];
       its->left = width;
       for (unsigned t = 0; t < width; t++) {
-        threads.emplace_back([&kernel, i, its, b, t, seed] { thread_of(kernel, i, its, b, t, seed); });
+        threads.emplace_back([=, &kernel] { thread_of(kernel, i, its, of_warps, b, t, seed); });
       }
     }
   }

@@ -4,7 +4,7 @@
 
 #include "../check/check.cu"
 
-enum { most = 40 };
+enum { most = 40, blocks = 4 };
 
 static int failures;
 
@@ -24,16 +24,11 @@ static struct Map map(const unsigned short *at, unsigned rows, unsigned depth, u
   return {{(u64)at, 1, rows, depth, box}};
 }
 
-// Runs a product of so many rows by a kernel for at most box.
-template <void (*kernel)(const struct fewboxes)>
-static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, bool halved, bool with)
+// product is a launch of four blocks.
+static struct fewboxes product(const unsigned short *a, const unsigned short *b, unsigned short *c, unsigned rows,
+                               unsigned box, unsigned depth, unsigned columns, bool halved)
 {
-  enum { blocks = 4 };
-  arena_used = 0;
   const unsigned runs = halved ? blocks / 2 : blocks, parts = columns / 16, tiles = (parts + runs * 4 - 1) / (runs * 4);
-  unsigned short *const a = digits(1, rows * depth), *const b = digits(2, columns * depth);
-  unsigned short *const c = digits(3, most * columns), *const bias = digits(4, columns);
-  memset(c, 0xee, most * columns * 2);
   struct fewboxes p = {};
   p.parts = parts / runs / tiles;
   p.halved = halved;
@@ -41,16 +36,40 @@ static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, 
   p.fewer = map(b, columns, depth, 16 * (unsigned)(p.parts > 0 ? p.parts : 1));
   p.more = map(b, columns, depth, 16 * (unsigned)(p.parts + 1));
   p.of.dst = (char *)c;
-  p.of.a = (const char *)a, p.of.b = (const char *)b, p.of.bias = with ? (const char *)bias : nullptr;
   p.of.rows = rows, p.of.depth = depth, p.of.columns = columns;
+  return p;
+}
+
+static void begin()
+{
+  arena_used = 0;
   fibers.clear();
   flights.clear();
-  const auto launch = start(blocks, 2, 192, [p] { kernel(p); });
-  while (launch->left > 0) {
+}
+
+static bool finish(const Launch &last)
+{
+  while (last.left > 0) {
     if (!turn()) {
-      printf("%u rows, depth %u, %u columns: the threads wait for each other\n", rows, depth, columns);
+      printf("the threads wait for each other\n");
       return false;
     }
+  }
+  return true;
+}
+
+// Runs a product of so many rows by a kernel for at most box.
+template <void (*kernel)(const struct fewboxes)>
+static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, bool halved, bool with)
+{
+  begin();
+  unsigned short *const a = digits(1, rows * depth), *const b = digits(2, columns * depth);
+  unsigned short *const c = digits(3, most * columns), *const bias = digits(4, columns);
+  memset(c, 0xee, most * columns * 2);
+  struct fewboxes p = product(a, b, c, rows, box, depth, columns, halved);
+  p.of.bias = with ? (const char *)bias : nullptr;
+  if (!finish(*start(blocks, 2, 192, [p] { kernel(p); }))) {
+    return false;
   }
   for (unsigned i = 0; i < most * columns; i++) {
     float want = with ? digit(4, i % columns) : 0;
@@ -65,12 +84,44 @@ static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, 
   return failures == 0;
 }
 
+// Runs a product whose rows are made by the one before it, which it may start ahead of the end of.
+static bool chain()
+{
+  enum { rows = 11, side = 256 };
+  begin();
+  unsigned short *const a = digits(1, rows * side), *const b = digits(2, side * side);
+  unsigned short *const c = digits(3, rows * side), *const d = digits(4, side * side);
+  unsigned short *const e = digits(5, rows * side);
+  const struct fewboxes first = product(a, b, c, rows, 16, side, side, false);
+  const struct fewboxes second = product(c, d, e, rows, 16, side, side, false);
+  const auto before = start(blocks, 2, 192, [first] { fewrows16_bf16(first); });
+  const auto behind = start(blocks, 2, 192, [second] { fewrows16_bf16(second); });
+  behind->before = before.get();
+  if (!finish(*behind)) {
+    return false;
+  }
+  for (unsigned i = 0; i < rows * side; i++) {
+    float want = 0;
+    for (unsigned k = 0; k < side; k++) {
+      float made = 0;
+      for (unsigned j = 0; j < side; j++) {
+        made += digit(1, i / side * side + j) * digit(2, k * side + j);
+      }
+      want += (float)rounded(1, made) * digit(4, i % side * side + k);
+    }
+    if (e[i] != bits_of(1, rounded(1, want)) && failures++ < 5) {
+      printf("a product of a product: element %u is %04x, want %g\n", i, e[i], want);
+    }
+  }
+  return failures == 0;
+}
+
 int main(int argc, char **argv)
 {
   chance = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
   const bool right = play<fewrows16_bf16>(11, 16, 512, 16 * 5, true, true) &&
                      play<fewrows16_bf16>(16, 16, 1280, 16 * 8, true, false) &&
                      play<fewrows64_bf16>(40, 64, 768, 16 * 18, false, true) &&
-                     play<fewrows64_bf16>(33, 64, 256, 16 * 3, false, false);
+                     play<fewrows64_bf16>(33, 64, 256, 16 * 3, false, false) && chain();
   return right ? 0 : 1;
 }

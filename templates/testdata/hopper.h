@@ -99,6 +99,7 @@ struct Launch {
   std::vector<Block> blocks;
   std::vector<Meeting> clusters;
   View start;  // memory as it was before
+  const Launch *before;  // which it may start ahead of the end of, if any
   std::vector<std::function<void()>> late;  // copies that nothing has waited for
 };
 
@@ -339,7 +340,14 @@ HERE void ptx_barrier_cluster_arrive_relaxed_aligned()
   me->met = m.turn;
   join(m, l.cluster * l.threads, false);
 }
-HERE void ptx_griddepcontrol_wait() { pause_here(); }
+HERE void ptx_griddepcontrol_wait()
+{
+  const Launch *const before = me->launch->before;
+  if (before != nullptr) {
+    await([before] { return before->left == 0; });
+    me->sees = view();
+  }
+}
 HERE void ptx_griddepcontrol_launch_dependents() {}
 HERE void ptx_barrier_cluster_wait_aligned()
 {
@@ -653,6 +661,7 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
   l->blocks.resize(grid);
   l->clusters.resize(grid / cluster);
   l->start = view();
+  l->before = nullptr;
   for (unsigned b = 0; b < grid; b++) {
     const unsigned from = turns + below(200);
     l->blocks[b] = {};
