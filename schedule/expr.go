@@ -54,6 +54,7 @@ const (
 	DoFinite    Do = "finite"    // itself, or 0 where it is infinite or no number
 	DoPower     Do = "power"     // the least power of two that is no less than its size, from 2^-126 to 2^126
 	DoUp        Do = "up"        // the least number of e4m3 that is no less than its size, from 2^-9 to 448; NaN is NaN
+	DoLoud      Do = "loudpower" // DoPower, and of NaN NaN
 	DoBelow     Do = "below"     // the first one in Number columns of a head, the second one in the rest
 )
 
@@ -153,6 +154,9 @@ func Power(e Expr) Expr { return Expr{Do: DoPower, Of: []Expr{e}} }
 // Up is the least number of e4m3 that is no less than the size of e: at least 2^-9, and at most 448. Of NaN it is NaN.
 func Up(e Expr) Expr { return Expr{Do: DoUp, Of: []Expr{e}} }
 
+// LoudPower is Power, and NaN of NaN.
+func LoudPower(e Expr) Expr { return Expr{Do: DoLoud, Of: []Expr{e}} }
+
 // Columns are the first columns of each head of a width.
 type Columns struct {
 	Below int
@@ -207,8 +211,7 @@ var does = map[Do]doing{
 	DoTimes: {of: 2, sign: "*", binds: 2}, DoOver: {of: 2, sign: "/", binds: 2},
 	DoGreatest: {of: 2}, DoLeast: {of: 2}, DoNeg: {of: 1}, DoAbs: {of: 1}, DoExp: {of: 1}, DoTanh: {of: 1},
 	DoErf: {of: 1}, DoLog: {of: 1}, DoRoot: {of: 1}, DoRecipRoot: {of: 1}, DoFinite: {of: 1}, DoPower: {of: 1},
-	DoUp:    {of: 1},
-	DoBelow: {of: 2},
+	DoUp: {of: 1}, DoLoud: {of: 1}, DoBelow: {of: 2},
 
 	DoSum: {of: 1, gathers: true}, DoMean: {of: 1, gathers: true}, DoMost: {of: 1, gathers: true},
 	DoTurn: {of: 1, gathers: true, heads: true}, DoPairs: {of: 1, gathers: true, heads: true},

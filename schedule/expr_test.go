@@ -77,6 +77,9 @@ var formulas = []struct {
 		"x; finite 0; abs 1; most 2; number 47600000; over 3 4; power 5; over 0 6"},
 	{schedule.QuantiseFP4(), "quantisefp4", "x/up(most(abs(x))/6 + sum(0*x))",
 		"x; abs 0; most 1; number 40c00000; over 2 3; number 00000000; times 5 0; sum 6; plus 4 7; up 8; over 0 9"},
+	{schedule.QuantiseMXFP4(), "quantisemxfp4", "x/loudpower(most(abs(x))/6 + sum(0*x))",
+		"x; abs 0; most 1; number 40c00000; over 2 3; number 00000000; times 5 0; sum 6; plus 4 7; loudpower 8; " +
+			"over 0 9"},
 	{schedule.Dequantise("S"), "dequantise(S)", "x*S[row]", "x; column #0; times 0 1"},
 	{schedule.Func{Is: schedule.Plus(schedule.X, schedule.Column("S"))}, "(x + S[row])", "x + S[row]",
 		"x; column #0; plus 0 1"},

@@ -25,6 +25,7 @@ var library = []Constructor{
 	{"Quantise", 0, func([]string) Func { return Quantise() }},
 	{"QuantiseE5M2", 0, func([]string) Func { return QuantiseE5M2() }},
 	{"QuantiseFP4", 0, func([]string) Func { return QuantiseFP4() }},
+	{"QuantiseMXFP4", 0, func([]string) Func { return QuantiseMXFP4() }},
 	{"RMSNorm", 1, func(in []string) Func { return RMSNorm(in[0]) }},
 	{"ReLU", 0, func([]string) Func { return ReLU() }},
 	{"Rotary", 1, func(in []string) Func { return Rotary(in[0]) }},
@@ -143,9 +144,18 @@ func fitted(greatest float64) Expr { return Over(X, Power(Over(Most(Abs(Finite(X
 // once, and a code times its scale is exact. Sizes above 6*448 become that. A block with an infinity or a NaN has a
 // scale that is NaN, and so all of it reads as NaN: e2m1 has neither.
 func QuantiseFP4() Func {
-	spoiled := SumOver(Times(Num(0), X)) // 0, or NaN
-	return Func{Word: "quantisefp4", Is: Over(X, Up(Plus(Over(Most(Abs(X)), Num(6)), spoiled)))}
+	return Func{Word: "quantisefp4", Is: Over(X, Up(loudSixth()))}
 }
+
+// QuantiseMXFP4 is QuantiseFP4 by scales of ue8m0, for blocks of 32: the least power of two, from 2^-126 to 2^126, that
+// is no less than the greatest size of the block over 6. So nothing saturates.
+func QuantiseMXFP4() Func {
+	return Func{Word: "quantisemxfp4", Is: Over(X, LoudPower(loudSixth()))}
+}
+
+// loudSixth is the greatest size of a row over 6, the greatest number of e2m1, or NaN where the row has an infinity or a
+// NaN: the sum is 0, or NaN.
+func loudSixth() Expr { return Plus(Over(Most(Abs(X)), Num(6)), SumOver(Times(Num(0), X))) }
 
 // Dequantise multiplies each row of eight bits, or each block of eight or four, by its scale.
 func Dequantise(scales string) Func { return Func{Word: "dequantise", Is: Times(X, Column(scales))} }

@@ -10,7 +10,7 @@ import (
 // with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for each
 // rank's part, or one for each block of its columns. Scales of rows and of blocks travel with the rows, under the same
 // words. To the functions that make codes of blocks or read them a row is a block. Scales that products take lie block
-// by block, and those of their weights are of squares.
+// by block, and those of their weights are of squares. Scales of ue8m0 are of blocks of 32 columns, as OCP has them.
 
 // OneScale is the extent of the only axis of a scale that a whole tensor has.
 const OneScale Extent = "1"
@@ -67,6 +67,9 @@ func (t Tensor) ByBlock() bool { return len(t.Axes) == 2 && t.Axes[0].InBlocks()
 // OfSquares says that scales are those of a weight's squares.
 func (t Tensor) OfSquares() bool { return t.ByBlock() && t.Axes[1].InBlocks() }
 
+// columnsOfPower are the columns of a block whose scale is of ue8m0.
+const columnsOfPower = 32
+
 // squareColumns are the columns and the rows of a square, and the columns of a block beside such.
 const squareColumns = 128
 
@@ -114,6 +117,9 @@ func (s Schedule) Block(o Op) (columns int64) {
 // blocks of as many columns as they have now. Codes that share a byte have scales of blocks that lie side by side.
 func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
 	rows, last := of.Axes[:len(of.Axes)-1], of.Axes[len(of.Axes)-1]
+	if scale.Type == UE8M0 {
+		return [][]Axis{append(slices.Clone(rows), Dim(Blocks(last.Extent, columnsOfPower)))}
+	}
 	if n := scale.block(); n > 0 && n%unitOfBlocks == 0 && len(last.Outer) == 0 {
 		list = append(list, append(slices.Clone(rows), Dim(Blocks(last.Extent, n))))
 	}
@@ -148,7 +154,10 @@ func (s Schedule) checkScales(v *validation) {
 
 // checkScale holds codes against their scales.
 func (s Schedule) checkScale(v *validation, path string, t Tensor) {
-	of, at, wanted := t.Axes, path+".Scale", own[t.Type].scales
+	of, at, wanted := t.Axes, path+".Scale", Type("")
+	if t.Type.Coded() {
+		wanted = own[t.Type].scales[0]
+	}
 	scale, declared := s.Tensor(t.Scale)
 	first, _ := s.ScaledBy(t.Scale)
 	switch {
@@ -172,7 +181,7 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 		v.add(at, "declare another one", "%s is the scale of %s already", t.Scale, first.Name)
 	case s.reads(t.Scale):
 		v.add(at, "let no operation read or make it", "%s is a scale, and operations have it as well", t.Scale)
-	case scale.Type != wanted || scale.Within != "" || scale.Root:
+	case !slices.Contains(own[t.Type].scales, scale.Type) || scale.Within != "" || scale.Root:
 		v.add(at, "declare "+t.Scale+" with Type: "+wanted.named()+" and with axes alone",
 			"scales are numbers of %s, in memory of their own", wanted)
 	case !slices.ContainsFunc(scalePlaces(t, scale), func(axes []Axis) bool {
@@ -186,7 +195,10 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 func (s Schedule) misplaced(v *validation, t, scale Tensor) {
 	last := len(t.Axes) - 1
 	axes, may := t.Axes[:last:last], "one, or lie as its rows do"
-	if n := scale.block(); n > 0 || t.Type.Bits() < 8 {
+	if scale.Type == UE8M0 {
+		axes = append(axes, Dim(Blocks(t.Axes[last].Extent, columnsOfPower)))
+		may = fmt.Sprintf("of blocks of whole rows, of %d columns where they are %s", columnsOfPower, UE8M0)
+	} else if n := scale.block(); n > 0 || t.Type.Bits() < 8 {
 		n = max(n/unitOfBlocks, 1) * unitOfBlocks
 		axes = append(axes, Dim(Blocks(t.Axes[last].Extent, n)))
 		may = fmt.Sprintf("of blocks of whole rows, of a multiple of %d columns", unitOfBlocks)
@@ -229,16 +241,20 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 				return
 			}
 		}
-		if from := s.scaleOf(o.In[0]); from.block() != scale.block() || from.ByBlock() || scale.ByBlock() {
+		if from := s.scaleOf(o.In[0]); from.Type != scale.Type || from.block() != scale.block() || from.ByBlock() || scale.ByBlock() {
 			hint := "give both scales of the same blocks"
-			if from.ByBlock() || scale.ByBlock() {
+			switch {
+			case from.Type != scale.Type:
+				hint = "give both scales of the same type"
+			case from.ByBlock() || scale.ByBlock():
 				hint += ", which lie side by side"
 			}
 			v.add(path+".Scale", hint, "%s is %s and %s is %s, and a copy changes no bit", from.Name,
-				Tensor{Axes: from.Axes}, scale.Name, Tensor{Axes: scale.Axes})
+				Tensor{Type: from.Type, Axes: from.Axes}, scale.Name, Tensor{Type: scale.Type, Axes: scale.Axes})
 		}
 		return
 	}
+	by, ends := t.Type.dividedBy(scale.Type)
 	switch divisor, divides := Divisor(trees); {
 	case !divides || DividesHeads(trees) != "" && !scale.ByBlock():
 		v.add(path+".Type", "end its functions with schedule.Quantise()",
@@ -256,9 +272,9 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.ByBlock() && DividesHeads(trees) != Extent(fmt.Sprint(squareColumns)):
 		v.add(path+".Type", fmt.Sprintf("end its functions with schedule.Quantise().PerHead(\"%d\")", squareColumns),
 			"%s is %s, and the last function divides otherwise", scale.Name, Tensor{Axes: scale.Axes})
-	case scale.Type == E4M3 && divisor[len(divisor)-1].Do != DoUp:
-		v.add(path+".Type", "end its functions with schedule.QuantiseFP4(), or divide by what schedule.Up makes",
-			"%s divides by numbers that are none of e4m3, and its scales are", t.Name)
+	case !slices.Contains(by, divisor[len(divisor)-1].Do) && len(by) > 0:
+		v.add(path+".Type", "end its functions with schedule."+ends,
+			"%s divides by numbers that are none of %s, and its scales are", t.Name, scale.Type)
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)

@@ -13,6 +13,20 @@ func Divisor(formulas []Expr) (of []Expr, ok bool) {
 	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
 }
 
+// dividedBy are the operations whose numbers the scales of codes may be that are not fp32, and how such codes are made.
+// Codes without a NaN take it from their scales.
+func (codes Type) dividedBy(scales Type) (by []Do, ends string) {
+	switch {
+	case scales == E4M3:
+		return []Do{DoUp}, "QuantiseFP4(), or divide by what schedule.Up makes"
+	case scales == UE8M0 && codes == E2M1:
+		return []Do{DoLoud}, "QuantiseMXFP4(), or divide by what schedule.LoudPower makes"
+	case scales == UE8M0:
+		return []Do{DoPower, DoLoud}, "Quantise(), or divide by what schedule.Power makes"
+	}
+	return nil, ""
+}
+
 // DividesHeads is the width of the heads that the last formula divides each by one number; empty: it divides rows.
 func DividesHeads(formulas []Expr) (width Extent) {
 	last := len(formulas) - 1

@@ -47,6 +47,11 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		t, _ := s.Tensor(name)
 		scale := s.scaleOf(name)
 		hint := "make 16 bits of it by a schedule.Copy with schedule.Dequantise"
+		if scale.Type == UE8M0 {
+			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint, "%s of %s are %s, and products by such scales begin with "+
+				"Blackwell, compute capability 10.0: on Hopper no library has them", scale.Name, name, UE8M0)
+			return
+		}
 		if i == 0 && scale.block() == squareColumns {
 			hint = "place " + scale.Name + " " + t.byBlock()
 		}
@@ -85,6 +90,9 @@ func (s Schedule) checkSummed(v *validation, path string, o Op) {
 	case t.Type.Bits() < 8:
 		v.add(path+".In[0]", "let "+t.Name+" be e4m3 or e5m2", "sums widen codes of eight bits, and %s is %s",
 			t.Name, t)
+	case scale.Type == UE8M0:
+		v.add(path+".In[0]", "give "+t.Name+" scales of fp32", "sums read scales of fp32, and %s are %s", scale.Name,
+			scale.Type)
 	case scale.Name != "" && (!scale.OfRows() || scale.ByBlock()):
 		v.add(path+".In[0]", "give each row of "+t.Name+" a scale, or each block of its columns",
 			"%s is %s, and sums read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})

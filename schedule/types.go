@@ -27,17 +27,22 @@ const (
 	E2M1 Type = "e2m1"
 )
 
-// own are the types that a tensor has of its own, whatever the plan's: their bits and, of codes, the type of scales.
+// UE8M0 is a type of scales alone, of blocks of 32 columns: powers of two.
+const UE8M0 Type = "ue8m0"
+
+// own are the types that a tensor has of its own, whatever the plan's: their bits and, of codes, the types that their
+// scales may have, the usual one first.
 var own = map[Type]struct {
 	bits   int64
-	scales Type
-}{I32: {bits: 32}, FP32: {bits: 32}, E4M3: {8, FP32}, E5M2: {8, FP32}, E2M1: {4, E4M3}}
+	scales []Type
+}{I32: {bits: 32}, FP32: {bits: 32}, UE8M0: {bits: 8}, E4M3: {8, []Type{FP32, UE8M0}}, E5M2: {8, []Type{FP32, UE8M0}},
+	E2M1: {4, []Type{E4M3, UE8M0}}}
 
 // Bits of an element of a type that a tensor has of its own; 0 where it has that of the plan.
 func (t Type) Bits() int64 { return own[t].bits }
 
 // Coded says that elements are codes, which have scales.
-func (t Type) Coded() bool { return own[t].scales != "" }
+func (t Type) Coded() bool { return len(own[t].scales) > 0 }
 
 // bits are those of a code, in a word.
 func (t Type) bits() string {
@@ -93,9 +98,11 @@ func (s Schedule) checkTypes(v *validation) {
 	}
 	for i, t := range s.Tensors {
 		path := fmt.Sprintf("Tensors[%d].Type", i)
-		oneOf(v, path, t.Type, append(all, I32, E4M3, E5M2, E2M1)...)
+		oneOf(v, path, t.Type, append(all, I32, E4M3, E5M2, E2M1, UE8M0)...)
 		switch _, scales := s.ScaledBy(t.Name); {
 		case scales:
+		case t.Type == UE8M0:
+			v.add(path, "name it as the Scale of a tensor of codes", "only scales are powers of two")
 		case t.Type == FP32:
 			s.checkFP32(v, path, t)
 		case slices.Contains(all, t.Type):

@@ -29,9 +29,10 @@ type kept struct {
 // constructed are the functions of package schedule: those that it lists, and others by numbers or methods.
 func constructed() (list []kept) {
 	typed := map[string]Formula{"Rounded": {Types: fp32("")}, "Dequantise": {Types: dequantised},
-		"Quantise":     {Result: driver.E4M3, Scales: driver.FP32},
-		"QuantiseE5M2": {Result: driver.E5M2, Scales: driver.FP32},
-		"QuantiseFP4":  {Result: driver.E2M1, Scales: driver.E4M3}}
+		"Quantise":      {Result: driver.E4M3, Scales: driver.FP32},
+		"QuantiseE5M2":  {Result: driver.E5M2, Scales: driver.FP32},
+		"QuantiseFP4":   {Result: driver.E2M1, Scales: driver.E4M3},
+		"QuantiseMXFP4": {Result: driver.E2M1, Scales: driver.UE8M0}}
 	add := func(name string, f s.Func) {
 		of := typed[name]
 		of.Trees, of.Width = []s.Expr{f.Tree()}, width

@@ -87,12 +87,14 @@ func (d Device) Headers() (names []string) {
 		add(computes, t.String()+".h")
 	}
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
-	eight := d.reads(driver.E4M3) || d.reads(driver.E5M2)
+	powers := d.reads(driver.UE8M0) || d.any(with(schedule.DoLoud))
+	eight := powers || d.reads(driver.E4M3) || d.reads(driver.E5M2)
 	add(eight, "eight.h")
 	coded := d.any(func(k kernels.Kernel) bool { return k.Coded != 0 })
 	add(makes || coded, "arith.h", "units.h")
 	add(eight, "eightunits.h")
-	add(d.any(scales), "scale.h")
+	add(powers || d.any(with(schedule.DoFinite, schedule.DoPower, schedule.DoUp)), "scale.h")
+	add(powers, "powers.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
 		"groups.h")
@@ -108,12 +110,14 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// scales reports whether a function has an operation of scales.
-func scales(k kernels.Kernel) bool {
-	return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
-		do, _, _ := strings.Cut(node, " ")
-		return slices.Contains([]schedule.Do{schedule.DoFinite, schedule.DoPower, schedule.DoUp}, schedule.Do(do))
-	})
+// with reports whether a function has one of some operations.
+func with(list ...schedule.Do) func(kernels.Kernel) bool {
+	return func(k kernels.Kernel) bool {
+		return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
+			do, _, _ := strings.Cut(node, " ")
+			return slices.Contains(list, schedule.Do(do))
+		})
+	}
 }
 
 // reads reports whether a function reads or makes elements or scales of a type, whatever the plan's are.

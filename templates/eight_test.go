@@ -19,7 +19,8 @@ func TestEight(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{HostHeader, "eight.h", "units.h", "four.h", "arith.h", "scale.h"} {
+	for _, name := range []string{HostHeader, "eight.h", "units.h", "eightunits.h", "four.h", "arith.h", "scale.h",
+		"powers.h"} {
 		if err := os.WriteFile(filepath.Join(dir, name), headers[name], 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func TestEight(t *testing.T) {
 		t.Fatalf("run: %v", err)
 	}
 	out := []byte(text)
-	for _, typ := range []driver.Type{driver.E4M3, driver.E5M2, driver.E2M1} {
+	for _, typ := range []driver.Type{driver.E4M3, driver.E5M2, driver.E2M1, driver.UE8M0} {
 		for code := range 1 << typ.Bits() {
 			got := math.Float32frombits(binary.LittleEndian.Uint32(out))
 			want, err := reference.Decode(typ, []byte{byte(code)})
@@ -73,7 +74,7 @@ func TestEight(t *testing.T) {
 // lowHalves of numbers of fp32 are bf16's, their neighbours, ties and the numbers beside these.
 var lowHalves = []uint32{0, 1, 0x7fff, 0x8000, 0xffff}
 
-// scaleOperations are those of scale.h, in the order of testdata/eight.cc, with what they are by comparing sizes.
+// scaleOperations are those of scale.h and powers.h, in the order of testdata/eight.cc, with what they are by comparing sizes.
 var scaleOperations = []struct {
 	name string
 	want func(x float32) float32
@@ -84,12 +85,7 @@ var scaleOperations = []struct {
 		}
 		return x
 	}},
-	{"f_power", func(x float32) float32 {
-		e := -126
-		for ; e < 126 && !(math.Abs(float64(x)) <= math.Ldexp(1, e)); e++ {
-		}
-		return float32(math.Ldexp(1, e))
-	}},
+	{"f_power", powerOf},
 	{"f_up", func(x float32) float32 {
 		if x != x {
 			return x
@@ -103,4 +99,18 @@ var scaleOperations = []struct {
 		y, _ := reference.Decode(driver.E4M3, codes)
 		return y[0]
 	}},
+	{"f_loud_power", func(x float32) float32 {
+		if x != x {
+			return x
+		}
+		return powerOf(x)
+	}},
+}
+
+// powerOf is the least power of two that is no less than a size, from 2^-126 to 2^126, which no number has.
+func powerOf(x float32) float32 {
+	e := -126
+	for ; e < 126 && !(math.Abs(float64(x)) <= math.Ldexp(1, e)); e++ {
+	}
+	return float32(math.Ldexp(1, e))
 }

@@ -376,8 +376,9 @@ func negative(x string) string {
 	return "-" + x
 }
 
-// operations are the functions of device/arith.h and device/scale.h.
+// operations are the functions of device/arith.h, device/scale.h and device/powers.h.
 var operations = map[schedule.Do]string{schedule.DoPlus: "f_add", schedule.DoMinus: "f_sub", schedule.DoTimes: "f_mul",
 	schedule.DoOver: "f_div", schedule.DoGreatest: "f_greatest", schedule.DoLeast: "f_least", schedule.DoAbs: "f_abs",
 	schedule.DoExp: "f_exp", schedule.DoTanh: "f_tanh", schedule.DoErf: "f_erf", schedule.DoLog: "f_log",
-	schedule.DoRoot: "f_root", schedule.DoFinite: "f_finite", schedule.DoPower: "f_power", schedule.DoUp: "f_up"}
+	schedule.DoRoot: "f_root", schedule.DoFinite: "f_finite", schedule.DoPower: "f_power", schedule.DoUp: "f_up",
+	schedule.DoLoud: "f_loud_power"}

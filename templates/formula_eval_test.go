@@ -127,9 +127,12 @@ func operate(do s.Do, a, b float32) float32 {
 			power *= 2
 		}
 		return power
-	case s.DoUp:
-		if a != a {
+	case s.DoUp, s.DoLoud:
+		switch {
+		case a != a:
 			return a
+		case do == s.DoLoud:
+			return operate(s.DoPower, a, 0)
 		}
 		return upOf(float32(math.Abs(float64(a))))
 	case s.DoRecipRoot:

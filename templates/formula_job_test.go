@@ -45,7 +45,7 @@ func (x tensor) at(i int) float32 {
 	switch x.typ {
 	case driver.FP32:
 		return math.Float32frombits(binary.LittleEndian.Uint32(x.data[4*(x.shift+i):]))
-	case driver.E4M3, driver.E5M2:
+	case driver.E4M3, driver.E5M2, driver.UE8M0:
 		v, _ := reference.Decode(x.typ, x.data[x.shift+i:][:1])
 		return v[0]
 	case driver.E2M1:
@@ -62,7 +62,7 @@ func (x tensor) set(i int, v float32) {
 	case driver.FP32:
 		binary.LittleEndian.PutUint32(x.data[4*(x.shift+i):], bits)
 		return
-	case driver.E4M3, driver.E5M2:
+	case driver.E4M3, driver.E5M2, driver.UE8M0:
 		copy(x.data[x.shift+i:], reference.Encode(x.typ, []float32{v}))
 		return
 	case driver.E2M1:

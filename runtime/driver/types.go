@@ -12,7 +12,8 @@ const (
 	FP32 // computed in fp32, not TF32
 	E4M3 // OCP's E4M3FN
 	E5M2
-	E2M1 // two share a byte, the first in its low four bits
+	E2M1  // two share a byte, the first in its low four bits
+	UE8M0 // powers of two, of scales: no sign, and no zero
 )
 
 // element describes a type: a sign, an exponent, and a significand whose first digit is not stored.
@@ -22,16 +23,18 @@ type element struct {
 	digits   int  // of the significand, in binary: integers up to 2^digits are exact
 	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
 	numbers  bool // the greatest exponent has numbers alone: no NaN either
+	powers   bool // elements are powers of two: they have no sign, and the exponent 0 is one like others
 }
 
 // elements is the table of the types. Sizes, conversions and bounds follow; drivers say which products there are.
 var elements = [...]element{
-	BF16: {name: "bf16", exponent: 8, digits: 8},
-	FP16: {name: "fp16", exponent: 5, digits: 11},
-	FP32: {name: "fp32", exponent: 8, digits: 24},
-	E4M3: {name: "e4m3", exponent: 4, digits: 4, finite: true},
-	E5M2: {name: "e5m2", exponent: 5, digits: 3},
-	E2M1: {name: "e2m1", exponent: 2, digits: 2, finite: true, numbers: true},
+	BF16:  {name: "bf16", exponent: 8, digits: 8},
+	FP16:  {name: "fp16", exponent: 5, digits: 11},
+	FP32:  {name: "fp32", exponent: 8, digits: 24},
+	E4M3:  {name: "e4m3", exponent: 4, digits: 4, finite: true},
+	E5M2:  {name: "e5m2", exponent: 5, digits: 3},
+	E2M1:  {name: "e2m1", exponent: 2, digits: 2, finite: true, numbers: true},
+	UE8M0: {name: "ue8m0", exponent: 8, digits: 1, finite: true, powers: true},
 }
 
 // Types are all element types, by their numbers.
@@ -63,8 +66,17 @@ func (t Type) described() element {
 	return elements[t]
 }
 
-// Bits of an element.
-func (t Type) Bits() int64 { return int64(t.described().exponent + t.described().digits) }
+// Bits of an element: the sign, or none, lies where the significand's first digit would.
+func (t Type) Bits() int64 {
+	e := t.described()
+	if e.powers {
+		return int64(e.exponent)
+	}
+	return int64(e.exponent + e.digits)
+}
+
+// Powers says that elements are powers of two, and have no sign. A size becomes the least one that is no less.
+func (t Type) Powers() bool { return t.described().powers }
 
 // Size of an element in bytes. Elements that share a byte have none: Bytes measures their memory.
 func (t Type) Size() int64 { return t.Bytes(1) }

@@ -122,6 +122,8 @@ var all = []Named{
 	{"AllGatherVQuantised", AllGatherVQuantised},
 	{"AllGatherFP4", AllGatherFP4},
 	{"AllGatherVFP4", AllGatherVFP4},
+	{"AllGatherMXFP4", AllGatherMXFP4},
+	{"AllGatherMXFP8", AllGatherMXFP8},
 	{"AllGatherBlocksFP8", AllGatherBlocksFP8},
 	{"ReduceScatterQuantised", ReduceScatterQuantised},
 	{"ReduceScatterVQuantised", ReduceScatterVQuantised},

@@ -10,6 +10,14 @@ var AllGatherFP4 = inBlocks(s.DIDx(s.D), s.E2M1, s.E4M3, 16, s.QuantiseFP4())
 // AllGatherVFP4 is AllGatherV in four bits, as AllGatherFP4 is AllGather: SGLang's gather of the input of experts.
 var AllGatherVFP4 = inBlocks(bounded, s.E2M1, s.E4M3, 16, s.QuantiseFP4())
 
+// AllGatherMXFP4 and AllGatherMXFP8 are AllGather in OCP's formats: e2m1, or e4m3, with a scale of ue8m0 for each 32
+// columns, .27 and .52 of the bytes. Choose one where what reads the codes wants such scales, as products on Blackwell
+// do; by the four bits of AllGatherFP4 errors are less, since a scale of theirs need not be a power of two.
+var (
+	AllGatherMXFP4 = inBlocks(s.DIDx(s.D), s.E2M1, s.UE8M0, 32, s.QuantiseMXFP4())
+	AllGatherMXFP8 = inBlocks(s.DIDx(s.D), s.E4M3, s.UE8M0, 32, s.Quantise())
+)
+
 // AllGatherBlocksFP8 is AllGatherQuantised with a scale for each 128 columns of a row, which a product by such blocks
 // of the caller's own reads.
 var AllGatherBlocksFP8 = inBlocks(s.DIDx(s.D), s.E4M3, s.FP32, 128, s.Quantise())

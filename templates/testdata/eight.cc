@@ -11,6 +11,8 @@ typedef unsigned long long u64;
 #include "four.h"
 #include "arith.h"
 #include "scale.h"
+#include "eightunits.h"
+#include "powers.h"
 }
 
 template <typename E, unsigned codes>
@@ -45,8 +47,10 @@ int main()
   print<of_host::e4m3, 256>();
   print<of_host::e5m2, 256>();
   print<of_host::e2m1, 16>();
+  print<of_host::ue8m0, 256>();
   print_scales<of_host::f_finite>();
   print_scales<of_host::f_power>();
   print_scales<of_host::f_up>();
+  print_scales<of_host::f_loud_power>();
   return 0;
 }

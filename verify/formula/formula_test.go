@@ -26,8 +26,8 @@ var functions = map[string]schedule.Func{
 	"gelubyerf": schedule.GELUByErf(), "softmax": schedule.Softmax(), "modulate": schedule.Modulate("A", "B"),
 	"head norm": schedule.RMSNorm("A").PerHead("16"), "sigmoid": schedule.Sigmoid(),
 	"quantise": schedule.Quantise(), "quantisee5m2": schedule.QuantiseE5M2(), "quantisefp4": schedule.QuantiseFP4(),
-	"dequantise": schedule.Dequantise("A"),
-	"scale":      schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
+	"quantisemxfp4": schedule.QuantiseMXFP4(), "dequantise": schedule.Dequantise("A"),
+	"scale": schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
 	"rest": {Is: schedule.Minus(schedule.Least(schedule.Root(schedule.Abs(schedule.X)),
 		schedule.Log(schedule.Plus(schedule.Num(1), schedule.Abs(schedule.X)))), schedule.Column("A"))},
 }
@@ -126,7 +126,7 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 		return 1 / float32(math.Sqrt(float64(a)))
 	case schedule.DoFinite:
 		return a // all numbers here are
-	case schedule.DoPower:
+	case schedule.DoPower, schedule.DoLoud: // all numbers here are
 		e := math.Ceil(math.Log2(math.Abs(float64(a))))
 		return float32(math.Ldexp(1, int(min(max(e, -126), 126))))
 	case schedule.DoUp:

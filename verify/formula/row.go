@@ -85,6 +85,7 @@ var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoFinite:    func(a, _ Value) Value { return finite(a) },
 	schedule.DoPower:     func(a, _ Value) Value { return sized(powerOf, a) },
 	schedule.DoUp:        func(a, _ Value) Value { return sized(up, a) },
+	schedule.DoLoud:      func(a, _ Value) Value { return sized(loudPower, a) },
 }
 
 // statistics are of the columns of a group.

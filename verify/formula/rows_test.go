@@ -21,9 +21,10 @@ var knownRows = map[string]struct{ of, first [2]float64 }{
 	"quantise":     {of: [2]float64{2, -3}, first: [2]float64{256, -384}},
 	"quantisee5m2": {of: [2]float64{2, -3}, first: [2]float64{32768, -49152}},
 	// 3/6 is a number of e4m3.
-	"quantisefp4": {of: [2]float64{2, -3}, first: [2]float64{4, -6}},
-	"dequantise":  {of: [2]float64{2, -3}, first: [2]float64{6, -9}},
-	"softmax":     {of: [2]float64{2, -3}, first: [2]float64{0.02069389894, 0.0001394343943}},
+	"quantisemxfp4": {of: [2]float64{2, -2.5}, first: [2]float64{4, -5}},
+	"quantisefp4":   {of: [2]float64{2, -3}, first: [2]float64{4, -6}},
+	"dequantise":    {of: [2]float64{2, -3}, first: [2]float64{6, -9}},
+	"softmax":       {of: [2]float64{2, -3}, first: [2]float64{0.02069389894, 0.0001394343943}},
 
 	"rmsnorm":   {of: [2]float64{2, -3}, first: [2]float64{2.353391811, -8.23687134}},
 	"head norm": {of: [2]float64{2, -3}, first: [2]float64{2.353391811, -8.23687134}},

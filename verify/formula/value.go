@@ -148,6 +148,14 @@ func powerOf(size float64) float64 {
 	return math.Ldexp(1, exponent)
 }
 
+// loudPower is powerOf, and of NaN NaN.
+func loudPower(size float64) float64 {
+	if size != size {
+		return size
+	}
+	return powerOf(size)
+}
+
 // up is the least number of e4m3 that is no less than a size, from 2^-9 to 448: one of four digits, or a multiple of
 // 2^-9.
 func up(size float64) float64 {

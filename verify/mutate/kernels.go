@@ -57,7 +57,7 @@ func (m KernelMutant) tests() []string {
 		return eightTests
 	case "device/scaledsum.h":
 		return []string{"TestScaledSum"}
-	case "device/four.h", "device/scale.h":
+	case "device/four.h", "device/scale.h", "device/powers.h":
 		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests

@@ -99,6 +99,7 @@ func TestSchedule(t *testing.T) {
 			"drop the scales", "drop a function"}},
 		{"AllGatherVFP4", catalog.AllGatherVFP4, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
+		{"AllGatherMXFP4", catalog.AllGatherMXFP4, []string{"drop", "drop the scales", "drop a function"}},
 		{"AllGatherBlocksFP8", catalog.AllGatherBlocksFP8, []string{"drop", "drop the scales", "drop a function"}},
 		{"ReduceScatterQuantised", catalog.ReduceScatterQuantised, []string{"drop", "move", "shift an index",
 			"share a word", "drop a term", "double a term", "drop the scales", "swap the scales", "drop a function"}},

@@ -85,6 +85,13 @@ var Packages = []PackageMutant{
 		{"b.Uneven(p.codes, int64(n/2),", "b.Uneven(p.codes, int64(n),"}}},
 	{Package: "allgathervfp4", File: "program.go", Text: "the own rank's scales", Edits: []Edit{
 		{"p.scales.Peer(peer, 0))", "p.scales.At(0))"}}},
+	{Package: "allgathermxfp4", File: "program.go", Text: "scales of the next block", Edits: []Edit{
+		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 1))"}}},
+	{Package: "allgathermxfp4", File: "program.go", Text: "blocks of 16", Edits: []Edit{
+		{"p.kernels.Function(\"quantisemxfp4\").Count(32)", "p.kernels.Function(\"quantisemxfp4\").Count(16)"}}},
+	{Package: "allgathermxfp8", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{
+		{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
+			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
 	{Package: "allgatherblocksfp8", File: "program.go", Text: "scales of the next block", Edits: []Edit{
 		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{

@@ -28,6 +28,15 @@ var scaleKernels = []KernelMutant{
 	{File: "device/scale.h", Text: "a NaN that is a scale of 448", Old: "if (size > 0x7f800000u) {",
 		New: "if (false) {"},
 
+	{File: "device/powers.h", Text: "a power that is rounded down", Old: "(size + 0x7fffffu) >> 23", New: "size >> 23"},
+	{File: "device/powers.h", Text: "twice the power", Old: "x < 255 ? x << 23", New: "x < 255 ? (x + 1) << 23"},
+	{File: "device/powers.h", Text: "a zero", Old: "x == 0 ? 1u << 22", New: "x == 0 ? 0u"},
+	{File: "device/powers.h", Text: "no NaN", Old: "x < 255 ? x << 23 : 0x7fc00000u", New: "x << 23"},
+	{File: "device/powers.h", Text: "a NaN that is a power", Old: "size > 0x7f800000u ? 255", New: "false ? 255"},
+	{File: "device/powers.h", Text: "an infinity that is NaN", Old: "up > 254 ? 254 : up", New: "up"},
+	{File: "device/powers.h", Text: "no least power", Old: "size <= 1u << 22 ? 0 :", New: "size == 0 ? 0 :"},
+	{File: "device/powers.h", Text: "a NaN without a scale", Old: "a == a ? f_power(a) : a", New: "f_power(a)"},
+
 	{File: "device/four.h", Text: "halves of a byte swapped", Old: "v.word >> 4 * k & 15u",
 		New: "v.word >> 4 * (k ^ 1) & 15u"},
 	{File: "device/four.h", Text: "halves stored in the other order", Old: "bits << 4 * k;",

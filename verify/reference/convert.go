@@ -63,22 +63,23 @@ type format struct {
 	rebias      uint32 // from an element's exponent to a float's, as a float has it
 	all         uint32 // the exponent of infinities
 	digits      uint32
+	powers      bool // which encode and decode convert
 }
 
 func formatOf(t driver.Type) format {
 	digits := uint32(t.Digits())
 	return format{of: t, width: uint32(t.Bits()), drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
-		all: 1<<t.Exponent() - 1, digits: digits}
+		all: 1<<t.Exponent() - 1, digits: digits, powers: t.Powers()}
 }
 
 // narrow rounds to nearest, ties to even; a carry raises the exponent.
 func (f format) narrow(x float32) (uint32, bool) {
 	bits := math.Float32bits(x)
-	if bits == 0 || f.drop == 0 {
+	if (bits == 0 || f.drop == 0) && !f.powers {
 		return bits, true
 	}
 	size := bits &^ (1 << 31)
-	if size < f.rebias+1<<23 {
+	if size < f.rebias+1<<23 || f.powers {
 		return 0, false
 	}
 	size -= f.rebias
@@ -90,10 +91,10 @@ func (f format) narrow(x float32) (uint32, bool) {
 func (f format) round(x float32) float32 {
 	bits := math.Float32bits(x)
 	size := bits &^ (1 << 31)
-	if size == 0 || f.drop == 0 {
+	if (size == 0 || f.drop == 0) && !f.powers {
 		return x
 	}
-	if size >= f.rebias+1<<23 {
+	if size >= f.rebias+1<<23 && !f.powers {
 		size = (size + 1<<(f.drop-1) - 1 + size>>f.drop&1) >> f.drop << f.drop
 		if size < f.rebias+f.all<<23 {
 			return math.Float32frombits(bits&(1<<31) | size)
@@ -103,6 +104,9 @@ func (f format) round(x float32) float32 {
 }
 
 func (f format) widen(bits uint32) (float32, bool) {
+	if f.powers {
+		return 0, false
+	}
 	if bits == 0 || f.drop == 0 {
 		return math.Float32frombits(bits), true
 	}
@@ -117,8 +121,11 @@ func bias(t driver.Type) int { return 1<<(t.Exponent()-1) - 1 }
 // encode is the nearest element, the even one of two. Too large becomes infinity, or the greatest
 // where the type saturates.
 func encode(t driver.Type, x float32) uint32 {
-	if t == driver.FP32 {
+	switch {
+	case t == driver.FP32:
 		return math.Float32bits(x)
+	case t.Powers():
+		return encodePower(t, math.Abs(float64(x)))
 	}
 	digits, size := t.Digits(), uint(t.Bits())
 	infinity := uint32(1<<t.Exponent()-1) << (digits - 1)
@@ -150,9 +157,28 @@ func encode(t driver.Type, x float32) uint32 {
 	}
 }
 
+// encodePower is the least power of two that is no less than a size, or the greatest one.
+func encodePower(t driver.Type, size float64) uint32 {
+	nan := uint32(1)<<t.Exponent() - 1
+	if size != size {
+		return nan
+	}
+	for bits := range nan {
+		if size <= float64(decode(t, bits)) {
+			return bits
+		}
+	}
+	return nan - 1
+}
+
 func decode(t driver.Type, bits uint32) float32 {
-	if t == driver.FP32 {
+	switch {
+	case t == driver.FP32:
 		return math.Float32frombits(bits)
+	case t.Powers() && bits == 1<<t.Exponent()-1:
+		return float32(math.NaN())
+	case t.Powers():
+		return float32(math.Ldexp(1, int(bits)-bias(t)))
 	}
 	digits, size := t.Digits(), uint(t.Bits())
 	all := uint32(1)<<t.Exponent() - 1

@@ -60,3 +60,28 @@ func TestEight(t *testing.T) {
 		}
 	}
 }
+
+// TestPowers: codes of ue8m0 as OCP defines them, and sizes that become the least power that is no less.
+func TestPowers(t *testing.T) {
+	for value, code := range map[float32]byte{0x1p-127: 0, 0x1p-126: 1, .5: 126, 1: 127, 2: 128, 0x1p127: 254} {
+		if got := Encode(driver.UE8M0, []float32{value, -value}); got[0] != code || got[1] != code {
+			t.Errorf("%g and its negative become %d and %d, want %d", value, got[0], got[1], code)
+		}
+		if back, err := Decode(driver.UE8M0, []byte{code}); err != nil || back[0] != value {
+			t.Errorf("%d becomes %v, %v, want %g", code, back, err, value)
+		}
+	}
+	infinity, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		value float32
+		code  byte
+	}{{0, 0}, {0x1p-149, 0}, {0x1.000004p-127, 1}, {1.0000001, 128}, {1.5, 128}, {3, 129}, {0x1.8p127, 254},
+		{infinity, 254}, {-infinity, 254}, {nan, 255}} {
+		if got := Encode(driver.UE8M0, []float32{c.value}); got[0] != c.code {
+			t.Errorf("%g becomes %d, want %d", c.value, got[0], c.code)
+		}
+	}
+	if got, err := Decode(driver.UE8M0, []byte{255}); err != nil || got[0] == got[0] {
+		t.Errorf("255 becomes %v, %v, want NaN", got, err)
+	}
+}

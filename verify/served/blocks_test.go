@@ -12,6 +12,11 @@ func (f form) fp4(tensors ...string) form { return f.coded(s.E2M1, s.E4M3, 16, t
 // blocked is the form with tensors of eight bits, and scales of fp32 for each 128 of their columns.
 func (f form) blocked(tensors ...string) form { return f.coded(s.E4M3, s.FP32, 128, tensors...) }
 
+// mx is the form with tensors of a type of codes, and scales of ue8m0 for each 32 of their columns.
+func (f form) mx(codes s.Type, tensors ...string) form {
+	return f.coded(codes, s.UE8M0, 32, tensors...)
+}
+
 // bare16 gathers rows of 16 bits as codes, which a function makes.
 func bare16(tensors string, quantise s.Func) form {
 	return of(tensors, s.Copy("Q", "A", quantise), s.Copy("C", "Q", s.Dequantise("SQ")))
@@ -27,6 +32,12 @@ const allRows = "A[M/D N] Q[M/D N] C[M N]"
 var blocks = []declared{
 	{"B01", "four bits, rows when they are there", bare16(even, s.QuantiseFP4()).fp4("Q"), served},
 	{"B02", "by counts", bare16(counted, s.QuantiseFP4()).fp4("Q"), served},
+	{"B02b", "four bits by powers", bare16(even, s.QuantiseMXFP4()).mx(s.E2M1, "Q"), served},
+	{"B02c", "eight bits by powers", bare16(even, s.Quantise()).mx(s.E4M3, "Q"), served},
+	{"B02d", "five digits of exponent by powers, by counts", bare16(counted, s.QuantiseE5M2()).mx(s.E5M2, "Q"), served},
+	{"B02e", "powers by packets", bare16(allRows, s.QuantiseMXFP4()).mx(s.E2M1, "Q").by("Q", s.PushGather{}), served},
+	{"B02f", "powers by NCCL", bare16(allRows, s.Quantise()).mx(s.E4M3, "Q").by("Q", s.NCCL{}), served},
+	{"B02g", "powers all to all", moved("A[D/D D M N] C[D D/D M N]").mx(s.E4M3, "A", "C"), served},
 	{"B03", "blocks of 128", bare16(even, s.Quantise()).blocked("Q"), served},
 	{"B04", "blocks of 128 by counts", bare16(counted, s.Quantise()).blocked("Q"), served},
 	{"B05", "in parts", bare16(even, s.QuantiseFP4()).fp4("Q").by("Q", s.Pull{Parts: 2}), served},
@@ -108,6 +119,27 @@ var blocks = []declared{
 	{"B42", "eight bits of four", moved("A[M/D N] C[M N]").fp4("A").eight(true, "C"), at("Tensors[1].Type",
 		"C is made by an operation that divides no row by its scale")},
 	{"B43", "by packets", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.PushGather{}), served},
+	{"B47", "powers of blocks of 16", bare16(even, s.QuantiseMXFP4()).coded(s.E2M1, s.UE8M0, 16, "Q"), at("Tensors[3]",
+		"scales of Q are of blocks of whole rows, of 32 columns where they are ue8m0 (place it "+
+			"[DIDx(D), M/D, N/32])")},
+	{"B48", "powers of rows", bare16(even, s.Quantise()).mx(s.E4M3, "Q").changed("SQ",
+		func(t *s.Tensor) { t.Axes = t.Axes[:1] }), at("Tensors[3]", "of 32 columns where they are ue8m0")},
+	{"B49", "scales that are no powers", bare16(even, s.QuantiseFP4()).mx(s.E2M1, "Q"), at("Tensors[1].Type",
+		"Q divides by numbers that are none of ue8m0, and its scales are (end its functions with "+
+			"schedule.QuantiseMXFP4(), or divide by what schedule.LoudPower makes)")},
+	{"B50", "four bits whose NaN would be lost", bare16(even, s.Quantise()).mx(s.E2M1, "Q"), at("Tensors[1].Type",
+		"schedule.QuantiseMXFP4()")},
+	{"B51", "eight bits by other numbers", bare16(even, s.Func{Is: s.Over(s.X, s.Most(s.X))}).mx(s.E4M3, "Q"),
+		at("Tensors[1].Type", "schedule.Quantise(), or divide by what schedule.Power makes")},
+	{"B52", "a product by powers", linear("A[M/D K] B[N/D K] C[M:D N/D]").mx(s.E4M3, "A", "B"), at("Ops[0].In[0]",
+		"SA of A are ue8m0, and products by such scales begin with Blackwell, compute capability 10.0: on Hopper no "+
+			"library has them (make 16 bits of it by a schedule.Copy with schedule.Dequantise)")},
+	{"B53", "copies into scales of another type", moved("A[M/D N] C[M N]").mx(s.E4M3, "A").
+		coded(s.E4M3, s.FP32, 32, "C"), at("Tensors[1].Scale", "a copy changes no bit (give both scales of the same "+
+		"type)")},
+	{"B54", "powers that are no scales", of("A[M/D N] C[M N]", s.Copy("C", "A")).changed("A",
+		func(t *s.Tensor) { t.Type = s.UE8M0 }), at("Tensors[0].Type", "only scales are powers of two (name it as "+
+		"the Scale of a tensor of codes)")},
 	{"B44", "blocks of no scales", of("A[M/D N] C[M N]", s.Copy("C", "A")).changed("A",
 		func(t *s.Tensor) { t.Axes[1].Extent = s.Blocks(s.N, 16) }), at("Tensors[0].Axes[1].Extent",
 		`"N/16" is no extent`)},

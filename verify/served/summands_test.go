@@ -63,6 +63,8 @@ var summands = []declared{
 		"that lie as rows do (give each row of Q a scale, or each block of its columns)")},
 	{"S25", "four bits", summed("C[M/D N]").fp4("Q").op(0, s.Copy("Q", "A", s.QuantiseFP4())),
 		at("Ops[1].In[0]", "sums widen codes of eight bits")},
+	{"S25b", "by powers", summed("C[M/D N]").mx(s.E4M3, "Q"), at("Ops[1].In[0]",
+		"sums read scales of fp32, and SQ are ue8m0 (give Q scales of fp32)")},
 	{"S26", "a tensor beside the summands", of("A[D/D M N] R[D/D M N] Q[D/D M N] C[M/D N]",
 		s.Copy("Q", "A", s.Add("R"), s.Quantise()), s.Sum("C", "Q")).eight(true, "Q"),
 		at("Ops[0].Then[0]", "no pass reads a tensor beside the summands of A (apply it to the sum)")},

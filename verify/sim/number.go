@@ -18,13 +18,14 @@ type format struct {
 	infinity uint32 // or, without one, the NaN; above all numbers where there is none either
 	greatest uint32
 	over     uint32 // what is too large becomes
+	powers   bool   // of two, and nothing else
 }
 
 func formatOf(t driver.Type) format {
 	exponent, digits := uint32(t.Exponent()), uint32(t.Digits())
 	bias := uint32(1)<<(exponent-1) - 1
 	f := format{drop: uint(24 - digits), sign: 1 << (exponent + digits - 1), rebias: (127 - bias) << 23,
-		least: (128 - bias) << 23}
+		least: (128 - bias) << 23, powers: t.Powers()}
 	f.infinity = (1<<exponent - 1) << (digits - 1)
 	f.greatest = f.infinity - 1
 	switch {
@@ -48,6 +49,9 @@ func formatOf(t driver.Type) format {
 var widened sync.Map
 
 func (f format) widen(bits uint32) float32 {
+	if f.powers && bits == 0 {
+		return math.Float32frombits(1 << 22) // half the least normal number
+	}
 	sign, rest := bits&f.sign, bits&(f.sign-1)
 	wide := rest<<f.drop + f.rebias
 	switch nan := f.infinity == f.sign-1; {
@@ -72,8 +76,13 @@ func (f format) widen(bits uint32) float32 {
 func (f format) narrow(x float32) uint32 {
 	b := math.Float32bits(x)
 	sign, b := b>>31*f.sign, b&0x7fffffff
-	if b > 0x7f800000 {
+	switch {
+	case b > 0x7f800000:
 		return f.sign - 1
+	case f.powers && b <= 1<<22:
+		return 0
+	case f.powers: // digits take a size up to the next exponent
+		return min((b+1<<23-1)>>23, f.greatest)
 	}
 	if b < f.least { // subnormal: adding the step puts its last digit where fp32 rounds
 		return sign | math.Float32bits(math.Float32frombits(b)+math.Float32frombits(f.step)) - f.step
@@ -93,7 +102,7 @@ func table(t driver.Type) []float32 {
 		return x.([]float32)
 	}
 	f := formatOf(t)
-	list := make([]float32, 2*f.sign)
+	list := make([]float32, 1<<t.Bits())
 	for i := range list {
 		list[i] = f.widen(uint32(i))
 	}

@@ -23,6 +23,9 @@ func TestWidths(t *testing.T) {
 	for _, typ := range narrowTypes() {
 		size := int(typ.Bits()+7) / 8
 		nan := []byte{0xff, 0x7f}[2-size:]
+		if typ.Powers() {
+			nan[0] = 0xff
+		}
 		for h := range 1 << typ.Bits() {
 			in := []byte{byte(h), byte(h >> 8)}[:size]
 			f, out := make([]float32, 1), make([]byte, size)
@@ -50,6 +53,9 @@ func TestRounding(t *testing.T) {
 			return
 		}
 		for _, typ := range narrowTypes() {
+			if typ.Powers() {
+				continue // they are rounded up
+			}
 			x := formatOf(typ)
 			value := func(h uint16) float32 { return x.widen(uint32(h)) }
 			over := 2*float64(value(uint16(x.infinity-1))) - float64(value(uint16(x.infinity-2)))

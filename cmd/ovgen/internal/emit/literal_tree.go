@@ -16,7 +16,7 @@ var trees = map[schedule.Do]string{
 	schedule.DoGreatest: "Greatest", schedule.DoLeast: "Least", schedule.DoNeg: "Neg", schedule.DoAbs: "Abs",
 	schedule.DoExp: "Exp", schedule.DoTanh: "Tanh", schedule.DoErf: "Erf", schedule.DoLog: "Log",
 	schedule.DoRoot: "Root", schedule.DoRecipRoot: "RecipRoot", schedule.DoFinite: "Finite",
-	schedule.DoPower: "Power", schedule.DoUp: "Up",
+	schedule.DoPower: "Power", schedule.DoUp: "Up", schedule.DoLoud: "LoudPower",
 	schedule.DoSum: "SumOver", schedule.DoMean: "Mean", schedule.DoMost: "Most", schedule.DoTurn: "Turned",
 }
 
