@@ -180,7 +180,11 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 		place := "place it " + along
 		if out := d.tensor(o.Out); inSteps(out) { // which sums are not
 			rows := edges.Along(0)
-			rows.Batches = edges.Of(d.tensor(c.stages[0].input)).Batches
+			first := o.In[0]
+			if len(c.stages) > 0 {
+				first = c.stages[0].input
+			}
+			rows.Batches = edges.Of(d.tensor(first)).Batches
 			place = fmt.Sprintf("place %s %s, %s %s", w.Name, along, o.Out, d.written(cutAs(out, rows)))
 		}
 		return d.misplaced(w.Name, place, "%s is spread along what is summed over, and %s is not", o.In[0], w.Name)

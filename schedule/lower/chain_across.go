@@ -157,8 +157,6 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 			nodes = append(nodes, ofPart(behind, part-1)...)
 		}
 	}
-	posts := signal(w.put, w.comes[j.next].ready)
-	posts[0] = posts[0].(hostir.Step).Described("peers may read " + j.next.input)
-	nodes = append(nodes, hostir.MovesOf(j.next.here(), append(posts, hostir.After(copyRef, w.put))...)...)
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), w.begin(j.next, w.put)...)...)
 	return append(append(nodes, hostir.After(mainRef, w.put)), ofPart(behind, j.parts-1)...)
 }

@@ -111,13 +111,16 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	if buffer = w.madeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
-	if !p.ranks.IsZero() {
+	cut := hostir.Const(w.fine[buffer])
+	switch fine := w.fine[buffer] > 0; {
+	case fine && !p.ranks.IsZero():
+		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), hostir.Mul(p.ranks, cut))
+	case fine && !p.part.IsZero():
+		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, cut), p.part))
+	case fine:
+		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), cut)
+	case !p.ranks.IsZero():
 		return hostir.Chunks(buffer, p.rank, p.ranks)
-	}
-	if n := w.fine[buffer]; n > 0 && !p.part.IsZero() {
-		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, hostir.Const(n)), p.part))
-	} else if n > 0 {
-		return hostir.Chunks(buffer, hostir.Mul(p.rank, hostir.Const(n)), hostir.Const(n))
 	}
 	return hostir.Chunk(buffer, w.chunk(p.rank))
 }

@@ -16,11 +16,11 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case i > 0 && s.ofSummands() && (s.held != nil || w.early(s)):
 	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
-		nodes = w.begin(s)
+		nodes = w.begin(s, mainRef)
 	case i > 0 && s.bare():
 		nodes = append(nodes, hostir.After(w.put, mainRef))
 	case i > 0 || s.gathers && !s.pulls():
-		nodes = append(nodes, w.workAfterMain(s))
+		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
 	if _, goesOn := w.across[s]; w.putting(s) && !goesOn && w.awaited(s, i) {
@@ -42,33 +42,33 @@ func (w *writer) awaited(s *stage, i int) bool {
 	})
 }
 
-// begin lets peers read the rows of a stage that operations have made, and the streams that bring rows begin.
-func (w *writer) begin(s *stage) (nodes []hostir.Node) {
+// begin lets peers read the rows of a stage that operations have made on a stream, and the streams that bring rows begin.
+func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
-	nodes = hostir.MovesOf(s.here(), a.ready...)
+	nodes := hostir.MovesOf(s.here(), signal(made, a.ready)...)
 	if len(nodes) > 0 {
 		if post, ok := nodes[0].(hostir.Step); ok {
 			nodes[0] = post.Described("peers may read " + s.input)
 		}
 	}
 	if a.withStep() {
-		return append(nodes, w.workAfterMain(s))
+		return append(nodes, w.workAfter(s, made))
 	}
-	nodes = append(nodes, hostir.After(a.on, mainRef))
+	nodes = append(nodes, hostir.After(a.on, made))
 	if a.exchanges {
-		nodes = append(nodes, hostir.After(collectiveRef, mainRef))
+		nodes = append(nodes, hostir.After(collectiveRef, made))
 	}
 	return nodes
 }
 
-// workAfterMain lets the streams of a stage's products begin.
-func (w *writer) workAfterMain(s *stage) hostir.Node {
+// workAfter lets the streams of a stage's products begin behind another one.
+func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	var sets []hostir.StreamSet
 	for _, t := range w.order(s) {
 		sets = withSet(sets, t.set)
 	}
 	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
-		Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
+		Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
 
 // together brings all rows of a stage, ahead of its operations.
@@ -78,7 +78,7 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 		return nil
 	}
 	if i > 0 && !w.early(s) {
-		nodes = w.begin(s)
+		nodes = w.begin(s, mainRef)
 	}
 	if a.all != nil {
 		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)

@@ -16,7 +16,7 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	own, rows := d.schedule.OfOwnRows(o), string(c.Rows())
 	spread := make([]string, len(at)) // the letters
 	for k, x := range at {
-		if x.Spread() {
+		if x.Spread() && x.Axis <= len(c.In[k]) { // else the edges say so
 			spread[k] = c.In[k][x.Axis-1 : x.Axis]
 		}
 		switch l := spread[k]; {

@@ -266,3 +266,22 @@ func TestDefaultsFollowPlacements(t *testing.T) {
 		}
 	}
 }
+
+// TestOddPlacementsAreRefused: what no operation makes so, and what a call names too few axes of, is refused.
+func TestOddPlacementsAreRefused(t *testing.T) {
+	summed := scheduletest.Tensors("A[M K/D] B[N K] C[M/D N]")
+	summed[2].Axes[1].Outer = []schedule.Split{schedule.Stream(schedule.D)}
+	matrix := scheduletest.Tensors("A[M K] W[N/D K] Wo[K N/D] C[M/D K]")
+	index := schedule.Call("P", "Own", "abc->abc", "Q")
+	for path, s := range map[string]schedule.Schedule{
+		"Tensors[1]": {Tensors: summed, Ops: []schedule.Op{schedule.Linear("C", "A", "B")}},
+		"Ops[2].In[0]": {Tensors: matrix, Ops: []schedule.Op{schedule.Linear("Q", "A", "W"), index,
+			schedule.Call("O", "Other", "mn->mn", "P"), schedule.Linear("C", "O", "Wo")}},
+	} {
+		_, err := lower.Lower("X", s)
+		list := schedule.FieldErrors(err)
+		if len(list) == 0 || list[0].Path != path {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+}

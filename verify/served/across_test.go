@@ -37,6 +37,23 @@ var across = []declared{
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
 }
 
+// acrossBy is such a chain, without further sums, whose rows come by a way.
+func acrossBy(way s.Way) form {
+	return of("O[M K/D] Wo[N K/D] Norm[N] A[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("A")),
+		s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("Q", "Y", "Wq")).by("X", s.Slots{Parts: 2}).by("Y", way)
+}
+
+// TestAcrossBy: the rows behind a sum in parts come by every way that brings them in pieces.
+func TestAcrossBy(t *testing.T) {
+	ways := []s.Way{s.Pull{}, s.Pull{WithStep: true}, s.Push{}, s.Grouped{}, s.Ring{}, s.Ring{Direction: s.Backward},
+		s.PushRing{}, s.Broadcast{}}
+	var list []declared
+	for _, way := range ways {
+		list = append(list, declared{s.WayName(way), "behind a sum in parts", acrossBy(way), served})
+	}
+	explored(t, "Across", list)
+}
+
 // twoBlocks are two MLPs behind a projection, each behind a norm.
 func twoBlocks(first, second s.Way) form {
 	f := of("O[M K/D] Wo[N K/D] Norm[N] W1[F/D N] W2[N F/D] Norm2[N] W3[F/D N] W4[N F/D] C[M/D N]",
