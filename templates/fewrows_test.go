@@ -19,16 +19,16 @@ func TestFewRows(t *testing.T) {
 
 // TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits.
 func TestFewRowsOfBoxes(t *testing.T) {
-	runFewRows(t, slices.Concat(fewrows.Kernels.Early(), fewrows.Narrow), "-DBOXES=true")
+	runFewRows(t, slices.Concat(fewrows.Kernels.Early(), fewrows.Narrow))
 }
 
 // runFewRows runs kernels of both kinds of weights.
-func runFewRows(t *testing.T, list fewrows.Family, flags ...string) {
+func runFewRows(t *testing.T, list fewrows.Family) {
 	t.Helper()
 	d := device()
 	d.FewRows = list
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
-	if out := build(t, d.checked(), "fewrows", slices.Concat([]string{"-O2"}, aligned, flags)...); out != "" {
+	if out := build(t, d.checked(), "fewrows", append([]string{"-O2"}, aligned...)...); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }

@@ -50,6 +50,9 @@ DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned
   }
 }
 
+// lanes_meet holds a lane until all lanes of its warp are here: on a host, all threads of its block.
+DEVICE void lanes_meet() { __syncthreads(); }
+
 // take_matrices takes what the lanes of a warp have put.
 DEVICE uint4 take_matrices(const uint4 *at)
 {
@@ -89,6 +92,8 @@ DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], cons
 }
 
 #define RING(name, count) extern __shared__ uint4 name[]
+
+DEVICE void lanes_meet() { __syncwarp(); }
 
 DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
 

@@ -16,11 +16,6 @@ static std::string of(unsigned kernel, unsigned type, bool narrow)
   return (narrow ? "narrow" : "fewrows") + std::to_string(4 << kernel) + (type == 1 ? "_bf16" : "_fp16");
 }
 
-#ifndef BOXES
-#define BOXES false
-struct fewboxes { struct fewrows of; };
-#endif
-
 enum { most = 64, sizes = 4 };
 static const unsigned takes[sizes] = {8, 16, 32, 64};
 
@@ -46,6 +41,25 @@ struct Guarded {
   ~Guarded() { munmap(map, bytes + page); }
 };
 
+// Parameters of other kernels hold these.
+static void put(struct fewrows &to, const struct fewrows &p) { to = p; }
+template <typename Params>
+static void put(Params &to, const struct fewrows &p)
+{
+  to.of = p;
+}
+
+static int launch(const std::string &name, const struct fewrows &p)
+{
+#define LAUNCH(kernel, params) if (name == #kernel) { \
+    struct params x = {}; \
+    put(x, p); \
+    return run(#kernel, &x, 2, sizeof x > sizeof p ? 192 : 256); \
+  }
+  KERNELS(LAUNCH)
+  return 1;
+}
+
 // run_few is a product of so many rows by a kernel, and of nothing behind them. The weight is codes where it has
 // scales.
 template <typename T>
@@ -64,13 +78,7 @@ static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, s
   p.rows = rows;
   p.depth = depth;
   p.columns = columns;
-  if (BOXES && scales.empty() && kernel > 1) {
-    struct fewboxes boxes = {};
-    boxes.of = p;
-    EXPECT(run(of(kernel, type, false).c_str(), &boxes, 2, 192) == 0);
-  } else {
-    EXPECT(run(of(kernel, type, !scales.empty()).c_str(), &p, 2, 256) == 0);
-  }
+  EXPECT(launch(of(kernel, type, !scales.empty()), p) == 0);
   for (size_t i = rows * columns; i < c.size(); i++) {
     EXPECT(c[i] == 0xeeee);
   }
@@ -113,13 +121,15 @@ static void product(unsigned type, size_t depth, size_t columns)
   const Bits bias = numbers(type, columns, 5, true);
   const std::vector<double> exact = sums(type, depth, columns, a, b);
   Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);
-  // In the first slice and in the fourth are products that cancel, so large that the order of the others shows.
+  // In the first slice and in the fifth, or the fourth, are products that cancel, so large that the order of the others
+  // shows.
+  const size_t other = depth > 256 ? 256 : 192;
   for (size_t i = 0; i < x.size(); i += depth) {
-    x[i] = x[i + 192] = (unsigned short)bits_of(type, 1024);
+    x[i] = x[i + other] = (unsigned short)bits_of(type, 1024);
   }
   for (size_t i = 0; i < y.size(); i += depth) {
     y[i] = (unsigned short)bits_of(type, 1024);
-    y[i + 192] = (unsigned short)bits_of(type, -1024);
+    y[i + other] = (unsigned short)bits_of(type, -1024);
   }
   const Bits all = run_few(sizes, type, most, depth, columns, x, y, nullptr);
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {

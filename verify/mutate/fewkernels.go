@@ -19,11 +19,11 @@ var fewKernels = []KernelMutant{
 	{File: "fewrows.cu.tmpl", Text: "a ring that is not filled again",
 		Old: "        start<true, true>(p, next, place + W::put());\n", New: "        (void)next;\n"},
 	{File: "fewrows.cu.tmpl", Text: "a place in the ring filled before it is read",
-		Old: "add(sums, place, tile.count);\n        __syncwarp();  // all have taken them\n" +
+		Old: "add(sums, place, tile.count);\n        lanes_meet();  // behind what all have taken\n" +
 			"        start<true, true>(p, next, place + W::put());",
 		New: "start<true, true>(p, next, place + W::put());\n        add(sums, place, tile.count);"},
 	{File: "fewrows.cu.tmpl", Text: "copies of other lanes taken before they are there",
-		Old: "        __syncwarp();  // those of all lanes\n", New: ""},
+		Old: "        lanes_meet();  // behind the copies of all\n", New: ""},
 	{File: "fewrows.cu.tmpl", Text: "copies of the next tile, where this one has all parts",
 		Old: "next.run.first += next.tile.count", New: "next.run.first += parts"},
 	{File: "fewrows.cu.tmpl", Text: "copies of parts that a tile has not", Old: "there && i / 2 < next.tile.count",
