@@ -212,17 +212,19 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		c.adds(d, path, o, s, done)
 		return nil
 	}
-	if of, _ := d.schedule.Maker(o.In[0]); c.widened(o.In[0]) && kind(of.Name()) == copied {
+	of, _ := d.schedule.Maker(o.In[0])
+	gathers := x.Rows() && !own
+	switch {
+	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
-	} else if c.widened(o.In[0]) {
+	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers: // all of it is there
 		c.adds(d, path, o, c.begin(o.In[0], false, own), done)
 		return nil
-	}
-	if gathers := x.Rows() && !own; gathers && x.Shift != 0 {
+	case gathers && x.Shift != 0:
 		return d.misplaced(o.In[0], "gather it by a schedule.Copy, and multiply that",
 			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0], written(d.tensor(o.In[0])))
 	}
-	c.adds(d, path, o, c.stage(o.In[0], x.Rows() && !own, own), done)
+	c.adds(d, path, o, c.stage(o.In[0], gathers, own), done)
 	return nil
 }
 

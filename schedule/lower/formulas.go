@@ -36,9 +36,11 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
+		gathered := d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)
+		adds := kind(o.Name()) == gradient && i < len(d.schedule.Ops)-1 // a later one has its functions behind all else
+		if from < len(o.Then) && (partial || gathered || adds) {
 			sum := o
-			otherwise := !partial && d.comesOtherwise(o)
+			otherwise := !partial && (adds || d.comesOtherwise(o))
 			for sum.Out += between(partial, otherwise); d.known(sum.Out); {
 				sum.Out += "s"
 			}

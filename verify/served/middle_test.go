@@ -11,7 +11,8 @@ import (
 	"ovgen/verify/prove"
 )
 
-// middles are chains in which functions stand behind what comes otherwise than by rows, and operations go on from them.
+// middles are chains in which functions stand behind what comes otherwise than by rows, or behind a gradient, and
+// operations go on from them.
 var middles = map[string]form{
 	"an exchange for rows, a norm and a product": of("A[M N/D] Y[M/D N] V[N] W[K N] C[M/D K]",
 		s.Copy("Y", "A", s.RMSNorm("V")), s.Linear("C", "Y", "W")),
@@ -41,14 +42,21 @@ var middles = map[string]form{
 		s.Copy("Y", "A", s.RMSNorm("V")), s.Linear("C", "Y", "W")),
 	"columns that a product makes, a norm and a product": of("A[M P] U[N/D P] Y[M N] V[N] W[K/D N] C[M K/D]",
 		s.Linear("H", "A", "U"), s.Copy("Y", "H", s.RMSNorm("V")), s.Linear("C", "Y", "W")),
+	"a gradient of own rows, a scale and a norm": of("A[M N/D] W[M K] G[N/D K] V[K] C[N/D K]",
+		s.Gradient("G", "A", "W", s.Scale(.5)), s.Copy("C", "G", s.RMSNorm("V"))),
 	"logits, their norm and a product": of("A[M P] U[N/D P] L[M N] V[N] W[K/D N] C[M K/D]", s.Linear("L", "A", "U"),
 		s.Copy("Y", "L", s.RMSNorm("V")), s.Linear("C", "Y", "W")),
 	"logits of rows that come, and a product of all": of("A[M/D P] U[N/D P] L[M N] W[K/D N] C[M K]",
 		s.Linear("L", "A", "U"), s.Linear("C", "L", "W")),
 }
 
-// keeping have two results behind what comes so.
+// keeping have two results, behind what comes so and of gradients.
 var keeping = map[string]form{
+	"a gradient of own rows, a scale, and another": of("A[M N/D] W[M K] G[N/D K] B[M P/D] H[P/D K]",
+		s.Gradient("G", "A", "W", s.Scale(.5)), s.Gradient("H", "B", "W")),
+	"a gradient of rows that come, a scale, and the rows' own": of(
+		"A[M N/D] X[M/D K] G[N/D K] W[N K/D] S[M/D N] D1[M:D K/D]", s.Gradient("G", "A", "X", s.Scale(.5)),
+		s.Matmul("D1", "S", "W")),
 	"an exchange, a residual and a norm": of("A[M N/D] R[M/D N] H[M/D N] V[N] Y[M/D N]",
 		s.Copy("Y", "A", s.Add("R"), s.RMSNorm("V")).Keeping("H", 1)),
 	"an exchange as it is, and its norm": of("A[M N/D] H[M/D N] V[N] Y[M/D N]",
@@ -59,6 +67,8 @@ var keeping = map[string]form{
 		s.Copy("Y", "A", s.Add("R"), s.RMSNorm("V")).Keeping("H", 1)),
 	"a permutation, a residual and a norm": of("A[M/D N] R[M/D+1 N] H[M/D+1 N] V[N] Y[M/D+1 N]",
 		s.Copy("Y", "A", s.Add("R"), s.RMSNorm("V")).Keeping("H", 1)),
+	"a gradient, a scale and its norm": of("A[M N/D] W[M K] H[N/D K] V[K] C[N/D K]",
+		s.Gradient("C", "A", "W", s.Scale(.5), s.RMSNorm("V")).Keeping("H", 1)),
 	"logits and their norm": of("A[M P] U[N/D P] H[M N] V[N] Y[M N]",
 		s.Linear("Y", "A", "U", s.RMSNorm("V")).Keeping("H", 0)),
 }
