@@ -21,7 +21,7 @@ func (c *chain) gatherColumns() {
 	c.columns = nil
 }
 
-// gathersColumns says that a stage gathers the columns of a result, which nothing reads here.
+// gathersColumns says that a stage gathers the columns of a result, with which later stages may go on.
 func (s *stage) gathersColumns() bool { return s.moved.Kind == edges.AllGather && s.moved.User < 0 }
 
 // widened says that all columns of a tensor are gathered.

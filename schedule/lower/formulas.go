@@ -13,16 +13,16 @@ import (
 )
 
 // Formulas are made by a kernel of their own: behind a product, which ends with its bias and one function that the
-// library applies, behind a sum of partial results, which ends with what it adds, and behind a gather. Behind sums and
-// gathers they are of an operation of their own.
+// library applies, behind a sum of partial results, which ends with what it adds, behind what travels to an operation,
+// and behind a gradient. Behind all but products they are of an operation of their own.
 
-// sumOnly is a sum, or a gather, whose other functions are of an operation of their own.
+// sumOnly is a sum, what travels, or a gradient, whose other functions are of an operation of their own.
 type sumOnly struct {
 	sum  string // the tensor between them
 	ends int    // the functions that belong to the sum
 }
 
-// formulas gives functions that formulas make together no names, and those behind sums and gathers operations of their
+// formulas gives functions that formulas make together no names, and those behind all but products operations of their
 // own.
 func formulas(d *draft) error {
 	var ops []schedule.Op
@@ -81,7 +81,7 @@ func evenParts(d *draft) error {
 	return nil
 }
 
-// between is what the name of a tensor ends with that is between a sum, or a gather, and its functions.
+// between is what the name of a tensor ends with that is between a sum, a gather or another, and its functions.
 func between(partial, otherwise bool) string {
 	switch {
 	case partial:

@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/edges"
 )
 
-// What an exchange, a broadcast or a permutation brings in a chain, and columns that are gathered, come in memory of the
-// plan where functions of it are made.
+// What an exchange, a broadcast or a permutation brings in a chain, columns that are gathered, and a gradient lie in
+// memory of the plan, of which an operation of their own makes functions.
 
 // comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners.
 func (d *draft) comesOtherwise(o schedule.Op) bool {
@@ -18,7 +18,7 @@ func (d *draft) comesOtherwise(o schedule.Op) bool {
 	})
 }
 
-// comesFirst declares the memory in which the operand of such an operation comes.
+// comesFirst declares the memory in which an operation has its result without functions.
 func (d *draft) comesFirst(o schedule.Op, name string) {
 	t, _ := d.schedule.Tensor(o.Out)
 	from, _ := d.schedule.Tensor(o.In[0])
