@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/gemma"
+	"ovgen/docs/examples/llama/generated/gemmafp8"
 	"ovgen/docs/examples/llama/generated/gemmanormed"
+	"ovgen/docs/examples/llama/generated/gemmanormedfp8"
 )
 
 // gemma2 is Gemma 2: Llama with a norm behind attention and one behind the MLP too, norms by 1 + their weights, an
@@ -12,6 +14,8 @@ import (
 var gemma2 = family{
 	forms: forms{few: layerOf(&gemma.Program, gemma.New, (*gemma.Plan).Bind,
 		func(p *gemma.Plan, own calls) { p.Attention = own.attention })},
+	eight: forms{few: layerOf(&gemmafp8.Program, gemmafp8.New, (*gemmafp8.Plan).Bind,
+		func(p *gemmafp8.Plan, own calls) { p.Attention = own.attention })},
 	weights: slices.Concat(llama.weights[:5], []weight{
 		{buffer: "Behind", tensor: "post_attention_layernorm.weight", cut: wholeRow},
 		{buffer: "Norm2", tensor: "pre_feedforward_layernorm.weight", cut: wholeRow},
@@ -34,6 +38,8 @@ var gemma2 = family{
 var gemma3 = family{
 	forms: forms{few: layerOf(&gemmanormed.Program, gemmanormed.New, (*gemmanormed.Plan).Bind,
 		func(p *gemmanormed.Plan, own calls) { p.Attention = own.attention })},
+	eight: forms{few: layerOf(&gemmanormedfp8.Program, gemmanormedfp8.New, (*gemmanormedfp8.Plan).Bind,
+		func(p *gemmanormedfp8.Plan, own calls) { p.Attention = own.attention })},
 	weights:  slices.Concat(gemma2.weights, headNorms),
 	apart:    true,
 	windowed: gemma2.windowed,

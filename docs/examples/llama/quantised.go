@@ -138,9 +138,10 @@ func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 var mostNarrow = 8
 
 // scaled says that what the products of a bucket of rows that all ranks have read has eight bits. Rows of blocks always
-// have: no kernel multiplies rows of 16 bits by a weight of squares.
+// have: no kernel multiplies rows of 16 bits by a weight of squares. Those of families without layers of more rows never
+// have.
 func (r *Rank) scaled(b Bucket) bool {
-	return r.ofEight() && !b.Spread && (r.square() > 0 || b.Rows > mostNarrow)
+	return r.ofEight() && !b.Spread && (r.square() > 0 || r.family.more != nil && b.Rows > mostNarrow)
 }
 
 // codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers. Those of a

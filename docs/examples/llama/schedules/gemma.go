@@ -13,6 +13,12 @@ var Gemma = gemma([]s.Tensor{wqkv}, s.Linear("QKV", "X", "Wqkv"), together)
 // GemmaNormed is Gemma with a norm of each head of queries and of keys, as Gemma 3 has them.
 var GemmaNormed = gemma(normedHeads, apart(plusOne)...)
 
+// GemmaFP8 and GemmaNormedFP8 are these layers by weights of eight bits.
+var (
+	GemmaFP8       = eight(Gemma)
+	GemmaNormedFP8 = eight(GemmaNormed)
+)
+
 // gemma declares a layer of few rows of Gemma's, by its attention.
 func gemma(heads []s.Tensor, attention ...s.Op) s.Schedule {
 	layer := few(slices.Concat(heads, []s.Tensor{
