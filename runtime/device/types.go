@@ -7,13 +7,12 @@ type Type = driver.Type
 
 // Element types.
 const (
-	BF16  = driver.BF16
-	FP16  = driver.FP16
-	FP32  = driver.FP32
-	E4M3  = driver.E4M3
-	E5M2  = driver.E5M2
-	E2M1  = driver.E2M1
-	UE8M0 = driver.UE8M0
+	BF16 = driver.BF16
+	FP16 = driver.FP16
+	FP32 = driver.FP32
+	E4M3 = driver.E4M3
+	E5M2 = driver.E5M2
+	E2M1 = driver.E2M1
 )
 
 // Ptr is a device address (CUdeviceptr), from here or from another library.

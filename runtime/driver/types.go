@@ -20,10 +20,9 @@ const (
 type element struct {
 	name     string
 	exponent int  // bits of it
-	digits   int  // of the significand, in binary: integers up to 2^digits are exact
+	digits   int  // of the significand, in binary: integers up to 2^digits are exact; 0: powers of two alone, no sign
 	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
 	numbers  bool // the greatest exponent has numbers alone: no NaN either
-	powers   bool // elements are powers of two: they have no sign, and the exponent 0 is one like others
 }
 
 // elements is the table of the types. Sizes, conversions and bounds follow; drivers say which products there are.
@@ -34,7 +33,7 @@ var elements = [...]element{
 	E4M3:  {name: "e4m3", exponent: 4, digits: 4, finite: true},
 	E5M2:  {name: "e5m2", exponent: 5, digits: 3},
 	E2M1:  {name: "e2m1", exponent: 2, digits: 2, finite: true, numbers: true},
-	UE8M0: {name: "ue8m0", exponent: 8, digits: 1, finite: true, powers: true},
+	UE8M0: {name: "ue8m0", exponent: 8, finite: true},
 }
 
 // Types are all element types, by their numbers.
@@ -66,17 +65,8 @@ func (t Type) described() element {
 	return elements[t]
 }
 
-// Bits of an element: the sign, or none, lies where the significand's first digit would.
-func (t Type) Bits() int64 {
-	e := t.described()
-	if e.powers {
-		return int64(e.exponent)
-	}
-	return int64(e.exponent + e.digits)
-}
-
-// Powers says that elements are powers of two, and have no sign. A size becomes the least one that is no less.
-func (t Type) Powers() bool { return t.described().powers }
+// Bits of an element.
+func (t Type) Bits() int64 { return int64(t.described().exponent + t.described().digits) }
 
 // Size of an element in bytes. Elements that share a byte have none: Bytes measures their memory.
 func (t Type) Size() int64 { return t.Bytes(1) }
@@ -93,7 +83,7 @@ func (t Type) NaN() bool { return !t.described().numbers }
 // Saturates says that what is too large becomes the greatest number: devices make 8 bits in no other way.
 func (t Type) Saturates() bool { return t.Bits() <= 8 }
 
-// Digits are the binary digits of an element's significand.
+// Digits are the binary digits of an element's significand. Elements without any are powers of two, and have no sign.
 func (t Type) Digits() int { return t.described().digits }
 
 // Bytes is the size of a number of elements. It panics where these are no whole number of bytes.

@@ -105,13 +105,11 @@ func spinTouches(_ unsafe.Pointer, to []touch.Touch) []touch.Touch { return to }
 
 // bytesOf is a number of elements in bytes.
 func bytesOf(count int64, format uint32) int64 {
-	width := format&0xff + format>>8&0xff - format>>18&1
-	return count * int64(width) / 8
+	return count * int64(format&0xff+format>>8&0xff) / 8
 }
 
 // formatOf is a type's format as kernels take it: the bits of the exponent, in the second byte
-// the digits of the significand, and above them whether the type has no infinities, no NaN, and
-// powers of two alone.
+// the digits of the significand, and above them whether the type has no infinities, and no NaN.
 func formatOf(t driver.Type) uint32 {
 	f := uint32(t.Exponent() | t.Digits()<<8)
 	if t.Finite() {
@@ -119,9 +117,6 @@ func formatOf(t driver.Type) uint32 {
 	}
 	if !t.NaN() {
 		f |= 2 << 16
-	}
-	if t.Powers() {
-		f |= 4 << 16
 	}
 	return f
 }

@@ -69,7 +69,7 @@ type format struct {
 func formatOf(t driver.Type) format {
 	digits := uint32(t.Digits())
 	return format{of: t, width: uint32(t.Bits()), drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
-		all: 1<<t.Exponent() - 1, digits: digits, powers: t.Powers()}
+		all: 1<<t.Exponent() - 1, digits: digits, powers: digits == 0}
 }
 
 // narrow rounds to nearest, ties to even; a carry raises the exponent.
@@ -124,7 +124,7 @@ func encode(t driver.Type, x float32) uint32 {
 	switch {
 	case t == driver.FP32:
 		return math.Float32bits(x)
-	case t.Powers():
+	case t.Digits() == 0:
 		return encodePower(t, math.Abs(float64(x)))
 	}
 	digits, size := t.Digits(), uint(t.Bits())
@@ -175,9 +175,9 @@ func decode(t driver.Type, bits uint32) float32 {
 	switch {
 	case t == driver.FP32:
 		return math.Float32frombits(bits)
-	case t.Powers() && bits == 1<<t.Exponent()-1:
+	case t.Digits() == 0 && bits == 1<<t.Exponent()-1:
 		return float32(math.NaN())
-	case t.Powers():
+	case t.Digits() == 0:
 		return float32(math.Ldexp(1, int(bits)-bias(t)))
 	}
 	digits, size := t.Digits(), uint(t.Bits())

@@ -23,9 +23,12 @@ type format struct {
 
 func formatOf(t driver.Type) format {
 	exponent, digits := uint32(t.Exponent()), uint32(t.Digits())
+	if digits == 0 {
+		return format{powers: true}
+	}
 	bias := uint32(1)<<(exponent-1) - 1
 	f := format{drop: uint(24 - digits), sign: 1 << (exponent + digits - 1), rebias: (127 - bias) << 23,
-		least: (128 - bias) << 23, powers: t.Powers()}
+		least: (128 - bias) << 23}
 	f.infinity = (1<<exponent - 1) << (digits - 1)
 	f.greatest = f.infinity - 1
 	switch {
@@ -49,8 +52,13 @@ func formatOf(t driver.Type) format {
 var widened sync.Map
 
 func (f format) widen(bits uint32) float32 {
-	if f.powers && bits == 0 {
+	switch {
+	case f.powers && bits == 0:
 		return math.Float32frombits(1 << 22) // half the least normal number
+	case f.powers && bits == 255:
+		return float32(math.NaN())
+	case f.powers:
+		return math.Float32frombits(bits << 23)
 	}
 	sign, rest := bits&f.sign, bits&(f.sign-1)
 	wide := rest<<f.drop + f.rebias
@@ -77,12 +85,14 @@ func (f format) narrow(x float32) uint32 {
 	b := math.Float32bits(x)
 	sign, b := b>>31*f.sign, b&0x7fffffff
 	switch {
-	case b > 0x7f800000:
-		return f.sign - 1
+	case f.powers && b > 0x7f800000:
+		return 255
 	case f.powers && b <= 1<<22:
 		return 0
 	case f.powers: // digits take a size up to the next exponent
-		return min((b+1<<23-1)>>23, f.greatest)
+		return min((b+1<<23-1)>>23, 254)
+	case b > 0x7f800000:
+		return f.sign - 1
 	}
 	if b < f.least { // subnormal: adding the step puts its last digit where fp32 rounds
 		return sign | math.Float32bits(math.Float32frombits(b)+math.Float32frombits(f.step)) - f.step

@@ -23,7 +23,7 @@ func TestWidths(t *testing.T) {
 	for _, typ := range narrowTypes() {
 		size := int(typ.Bits()+7) / 8
 		nan := []byte{0xff, 0x7f}[2-size:]
-		if typ.Powers() {
+		if typ.Digits() == 0 {
 			nan[0] = 0xff
 		}
 		for h := range 1 << typ.Bits() {
@@ -53,7 +53,7 @@ func TestRounding(t *testing.T) {
 			return
 		}
 		for _, typ := range narrowTypes() {
-			if typ.Powers() {
+			if typ.Digits() == 0 {
 				continue // they are rounded up
 			}
 			x := formatOf(typ)
