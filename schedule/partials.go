@@ -19,6 +19,19 @@ func (o Op) OfPartials() bool {
 	return o.Call == "" && len(o.In) == 2 && strings.HasPrefix(out, ranks) && !strings.Contains(in, ranks)
 }
 
+// Multiplied is the extent of which ranks have parts by counts that Bind takes, where products take all of it.
+func (s Schedule) Multiplied() (e Extent, ok bool) {
+	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Call == "" && len(o.In) == 2 }) {
+		return "", false
+	}
+	for _, t := range s.Tensors {
+		if axis, k, sharded := t.Sharded(); sharded && t.Axes[axis].Outer[k].Uneven && !t.Axes[axis].Outer[k].Balanced {
+			return t.Axes[axis].Extent, true
+		}
+	}
+	return "", false
+}
+
 // checkPartials refuses products of summands that no rank has, and what reads them otherwise than to make codes.
 func (s Schedule) checkPartials(v *validation) {
 	for i, o := range s.Ops {

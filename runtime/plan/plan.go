@@ -34,6 +34,7 @@ type Plan struct {
 	inWindow    bool       // it is of Group.Symmetric's memory, else the plan's own
 	collective  bool       // it has collectives
 	counts      int        // of uneven parts, how many Bind takes
+	rows        int        // that they add up to; 0: any
 	balanced    []int      // rows of each rank's part, where New knows them
 	chunks      *chunking  // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
 	semaphores  []*semaphores

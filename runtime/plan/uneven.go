@@ -42,6 +42,9 @@ type chunking struct {
 // Counts says that Bind takes n counts, the same on all ranks.
 func (b *Builder) Counts(n int) { b.plan.counts = n }
 
+// Rows says that products take so many rows, which are those of all parts: Bind refuses counts that add up to others.
+func (b *Builder) Rows(n int) { b.plan.rows = n }
+
 // Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others
 // where the ranks don't divide the rows. Bind then takes no counts.
 func (b *Builder) Balanced(rows int) {
@@ -132,10 +135,14 @@ func (p *Plan) count(to *target, counts []int) error {
 		to.chunks = p.chunks
 		return nil
 	}
+	left := p.rows
 	for i, n := range counts {
-		if n < 0 {
+		if left -= n; n < 0 {
 			return fmt.Errorf("count %d is %d", i, n)
 		}
+	}
+	if p.rows > 0 && left != 0 {
+		return fmt.Errorf("the counts are of %d rows, and products take %d", p.rows-left, p.rows)
 	}
 	chunks, err := p.chunking(counts)
 	if err == nil {

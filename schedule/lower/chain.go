@@ -251,7 +251,8 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 			"%s is made in steps, and every rank has all of %s", o.Out, x.Name))
 	}
 	if s.given == "" {
-		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !s.ofSummands()
+		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !d.ofCounted(s.input) &&
+			!s.ofSummands()
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)

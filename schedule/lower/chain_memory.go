@@ -59,7 +59,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	}
 	switch {
 	case o.Out != s.sums && declared && made == o.Out:
-	case o.Out != s.sums && w.byRanks(s):
+	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums && w.ofSummands(o.Out):
 		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}

@@ -90,7 +90,7 @@ func choose(d *draft) error {
 	for i, l := range legs {
 		chosen := d.move(legs, l, of[i])
 		d.edge = &d.program.Edges[i]
-		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: Default(l.need), Steps: l.move,
+		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: d.open(l), Steps: l.move,
 			Products: d.products(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
@@ -102,7 +102,12 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := x.write(d, l.stage, d.edge.Way); err != nil {
+		if err := cmp.Or(x.write(d, l.stage, d.edge.Way), d.allAtOnce(l)); err != nil {
+			return err
+		}
+	}
+	for _, s := range d.chain.stages {
+		if err := d.multipliesCounted(s); err != nil {
 			return err
 		}
 	}
@@ -113,6 +118,14 @@ func choose(d *draft) error {
 	}
 	d.original.Moves = moves
 	return writeChain(d)
+}
+
+// open is the way of a leg that the schedule leaves open.
+func (d *draft) open(l leg) schedule.Way {
+	if d.bringsCounted(l) {
+		return schedule.Pull{Once: true}
+	}
+	return Default(l.need)
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as

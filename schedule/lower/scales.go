@@ -298,7 +298,8 @@ func (x *scaling) fits(w hostir.Product) {
 	}
 	x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-1], unit)
 	x.multiple(x.at(w.B.Buffer).Tensor.Axes[0], columns)
-	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !w.ScaleA.Index.IsZero() {
+	first := w.ScaleA.Index.IsZero() || w.ScaleA.Index.Equal(hostir.Const(0))
+	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
 	}
 	if w.InBlocks && (!w.B.Index.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {

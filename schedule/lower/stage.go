@@ -132,7 +132,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
 		s.input, s.summand = made.In[0], made
 	}
-	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) {
+	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted {
 		return d.misplaced(o.Out, "place it "+d.written(cutAs(d.tensor(o.Out), edges.Along(0))),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
 	}

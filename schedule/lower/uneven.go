@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -33,10 +32,61 @@ func (d *draft) ofCounted(name string) bool {
 
 // counts says that copies and functions alone are made of a tensor whose rows are in parts as large as Bind is told.
 func (d *draft) counts(t schedule.Tensor) bool {
-	return edges.Of(t) == edges.State{Axis: 1, Cut: edges.Cut{Size: edges.Counted}} &&
-		!slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-			return kind(o.Name()) != copied && slices.ContainsFunc(o.In, d.ofCounted)
-		})
+	return edges.Of(t) == edges.State{Axis: 1, Cut: edges.Cut{Size: edges.Counted}}
+}
+
+// multiplied is the first operand of a product of a stage, if it has rows by counts.
+func (d *draft) multiplied(s *stage) (rows string, counted bool) {
+	for _, o := range s.ops {
+		if _, _, is := productOf(o); is && d.ofCounted(o.In[0]) {
+			return o.In[0], true
+		}
+	}
+	return "", false
+}
+
+// bringsCounted says that a leg brings rows by counts to products.
+func (d *draft) bringsCounted(l leg) bool {
+	_, counted := d.multiplied(l.stage)
+	return counted && l.stage.gathers && l.move == l.stage.here()
+}
+
+// allAtOnce refuses products of the rows of one rank after another's where these are by counts: New is told how many
+// all ranks have, and Bind how many each has.
+func (d *draft) allAtOnce(l leg) error {
+	if !d.bringsCounted(l) || l.stage.once {
+		return nil
+	}
+	return refused(d.at(), "use schedule.Pull{Once: true}",
+		"a product has as many rows as New is told, and Bind says how many each rank has of %s", l.stage.input)
+}
+
+// multipliesCounted refuses products of rows by counts that do not come, and sums of such rows to others, or to such
+// rows of others.
+func (d *draft) multipliesCounted(s *stage) error {
+	rows, in := d.multiplied(s)
+	out := s.left.Size == edges.Counted && !s.bare()
+	switch {
+	case in && !s.gathers:
+		return d.misplaced(d.sized(rows), "let all ranks have equal parts",
+			"a product has as many rows as New is told, and Bind says how many a rank has of %s", rows)
+	case in && s.sums != "" && !out:
+		return d.misplaced(s.sums, "place it "+d.written(cutAs(d.tensor(s.sums), edges.Of(d.tensor(d.sized(rows))))),
+			"the rows of %s are by counts, and those of %s are not", rows, s.sums)
+	case out && !in && (s.ofAll() || !s.first):
+		return d.misplaced(s.sums, "place all tensors of rows alike, and declare them",
+			"the rows of %s are by counts, and those of %s are not", s.sums, s.input)
+	}
+	return nil
+}
+
+// sized is the declared tensor that a tensor has its rows of.
+func (d *draft) sized(name string) string {
+	for _, declared := d.schedule.Tensor(name); !declared; _, declared = d.schedule.Tensor(name) {
+		o, _ := d.schedule.Maker(name)
+		name = o.In[0]
+	}
+	return name
 }
 
 // countedRows gives the memory of functions of such rows their counts.
@@ -111,30 +161,41 @@ func (d *draft) unbounded() error {
 // counts gives the chunks of what a stage moves, and of what it makes of that, the counts that Bind is called with or
 // that New knows, if its parts have extents of their own.
 func (w *writer) counts(s *stage) bool {
+	all, own := hostir.Var(countChunk), hostir.Var(countRank)
 	switch {
-	case s.given != "" && w.uneven(s.sums):
-		for _, name := range []string{s.given, s.input} {
-			given := w.buffer(name)
-			given.Counts = hostir.Var(countChunk)
-			given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
-		}
-		w.counted(s.sums, hostir.Var(countRank))
-		w.counted(s.ops[len(s.ops)-1].Added(), hostir.Var(countRank))
+	case s.bare() && w.uneven(s.sums):
+		w.summandsCounted(s.input)
 	case s.sums != "" && w.uneven(s.sums):
-		w.counted(s.ops[0].In[0], hostir.Var(countChunk))
-		w.counted(w.named(partial, s.sums), hostir.Var(countChunk))
-		w.counted(s.sums, hostir.Var(countRank))
-		w.counted(s.ops[0].Added(), hostir.Var(countRank))
-		sum, own := w.buffer(s.sums), w.buffer(w.named(slots, s.sums))
-		own.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
-		own.Chunk, own.Counts, own.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
-	case !s.bare() && w.uneven(s.input):
-		w.counted(s.input, hostir.Var(countRank))
-		for _, name := range append(w.eachRows(s), s.here()) {
-			w.counted(name, hostir.Var(countChunk))
+		if w.uneven(s.input) {
+			w.counted(s.input, own)
 		}
+		for _, name := range append(w.eachRows(s), s.here(), w.named(partial, s.sums)) {
+			w.counted(name, all)
+		}
+	case !s.bare() && (w.uneven(s.input) || s.gathers && w.ofCounted(s.input)):
+		w.counted(s.input, own)
+		for _, name := range append(w.eachRows(s), s.here()) {
+			w.counted(name, all)
+		}
+		return true
 	default:
 		return false
 	}
+	w.summandsCounted(s.given)
+	w.counted(s.sums, own)
+	w.counted(s.ops[len(s.ops)-1].Added(), own)
+	if s.puts() && !s.bare() {
+		sum, slots := w.buffer(s.sums), w.buffer(w.named(slots, s.sums))
+		slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+		slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
+	}
 	return true
+}
+
+// summandsCounted gives each rank's summand of a matrix, or codes of one, such counts.
+func (w *writer) summandsCounted(name string) {
+	if b := w.buffer(name); b.Name != "" {
+		b.Counts = hostir.Var(countChunk)
+		b.Chunk = elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
+	}
 }

@@ -36,7 +36,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	}
 	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)},
 		{"one part", only(ranks, 0, min(most, s.M))}}
-	if constant { // the parts are always all of them
+	if _, all := p.Schedule.Multiplied(); all || constant { // the parts are always all of them
 		return slices.DeleteFunc(list, func(l Pattern) bool { return sum(l.Counts) != s.M })
 	}
 	return list

@@ -45,7 +45,7 @@ var bare = []declared{
 		at("Tensors[2]", "C is [DIDx(D), M/D, N], and the operations leave it otherwise")},
 	{"F23e", "products of a gather of uneven parts", of("A[M/D~ K] V[K] X[M K] W[N K] C[M N]",
 		s.Copy("X", "A", normed), s.Linear("C", "X", "W")),
-		at("Tensors[0]", "A is [DIDx(D, uneven), M/D, K], and what is made of X comes of equal parts of its rows")},
+		at("Tensors[2]", "a product has as many rows as New is told, and Bind says how many a rank has of X")},
 	{"F23f", "a gather of balanced parts", balanced(of("A[M/D N] V[N] C[M N]", s.Copy("C", "A", normed)), "A"), served},
 	{"F23g", "uneven parts of even ones", of("A[M/D N] V[N] C[M/D~ N]", s.Copy("C", "A", normed)),
 		at("Tensors[2]", "C is [DIDx(D, uneven), M/D, N], and the operations leave it otherwise")},

@@ -87,8 +87,9 @@ var columns = []declared{
 		"Bias[N/D] C[M*4:D N/D] C2[M*4:D N2/D]"), served},
 	{"C26c", "other batches of the result", linear("A[M*4/D K] B[N K] C[M*2:D N]"),
 		at("Tensors[0].Axes[0].Outer[0].Count", "4 parts where the stream axis of C has 2 steps")},
-	{"C27", "uneven rows", linear("A[M/D~ K] B[N K] C[M:D N]"),
-		owed("Tensors[0]", "no pass takes A [DIDx(D, uneven), M/D, K] as an operand")},
+	{"C27", "uneven rows", linear("A[M/D~ K] B[N K] C[M N]"), served},
+	{"C27b", "uneven rows in steps", linear("A[M/D~ K] B[N K] C[M:D N]"),
+		at("Tensors[2]", "C is [Stream(D), M/D, N], and the operations leave it otherwise")},
 	{"C28", "FP8", linear("A[M/D K] B[N K] C[M:D N]").eight(true, "A", "B"), served},
 	{"C29", "bf16 alone", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Naive{SignalsInStep: true, Streams: 2}).
 		types("bf16"),

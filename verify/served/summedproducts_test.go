@@ -65,8 +65,6 @@ var summedProducts = []declared{
 	{"SP34", "over hosts", quantisedProduct("C[M/D N]").onHosts(),
 		at("Mesh", "no pass makes functions of summands, Q, over hosts")},
 	{"SP35", "to columns", quantisedProduct("C[M N/D]"), at("Tensors[3]", "no communication leads from Q")},
-	{"SP36", "to counts", quantisedProduct("C[M/D~ N]"), at("Tensors[3]", "C is [DIDx(D, uneven), M/D, N], and no "+
-		"product makes codes of rows that the ranks have so (place it [DIDx(D), M/D, N])")},
 	{"SP37", "to balanced rows", quantisedProduct("C[M N]").changed("C", func(t *s.Tensor) {
 		t.Axes[0].Outer = []s.Split{s.Balanced(s.D)}
 	}), at("Tensors[3]", "C is [DIDx(D, balanced), M/D, N], and no product")},

@@ -123,6 +123,9 @@ func (u *unit) declareSizes(expr goExpr) []jen.Code {
 	if n, _ := u.counts(); n != nil {
 		code = append(code, builderCall("Counts", n))
 	}
+	if e, ok := u.program.Schedule.Multiplied(); ok {
+		code = append(code, builderCall("Rows", expr(extent(e))))
+	}
 	if e, ok := u.program.Balanced(); ok {
 		code = append(code, builderCall("Balanced", expr(extent(e))))
 	}
