@@ -202,7 +202,8 @@ func (x *search) compute(s *state, st *step) []Number {
 	size := x.size(st.results[0])
 	switch st.op.Kind {
 	case ops.Copy:
-		return operands[0]
+		source, _ := ops.SourceOf(operands)
+		return source
 	case ops.Sum:
 		if operands = scaledTerms(st.op, operands); operands == nil {
 			return nil
@@ -271,10 +272,11 @@ func isRow(n int, operands [][]Number, size int) bool {
 func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	s, _ := op.Node.(hostir.Step)
 	x, makes := hostir.Applied(s.Do)
+	source, _ := ops.SourceOf(operands)
 	if len(operands) == 0 || !makes {
 		return nil
 	}
-	if size != 2*len(operands[0]) {
+	if size != 2*len(source) {
 		return formulasOf(op, x.Makes, operands, size)
 	}
 	var made []Number // of fp32, in a plan of 16 bits

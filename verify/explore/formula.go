@@ -139,7 +139,8 @@ func walkOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) *wa
 	if len(operands) != 1+len(all) || len(heads) != len(o.Heads) {
 		return nil
 	}
-	x := elementsOf(operands[0], size)
+	source, beside := ops.SourceOf(operands)
+	x := elementsOf(source, size)
 	columns := int(o.Columns)
 	rows := size
 	if columns > 0 {
@@ -169,7 +170,7 @@ func walkOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) *wa
 		case schedule.OfTable:
 			n, each[operand.Tensor] = rows*width, width
 		}
-		list[operand.Tensor] = elementsOf(operands[1+i], n)
+		list[operand.Tensor] = elementsOf(beside[i], n)
 		if len(list[operand.Tensor]) != n {
 			return nil
 		}

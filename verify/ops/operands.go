@@ -25,20 +25,43 @@ func (o *Op) written() int {
 	return len(o.Uses)
 }
 
+// SourceOf names values, one for each use that an operation reads: what a Copy or a Collective moves, or an Apply makes
+// its result of, and behind it the operands of the Apply's formulas, in the order of Lies.
+func SourceOf[T any](values []T) (source T, beside []T) {
+	if len(values) == 0 {
+		return source, nil
+	}
+	return values[0], values[1:]
+}
+
 // Source is what a Copy or a Collective moves, or an Apply makes its result of; of no bytes where there is none.
-func (o *Op) Source() Use { return first(o.Reads()) }
+func (o *Op) Source() Use {
+	source, _ := SourceOf(o.Reads())
+	return source
+}
 
 // Beside are the operands of an Apply's formulas, in the order of Lies.
-func (o *Op) Beside() []Use { return o.Reads()[min(1, o.written()):] }
+func (o *Op) Beside() []Use {
+	_, beside := SourceOf(o.Reads())
+	return beside
+}
 
 // Result is the range that an operation makes; of no bytes where there is none.
-func (o *Op) Result() Use { return first(o.Writes()) }
-
-func first(list []Use) (u Use) {
-	if len(list) > 0 {
+func (o *Op) Result() (u Use) {
+	if list := o.Writes(); len(list) > 0 {
 		u = list[0]
 	}
 	return u
+}
+
+// Copies are those of a gather, which lists what each reads and then what it writes.
+func (o *Op) Copies() (list []Op) {
+	for uses := range slices.Chunk(o.Uses, 2) {
+		one := *o
+		one.Uses = uses
+		list = append(list, one)
+	}
+	return list
 }
 
 // LeftScales reports whether use i is the scales that an operation leaves beside its result.
@@ -72,13 +95,7 @@ func (o *Op) Factors() (f Factors[*Use]) {
 
 // FactorsOf names values, one for each use that a Product reads; ok is false where no product reads so many.
 func FactorsOf[T any](o *Op, values []T) (f Factors[T], ok bool) {
-	names, before := []*T{&f.A, &f.B}, []*T{&f.Before}
-	if o.Scales > 1 {
-		names = append(names, &f.ScaleA)
-	}
-	if o.Scales > 0 {
-		names = append(names, &f.ScaleB)
-	}
+	names, before := f.matrices(o), []*T{&f.Before}
 	if !o.Accumulate {
 		before = nil
 	}
@@ -93,6 +110,26 @@ func FactorsOf[T any](o *Op, values []T) (f Factors[T], ok bool) {
 		*at = values[i]
 	}
 	return f, true
+}
+
+// matrices are what each Product reads first: its matrices and their scales.
+func (f *Factors[T]) matrices(o *Op) []*T {
+	names := []*T{&f.A, &f.B}
+	if o.Scales > 1 {
+		names = append(names, &f.ScaleA)
+	}
+	if o.Scales > 0 {
+		names = append(names, &f.ScaleB)
+	}
+	return names
+}
+
+// Next says which matrix, or whose scales, the use is that a Product lists next.
+func (o *Op) Next() (f Factors[bool]) {
+	if names := f.matrices(o); len(o.Uses) < len(names) {
+		*names[len(o.Uses)] = true
+	}
+	return f
 }
 
 // SummandsOf names values, one for each use that a Sum reads: the terms of eight bits, the scales of each, and what it

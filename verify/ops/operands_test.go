@@ -93,3 +93,39 @@ func TestShape(t *testing.T) {
 		t.Errorf("%s: %v x %v x %v", &o, m, k, n)
 	}
 }
+
+// While a product is listed its matrices and their scales are known by name.
+func TestNext(t *testing.T) {
+	is := ops.Factors[bool]{}
+	for _, c := range []struct {
+		op    ops.Op
+		reads int
+		want  func(f *ops.Factors[bool]) *bool
+	}{
+		{ops.Op{}, 1, func(f *ops.Factors[bool]) *bool { return &f.B }},
+		{ops.Op{Scales: 1}, 2, func(f *ops.Factors[bool]) *bool { return &f.ScaleB }},
+		{ops.Op{Scales: 2}, 2, func(f *ops.Factors[bool]) *bool { return &f.ScaleA }},
+		{ops.Op{}, 2, nil},
+		{ops.Op{Scales: 1}, 3, nil},
+	} {
+		c.op.Kind = ops.Product
+		o, want := listed(c.op, c.reads), is
+		if c.want != nil {
+			*c.want(&want) = true
+		}
+		if got := o.Next(); got != want {
+			t.Errorf("%s: %+v", &o, got)
+		}
+	}
+}
+
+// A gather is copies, each from what is listed before its result.
+func TestCopies(t *testing.T) {
+	o := listed(ops.Op{Kind: ops.Copy}, 1, "C")
+	o.Uses = append(o.Uses, listed(ops.Op{}, 1, "D").Uses...)
+	list := o.Copies()
+	if len(list) != 2 || list[0].Result().At.Buffer != "C" || list[1].Result().At.Buffer != "D" ||
+		list[1].Source().At.Buffer != "0" {
+		t.Errorf("got %v", list)
+	}
+}

@@ -321,8 +321,11 @@ func (p *phases) take(t touch.Touch) error {
 	if p.kind.sum && p.scaledTerm(t) {
 		typ = t.Type
 	}
-	if at := len(p.work.Uses); p.kind.narrow && (at == 1 || at == 2) { // the weight, and its scales
-		typ = [...]driver.Type{1: driver.E4M3, 2: driver.FP32}[at]
+	switch next := p.work.Next(); {
+	case p.kind.narrow && next.B:
+		typ = driver.E4M3
+	case p.kind.narrow && next.ScaleB:
+		typ = driver.FP32
 	}
 	if (p.kind.sum || p.kind.function || p.kind.product) && t.Type != typ {
 		made := "sum"
@@ -347,7 +350,7 @@ func (p *phases) scaledTerm(t touch.Touch) bool {
 	case t.Kind == touch.Read && t.Type.Valid() && t.Type.Saturates() && at == o.ScaledTerms:
 		o.ScaledTerms++
 	case t.Kind == touch.Read && o.ScaledTerms <= at && at < 2*o.ScaledTerms && t.Type == driver.FP32:
-		o.Columns = o.Uses[0].Bytes / max(t.Bytes/driver.FP32.Size(), 1)
+		o.Columns = o.Source().Bytes / max(t.Bytes/driver.FP32.Size(), 1)
 	default:
 		return false
 	}
@@ -405,7 +408,7 @@ func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	}
 	parts := []ops.Op{p.opens, before, p.work, p.posts, after}
 	if p.kind.gathers {
-		parts = slices.Concat(parts[:2], copies(p.work), parts[3:])
+		parts = slices.Concat(parts[:2], p.work.Copies(), parts[3:])
 	}
 	for _, part := range parts {
 		if part.Kind != ops.Signal || len(part.Words) > 0 {
@@ -413,16 +416,6 @@ func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 		}
 	}
 	return list, nil
-}
-
-// copies lists a gather's copies: each reads a tensor, and then writes it.
-func copies(work ops.Op) (list []ops.Op) {
-	for i := 0; i < len(work.Uses); i += 2 {
-		one := work
-		one.Uses = work.Uses[i:min(i+2, len(work.Uses))]
-		list = append(list, one)
-	}
-	return list
 }
 
 // wait is one of a kernel's waits: the words that it awaits, their resets, and the notes

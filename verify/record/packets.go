@@ -64,7 +64,7 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 	parts := []ops.Op{posts, waited, sum}
 	if k.gathers {
 		sum.Kind = ops.Copy
-		parts = append(parts[:2], copies(sum)...)
+		parts = append(parts[:2], sum.Copies()...)
 	}
 	functions := []ops.Op{made}
 	if l.kernel.Form != "" {
