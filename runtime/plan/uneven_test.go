@@ -138,6 +138,14 @@ func (p *unevenPlan) refuses() error {
 			}
 		}
 	}
+	p.rows = 5 // as products have that take all
+	defer func() { p.rows = 0 }()
+	for _, counts := range [][]int{{2, 2}, {3, 3}} {
+		want := fmt.Sprintf("the counts are of %d rows, and products take 5", counts[0]+counts[1])
+		if err := p.bind(counts, p.out); err == nil || !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("counts %v: %v, want %q", counts, err, want)
+		}
+	}
 	return nil
 }
 
