@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "48e92e2af81ef2f1fa3dd00a91cba2e7c656672b732ee03e838823b667afd2e8",
-	Proof:   "proven for D = 1..8, stamp 6aeee757e19ead18",
+	Hash:    "190b1e2afed4b7a1dfca44fc236e9d561aaa5800bdf9633be98e4543ef9cbc84",
+	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "128"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "b9d695089af004f2a08ec35819d0493abc413cf655f2d2bad11ace5967c7a6bc",
-	Proof:   "proven for D = 1..8, stamp fed27ba41c93e799",
+	Hash:    "8b1e6895d7165211038469e81044e8e796eb25cb79dbe9dd1dd4b3dbcefa6ae0",
+	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "16"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "bf78a833c2d501fbacb5f8da62e361528d9171012a3b8aff81568391e23a2ff5",
-	Proof:   "proven for D = 1..8, stamp 5e1287ef50d746e2",
+	Hash:    "4bc903477d5b5ad68b68ad970f5101e7e839d17fdeeb9e266f587f4b17c25928",
+	Proof:   "proven for D = 1..8, stamp e1955fb400e5a817",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}, {Extent: "K", Heads: "128"}, {Extent: "K", By: "128"},

@@ -40,5 +40,5 @@
 // allgatherlinearquantised.cu. Functions: quantise of Codes by a kernel of its own; bias(Bias) of C by the library
 // of products.
 //
-// Proof: proven for D = 1..8, stamp 49b2a40ccc2ad673.
+// Proof: proven for D = 1..8, stamp dd599d01c0e1f41c.
 package allgatherlinearquantised

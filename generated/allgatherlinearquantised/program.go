@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "1db95116324d2f9166bf52830f4c5be8af6d4f24372a0706404393081009cac8",
-	Proof:   "proven for D = 1..8, stamp 49b2a40ccc2ad673",
+	Hash:    "a55bdeb54ed9508acaf46b6627d6e6cc96037997b165a7d3aee399e155e42e31",
+	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

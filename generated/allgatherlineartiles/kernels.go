@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
+	Source:  "1b2467eb765ead45e961651afce79384b494e1f400cccc61acf8d9f398f6ce3b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "ac4fe1539951c8bb625848771d570dd250e19adf0b58560f0aa9b204615c39fd",
-	Proof:   "proven for D = 1..8, stamp 0015757d173fd533",
+	Hash:    "a298fb7328572b3e0a66b5aa2c88b8ce94551e643f6dfeb5a5facc1f118da050",
+	Proof:   "proven for D = 1..8, stamp 8de86625601f4f3b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "486536c4e660992e378d610031e2d84a2ead545e0826cee7d47c7ed20707b756",
-	Proof:   "proven for D = 1..8, stamp 79d57c2693ea1aad",
+	Hash:    "a0ccd1524f342b7708a0ce3765d159b75721cb25cd11d6760bf79a4c269c92f7",
+	Proof:   "proven for D = 1..8, stamp e27ac9d9ea81080d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "c171ff2bb65e95f07f0123e5124b6199c814bd218dc31f51cf2f6695c97c64ef",
-	Proof:    "proven for D = 1..8, stamp 4a7a8f7adba0bc6e",
+	Hash:     "b88ebdf66e664c0f071b6f615fdc719647eb1c791765f919c8f4c00181266c63",
+	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "482f01e464485dfae5cd83a62634bbdaf10da1e5f79e356cb629272480773c03",
-	Proof:   "proven for D = 1..8, stamp 5e97ddd69d1964fc",
+	Hash:    "3cc992c098e1f43a3fe1c1173ddb72a48fd634d7ff15c4448677c014fbbf00a8",
+	Proof:   "proven for D = 1..8, stamp b417e307042155d7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Divides: []plan.Divide{{Extent: "N", By: "16"}},

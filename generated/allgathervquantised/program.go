@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "e71132c0a4445a55ecaab504e7a72f4175d95f90a38808b571e4b813e5104d59",
-	Proof:   "proven for D = 1..8, stamp 288ddbfe517d1645",
+	Hash:    "b28f359268b5ac4b7de71c61ed6dfddc8704fab230607740add1092c1a3e5436",
+	Proof:   "proven for D = 1..8, stamp 9d214ce05ede3f17",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "cd1eec84c8c43496fa0ea03c1a276af5550d14f8d99ac2995b32c92deb7998fb",
-	Proof:    "proven for D = 1..8, stamp 7fef26032d4ff178",
+	Hash:     "082a54ffe92f99bc2e29055623e66511ee537ffb6f4580b20786ff7890c70bf8",
+	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormapart",
-	Hash:     "dacaed6bb7b550ba866fe555855ab79c2f03223db51db0df72312ce02b72a182",
-	Proof:    "proven for D = 1..8, stamp 5b1cfbfc73288c87",
+	Hash:     "9b591db600ebd2fc2eb2c6ee59800e571379efd7f5d03f89f6736354bff33528",
+	Proof:    "proven for D = 1..8, stamp da8d4d163f820dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "954f5037c961280570ceda61516a7a66527b7c343773927cf6af041a4e1a5960",
-	Proof:    "proven for D = 1..8, stamp 2b64c99bb97a5dc5",
+	Hash:     "41a26b5080e6698b68d719b7d797502e5751b8af7a93541c6d16313fc004b43b",
+	Proof:    "proven for D = 1..8, stamp a7006ed72fd79de8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16},

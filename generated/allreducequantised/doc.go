@@ -56,5 +56,5 @@
 // kernels are in allreducequantised.cu. Functions: quantise of Codes, quantise of Sums, dequantise(SumScales) of C
 // by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp ff4b1a16309d9d51.
+// Proof: proven for D = 1..8, stamp f7432036d926f594.
 package allreducequantised

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "e0a9dce7bedfefa6ef200fe8b2677158bf2731a9a3f9c576d5f1bf56b7228a40",
-	Proof:    "proven for D = 1..8, stamp ff4b1a16309d9d51",
+	Hash:     "b649a049666044ef1054e250eef909d8b419b77794fd3eb0be148ac0ec7f06f0",
+	Proof:    "proven for D = 1..8, stamp f7432036d926f594",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

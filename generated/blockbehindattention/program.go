@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "b8c431415f5658b95debfbc7388a604b326a4944340bd2746f3509e34dd54e37",
-	Proof:    "proven for D = 1..8, stamp a6bc49a971d57aed",
+	Hash:     "5c0fb793b5289dbaf26cf83f35d6716b5ef87232dd051f1e3fb7277c4f9b4efb",
+	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "2ac2dc630f9a7581930fcacda58ba4f412def3d7493911a3efdcc1a92ab00c04",
-	Proof:    "proven for D = 1..8, stamp 3dfeb201b24c7fbe",
+	Hash:     "201cb29a67709a7f87cff4c5e41724ae768ff9aa486722474f988202f21a355b",
+	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp e77a6859a2f1ba72.
+// Proof: proven for D = 1..8, stamp 05439f5dc9f1a8f8.
 package blockbehindattentiontiles

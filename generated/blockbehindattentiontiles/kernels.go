@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "54b8f1e0e1ebe251d241abc54751771278e728b4b432ff99f3de38b3709ff590",
+	Source:  "0350dcf5e6d4d31ae291499c8baf08285db48713a1cb69b0cee8bf7fc0753830",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "8545fe5150c15dabbbda0595e00ae8ccdaa4aaa694522874d99601008261e81b",
-	Proof:   "proven for D = 1..8, stamp e77a6859a2f1ba72",
+	Hash:    "3aa87eb7a8e914f71fcf6b8893d13e6721e7297a18326b1f9f364a08f37ecea7",
+	Proof:   "proven for D = 1..8, stamp 05439f5dc9f1a8f8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"},

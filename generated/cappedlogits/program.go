@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "377ecc5263b42b6044d4a1d2a63c74de90922e48536c4f8a4fa6d7dd9426c89f",
-	Proof:    "proven for D = 1..8, stamp 2ef08ca668058324",
+	Hash:     "dbcd2b4ccd7bf40dfe21aae371e6ed011055da3366adf2faef8c872ca17e6d76",
+	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},

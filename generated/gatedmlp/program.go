@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "9459f80db7079eaec2299b5d0211ba4391d7567ccf825f235550e9d3a1f99ccd",
-	Proof:    "proven for D = 1..8, stamp 73e6a358b15c84d7",
+	Hash:     "60bf4f49494c9dc55de3719f4a7c98d34c6bf2270a465f469cb30ec17e8e2f1c",
+	Proof:    "proven for D = 1..8, stamp 669c57f2e083d415",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

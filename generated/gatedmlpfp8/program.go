@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
-	Hash:    "96b4ee0365176a1ddda9422cae9c8f9d88df870abbadf70fbca444bdc1920b69",
-	Proof:   "proven for D = 1..8, stamp 289bb02488209a57",
+	Hash:    "257122f156176de91923466c776879768e4631c0b79775b89f0178dba2bc4fb8",
+	Proof:   "proven for D = 1..8, stamp 21471319e0ba03a8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5f7f979d8e2532585b8fb2804e9a6246fe53d7554f3233a12688b6df93e142d2
+// b0590eff7a60fdd92d375a817c485d7d41e2c909fa6decd451e41e72e939ee40
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -19,6 +19,8 @@ const void *allgatherlinearkernels_kernels(const void *engine);
 const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlinearquantised_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
+const void *allgathermxfp4_kernels(const void *engine);
+const void *allgathermxfp8_kernels(const void *engine);
 const void *allgathernorm_kernels(const void *engine);
 const void *allgatherquantisedpackets_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
@@ -38,6 +40,7 @@ const void *blockbehindattentiontiles_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
+const void *gatedmlpvquantised_kernels(const void *engine);
 const void *invariantmlppackets_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
@@ -50,15 +53,15 @@ const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterfp8_kernels(const void *engine);
 const void *linearreducescatterkernels_kernels(const void *engine);
 const void *linearreducescatterputkernels_kernels(const void *engine);
+const void *linearreducescatterquantised_kernels(const void *engine);
 const void *linearreducescatterringkernel_kernels(const void *engine);
 const void *linearreducescattertiles_kernels(const void *engine);
+const void *linearreducescattervquantised_kernels(const void *engine);
 const void *llamalayer_kernels(const void *engine);
 const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
 const void *normedheads_kernels(const void *engine);
 const void *reducescatternormgather_kernels(const void *engine);
-const void *reducescatterquantised_kernels(const void *engine);
-const void *reducescattervquantised_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
@@ -90,8 +93,12 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearquantised", "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
+	sim.Compiled("allgatherlineartiles", "1b2467eb765ead45e961651afce79384b494e1f400cccc61acf8d9f398f6ce3b",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
+	sim.Compiled("allgathermxfp4", "854fa67591d140d35bc065e1ec779df28e2872ebccc486f56323714227b4281d",
+		unsafe.Pointer(C.allgathermxfp4_kernels))
+	sim.Compiled("allgathermxfp8", "15ccda55c9382fc231a2f69601fe0742fe67b604e29c46c4426e6a78dd07167e",
+		unsafe.Pointer(C.allgathermxfp8_kernels))
 	sim.Compiled("allgathernorm", "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
@@ -106,6 +113,8 @@ func init() {
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
 	sim.Compiled("allgathervfp4", "f469c05c68ee117f0933fe7541cb8b7c5dd4b13471c9bdea4ca93cf41aa6d86f",
 		unsafe.Pointer(C.allgatherfp4_kernels))
+	sim.Compiled("allgathervlinearquantised", "25af568e7bd124fdd33677cddd7e01c64440e9dd8643d6dedb46197159b724bd",
+		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgathervquantised", "a9901809b82f2e07e071489b920162bce4772358c26e8b8a6e53ffa0d6c0e617",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
@@ -136,7 +145,7 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "54b8f1e0e1ebe251d241abc54751771278e728b4b432ff99f3de38b3709ff590",
+	sim.Compiled("blockbehindattentiontiles", "0350dcf5e6d4d31ae291499c8baf08285db48713a1cb69b0cee8bf7fc0753830",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
 	sim.Compiled("cappedlogits", "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
 		unsafe.Pointer(C.cappedlogits_kernels))
@@ -144,6 +153,8 @@ func init() {
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "c0a7caccd1d2d4b63aa20a543645e3913874a7eb1847f5b3809e2ec4b0948054",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
+	sim.Compiled("gatedmlpvquantised", "b011b3f7d377f02391c25c4d4b426be037c98cf065cbbccc2ce0b0e0d7f2d7c5",
+		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "7f311118ade8a4e44cbedf1ffd78273aa740bb72acaf621d4a2eb36d618e9877",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "dea5eee1200dc4401c5d6531224fb6186625db661b9110c68aef7942980fe302",
@@ -152,9 +163,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "9544968b0879f5da959a44e0b997ebcd2ae8f57e00802171ebc93ca208c03e08",
+	sim.Compiled("linearallreducefewrows", "f91fc2fbb5fa18aadf71aeb77c35a478639924f32765fe2989dc1963289560eb",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "2aaf4dbb34ae86f4d800f3948d231662855aa05f5525057cbd1696d57abd4fc4",
+	sim.Compiled("linearallreducefewrowsahead", "7af125206b8f5283443d0413d55fa77ad21f574f5882828f8d87a36f675654ab",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -168,11 +179,13 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("linearallreducequantised", "a43a88019230be32a395ea54adfecbbb3fbde22053d9c302e0ed6a1c970aeadc",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
+	sim.Compiled("linearallreducequantisedsums", "397d76b915c2e02b28cca69a02608139388ff06404773f251d1a180c95a63494",
+		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "97f833c54584b88dc267c1a551ece79385bd17aeb1a565d523b83dbd73a94996",
+	sim.Compiled("linearallreduceweightsfp8", "55ead859ab63b003864aec3a73723bf48bb7dad8c3db0287214f5f47a5ce1c33",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -203,10 +216,14 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
+	sim.Compiled("linearreducescatterquantised", "83ea9a7abeda2ef1ae7e7b422a626d050b0dd2ced7d7adc82085056618377615",
+		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "5a408dc9b71b6e89804be6faf6782fbc810e772042f6d17035a8ef6d4d7ec53c",
+	sim.Compiled("linearreducescattertiles", "c496202732e7157bba91910f2f5cc19f251f8d2f5a64255ad99ee295b6b224e8",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
+	sim.Compiled("linearreducescattervquantised", "33a33029bb4abe50d87694da1f36425a0f418af6fc407da6d64614619e8510c2",
+		unsafe.Pointer(C.linearreducescattervquantised_kernels))
 	sim.Compiled("llamalayer", "80dc6cb5ad25ceb0a2b1376c2c5691170bbd7d0abe77a322b3734dd9843477e0",
 		unsafe.Pointer(C.llamalayer_kernels))
 	sim.Compiled("llamalayernccl", "066ff40836c444e413019bb4109834fd479eec043a75720aacf98a8891148676",
@@ -228,16 +245,16 @@ func init() {
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("reducescatterquantised", "c7a20d222bf80f14ab3b369c74db900ea97d4f2b5c73232b3f7d8bfa00711367",
-		unsafe.Pointer(C.reducescatterquantised_kernels))
+		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
 	sim.Compiled("reducescattervquantised", "896e09b4c866276fc60eb03c67f581cb951b8914abefe985f7c02f2132f14a0a",
-		unsafe.Pointer(C.reducescattervquantised_kernels))
+		unsafe.Pointer(C.linearreducescattervquantised_kernels))
 	sim.Compiled("rotaryattention", "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))
-	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
+	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))
 	sim.Compiled("squaredrelumlp", "d1a771b310ad48564f97dfbcb5e841f6483a35e95a5d5b88a6a83b62e00006ba",
 		unsafe.Pointer(C.squaredrelumlp_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0ccc4504aabf1b6459d4961804425f929caae265bda7c406e4fdf886174af35e
+// ae94ff838b746e229fd1fb195ac352fb73be37133d631d024457204908da70dd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 72b2eafb401989e2679d4f24b768d1fc102c8dc16337589fe561a46e511fdba5
+// 79f3f3c9b24b04a17ffbb3ef34a5a8d44f0e07647cb5c4fe330fef2be2d58d31
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "543d8d3873ee36bf3fdca9d2c76da14c2733982049fd5754776b4c5bd40806d4",
-	Proof:    "proven for D = 1..8, stamp f541c0ffb381b91c",
+	Hash:     "72c1d9299fa688f1a05a2cd70696655a1355c74586965da0fd0cd62c23a0a7f6",
+	Proof:    "proven for D = 1..8, stamp f561d4df03fdb80a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "eb29ac10854f0da65272ef2fc0d0b29294cc5e9ad580e3e8114fe9b3e6b59069",
-	Proof:    "proven for D = 1..8, stamp 3b9e87a4075744ff",
+	Hash:     "88f21c96ca4f355c4971be390a087bcb20e15f7c57e61a9da1e0e616c5e8cf46",
+	Proof:    "proven for D = 1..8, stamp ce685ddc8d0a01d6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "fca04b611e6c59327c0ffb243235a9727b9cda22e3d4b1336b4ec78d1d0873e1",
-	Proof:   "proven for D = 1..8, stamp 009275f203c36177",
+	Hash:    "e9cf2f6896da6c84f7b9d05755d1d5dbb1d719e7abaf859681dbd08ad9af664e",
+	Proof:   "proven for D = 1..8, stamp 0c338bd7eda72104",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},

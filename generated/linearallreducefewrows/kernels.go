@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "9544968b0879f5da959a44e0b997ebcd2ae8f57e00802171ebc93ca208c03e08",
+	Source:  "f91fc2fbb5fa18aadf71aeb77c35a478639924f32765fe2989dc1963289560eb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

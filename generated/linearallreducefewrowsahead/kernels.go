@@ -19,13 +19,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed linearallreducefewrowsahead_sm90.ptx
+//go:embed linearallreducefewrowsahead_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "2aaf4dbb34ae86f4d800f3948d231662855aa05f5525057cbd1696d57abd4fc4",
+	Source:  "7af125206b8f5283443d0413d55fa77ad21f574f5882828f8d87a36f675654ab",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "3254480df1d714e7f55a5083522ef042d8ffd616c33b81ff562a795dd5a92fb5",
-	Proof:    "proven for D = 1..8, stamp 7ed86102623f2dfc",
+	Hash:     "179ace1e0ef3a2226b967315326ea46b623b7b388d79d53cd8ed9ae2e3736f04",
+	Proof:    "proven for D = 1..8, stamp 03442fa240af94e0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

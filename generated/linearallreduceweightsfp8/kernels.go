@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "97f833c54584b88dc267c1a551ece79385bd17aeb1a565d523b83dbd73a94996",
+	Source:  "55ead859ab63b003864aec3a73723bf48bb7dad8c3db0287214f5f47a5ce1c33",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "c7394b2c987624383dc50a37711f7aa2242fb98bf2b9902ebf2748c4a3fdd77b",
+	Hash:     "8bb74209b7b9d8497aab4c0ce8ab94ec926edf4cddb3b0b961016b98553ffbb8",
 	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

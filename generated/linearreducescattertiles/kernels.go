@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "5a408dc9b71b6e89804be6faf6782fbc810e772042f6d17035a8ef6d4d7ec53c",
+	Source:  "c496202732e7157bba91910f2f5cc19f251f8d2f5a64255ad99ee295b6b224e8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

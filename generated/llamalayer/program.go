@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "c2a8dd1ef959d1a7fedc170690dd9f76e459783189475ed173f72bff04224da0",
-	Proof:   "proven for D = 1..8, stamp a3aedf81e48c93b1",
+	Hash:    "6c6396596b8a3416f6a0384c2a07b23d4965169b8e92999b2b42c7d5becc069e",
+	Proof:   "proven for D = 1..8, stamp 5bad281b5fd0bd85",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

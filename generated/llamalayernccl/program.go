@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "ce058d008e49b286f2e12cda0a826c8f02a10d9ffadacfd07af58dbe446a3e48",
-	Proof:   "proven for D = 1..8, stamp 6ebad54af2a809a4",
+	Hash:    "460be3012ec95c87e211867d2d9a34a76dd38d2eddb4ae21624be8040b8ea05a",
+	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

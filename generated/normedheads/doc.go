@@ -39,5 +39,5 @@
 // normedheads.cu. Functions: rmsnorm per head(x*reciproot(mean(x*x, W) + Epsilon)*Norm[column of a head]) of C,
 // rotary(Angles) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp ad226c2b65887c27.
+// Proof: proven for D = 1..8, stamp 867146a095a8c4ed.
 package normedheads

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "b8556cfa5e6d0d3914698267ce56b7f258a3d339145ecc4987c7348f22dcc61d",
-	Proof:   "proven for D = 1..8, stamp ad226c2b65887c27",
+	Hash:    "125c9b0dea4b78846008beb7e580961cc40295f0ba24e67129ded1377fe87946",
+	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N", By: "D", Heads: "W"},

@@ -41,6 +41,8 @@ import (
 	"ovgen/generated/allgatherlinearstartinloop"
 	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allgathermatmul"
+	"ovgen/generated/allgathermxfp4"
+	"ovgen/generated/allgathermxfp8"
 	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgathernorm"
 	"ovgen/generated/allgatheroneshot"
@@ -52,6 +54,7 @@ import (
 	"ovgen/generated/allgatherquantisedpackets"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervfp4"
+	"ovgen/generated/allgathervlinearquantised"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allgathervquantised"
 	"ovgen/generated/allgatherweightlinear"
@@ -83,6 +86,7 @@ import (
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/gatedmlpfp8"
+	"ovgen/generated/gatedmlpvquantised"
 	_ "ovgen/generated/host"
 	"ovgen/generated/invariantmlp"
 	"ovgen/generated/invariantmlppackets"
@@ -97,6 +101,7 @@ import (
 	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducequantised"
+	"ovgen/generated/linearallreducequantisedsums"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearallreducetwoshotpackets"
 	"ovgen/generated/linearallreduceweightsfp8"
@@ -115,9 +120,11 @@ import (
 	"ovgen/generated/linearreducescatterpackets"
 	"ovgen/generated/linearreducescatterpacketsfp8"
 	"ovgen/generated/linearreducescatterputkernels"
+	"ovgen/generated/linearreducescatterquantised"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/linearreducescattertiles"
+	"ovgen/generated/linearreducescattervquantised"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/llamalayernccl"
 	"ovgen/generated/logits"
@@ -213,6 +220,8 @@ var All = []harness.Program{
 		allgatherlinearstartinloop.New, (*allgatherlinearstartinloop.Plan).Bind),
 	harness.Of(&allgatherlineartiles.Program, schedules.AllGatherLinearTiles, allgatherlineartiles.New,
 		(*allgatherlineartiles.Plan).Bind),
+	harness.Of(&allgathermxfp4.Program, schedules.AllGatherMXFP4, allgathermxfp4.New, (*allgathermxfp4.Plan).Bind),
+	harness.Of(&allgathermxfp8.Program, schedules.AllGatherMXFP8, allgathermxfp8.New, (*allgathermxfp8.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, schedules.AllGatherMatmul, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	harness.Of(&allgathernccl.Program, schedules.AllGatherNCCL, allgathernccl.New, (*allgathernccl.Plan).Bind),
 	harness.Of(&allgathernorm.Program, schedules.AllGatherNorm, allgathernorm.New, (*allgathernorm.Plan).Bind),
@@ -230,6 +239,8 @@ var All = []harness.Program{
 		(*allgatherquantisedpackets.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervfp4.Program, schedules.AllGatherVFP4, allgathervfp4.New, (*allgathervfp4.Plan).Bind),
+	harness.Of(&allgathervlinearquantised.Program, schedules.AllGatherVLinearQuantised, allgathervlinearquantised.New,
+		(*allgathervlinearquantised.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
 	harness.Of(&allgathervquantised.Program, schedules.AllGatherVQuantised, allgathervquantised.New,
@@ -277,6 +288,8 @@ var All = []harness.Program{
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&gatedmlpfp8.Program, schedules.GatedMLPFP8, gatedmlpfp8.New, (*gatedmlpfp8.Plan).Bind),
+	harness.Of(&gatedmlpvquantised.Program, schedules.GatedMLPVQuantised, gatedmlpvquantised.New,
+		(*gatedmlpvquantised.Plan).Bind),
 	harness.Of(&invariantmlp.Program, schedules.InvariantMLP, invariantmlp.New, (*invariantmlp.Plan).Bind),
 	harness.Of(&invariantmlppackets.Program, schedules.InvariantMLPPackets, invariantmlppackets.New,
 		(*invariantmlppackets.Plan).Bind),
@@ -300,6 +313,8 @@ var All = []harness.Program{
 		(*linearallreducepush.Plan).Bind),
 	harness.Of(&linearallreducequantised.Program, schedules.LinearAllReduceQuantised, linearallreducequantised.New,
 		(*linearallreducequantised.Plan).Bind),
+	harness.Of(&linearallreducequantisedsums.Program, schedules.LinearAllReduceQuantisedSums,
+		linearallreducequantisedsums.New, (*linearallreducequantisedsums.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, schedules.LinearAllReduceTwoShot, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshotpackets.Program, schedules.LinearAllReduceTwoShotPackets,
@@ -336,12 +351,16 @@ var All = []harness.Program{
 		linearreducescatterpacketsfp8.New, (*linearreducescatterpacketsfp8.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, schedules.LinearReduceScatterPutKernels,
 		linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
+	harness.Of(&linearreducescatterquantised.Program, schedules.LinearReduceScatterQuantised,
+		linearreducescatterquantised.New, (*linearreducescatterquantised.Plan).Bind),
 	harness.Of(&linearreducescatterring.Program, schedules.LinearReduceScatterRing, linearreducescatterring.New,
 		(*linearreducescatterring.Plan).Bind),
 	harness.Of(&linearreducescatterringkernel.Program, schedules.LinearReduceScatterRingKernel,
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	harness.Of(&linearreducescattertiles.Program, schedules.LinearReduceScatterTiles, linearreducescattertiles.New,
 		(*linearreducescattertiles.Plan).Bind),
+	harness.Of(&linearreducescattervquantised.Program, schedules.LinearReduceScatterVQuantised,
+		linearreducescattervquantised.New, (*linearreducescattervquantised.Plan).Bind),
 	harness.Of(&llamalayer.Program, schedules.LlamaLayer, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&llamalayernccl.Program, schedules.LlamaLayerNCCL, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
 	harness.Of(&logits.Program, schedules.Logits, logits.New, (*logits.Plan).Bind),

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "a72fd7bfb07a86937e8f904fe1e71c2e6fc3f6d5bd71be0ebf0613a6f63e0cfb",
-	Proof:    "proven for D = 1..8, stamp 9510a12a7a8bb536",
+	Hash:     "5e3d0c7825c94502fda7a94d465ab63f5d158269b6c5d972c514a998bc18f66b",
+	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

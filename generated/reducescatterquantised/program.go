@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "819e5315517d35ee0b8dc5cf27a8c77e363a4ac29273406eb081fd4c5b299415",
-	Proof:    "proven for D = 1..8, stamp 6d04718d685fe7f7",
+	Hash:     "67c9e3a0f5ce186f10cb8bedb7c1737474fefd9a569accc4ba1fbeceb1ab5dbb",
+	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

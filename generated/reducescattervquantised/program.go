@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "ea2834ca9d9cd8b4f006b468bc30b99d1831eb714c2d08e8614c540506925fd1",
-	Proof:    "proven for D = 1..8, stamp 4f6ddae374ae5a13",
+	Hash:     "03c04b369ee7cc35d888f72057d0106577982aa89372e9e8e954af4e7cdcd4ee",
+	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "N", By: "16"}},

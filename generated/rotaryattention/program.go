@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "07844db1e998b0ae7e3c43e38883c8fbafd4a8b62f6c7cb09da068046e2e895b",
-	Proof:   "proven for D = 1..8, stamp df6fbe295886b9a8",
+	Hash:    "fad240f3f8ccf37c67fcd442012a4f20e6d4739b4c56bceff38cd51a4765722e",
+	Proof:   "proven for D = 1..8, stamp bc18434b25adacca",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},

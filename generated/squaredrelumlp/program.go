@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "4005b1bff9e027bfeb7835d2fcd065b1389871d9d8c88313e15258c292be90fb",
-	Proof:    "proven for D = 1..8, stamp 10d27dbf6eb29d35",
+	Hash:     "7b748223c4cb5f72b8522b04bcfc12b2ac959b06cfa782ba25f0bb7b5b5783ca",
+	Proof:    "proven for D = 1..8, stamp f37dcb574bebfba9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -55,5 +55,5 @@
 // QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel
 // that sums.
 //
-// Proof: proven for D = 1..8, stamp fc0a245c864f9633.
+// Proof: proven for D = 1..8, stamp de40b1ce6b3b328b.
 package biased

@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed biased_sm90.ptx
+//go:embed biased_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "c3790a8ade0b44f84d9fbdb27e84ac2401f1f98b12e062b17d83b211faac2e98",
+	Source:  "b9d4f19953a7e38ea09d9a8a791750bd920034c7066f7f66e060edd91996936b",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -205,10 +205,10 @@ __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ s
 // multiplies the sums. With few rows that takes as long as reading B does, so a block keeps as many copies under way as
 // its memory holds, through all of the tiles that it makes one after another.
 //
-// Each of a block's warps has a slice of the depth: of the pieces of 64 bytes of B, warp w has those with the numbers
-// w, w + 8, w + 16 and so on. A sum is made in an order that the depth alone decides, whatever the number of rows, and
-// of columns of a tile: each slice from its front to its end, then the slices one after another. So a row has the same
-// bits beside others as alone.
+// Each of a block's warps has a slice of the depth: of the pieces of 128 bytes of B, warp w has those with the numbers
+// w, w + 8, w + 16 and so on, half a piece in a step. A sum is made in an order that the depth alone decides, whatever
+// the number of rows, and of columns of a tile: each slice from its front to its end, then four slices one after another
+// and the other four, and at the end these two. So a row has the same bits beside others as alone.
 //
 // Launch: any grid of one dimension; blocks of 256 threads. A row of B is whole units of 16 bytes, and of A too, and
 // columns are multiples of 16; a launch with no columns or no rows does nothing. The kernels differ by the most rows of
@@ -247,8 +247,11 @@ struct fewrows_code {
 
   DEVICE unsigned steps(const struct fewrows &p)
   {
-    return ((unsigned)p.depth * W::bytes + few_pieces - 1) / few_pieces;
+    return ((unsigned)p.depth * W::bytes + few_pieces - 1) / few_pieces * 2;
   }
+
+  // behind is where a step's bytes of a row begin, behind those of the first step.
+  DEVICE unsigned behind(unsigned step) { return step / 2 * few_pieces + step % 2 * (few_piece / 2); }
 
   DEVICE unsigned abreast(const struct fewrows &p) { return ((unsigned)p.columns + few_columns - 1) / few_columns; }
 
@@ -270,11 +273,12 @@ struct fewrows_code {
   }
 
   // start starts the copies of a lane's next step, of its block's next tile behind the last step of one: of the weight,
-  // of the rows, or of both. What a lane copies it reads itself. Rows, columns and depth that are not there are zeros.
+  // of the rows, or of both. What a warp copies it reads itself. Rows, columns and depth that are not there are zeros.
   template <bool weight, bool rows>
   DEVICE void start(const struct fewrows &p, struct Next &next, uint4 *to)
   {
-    const unsigned line = threadIdx.x % 32 / 4, lane = threadIdx.x / 32 * few_piece + threadIdx.x % 4 * 16;
+    const unsigned line = threadIdx.x % 32 / 4;
+    const unsigned lane = threadIdx.x / 32 * few_piece + threadIdx.x % 4 * 16;
     const u64 row = p.depth * W::bytes;
     if (next.run.first < next.run.last) {
       if (next.step == 0) {
@@ -282,7 +286,7 @@ struct fewrows_code {
         next.a = p.a + wide * ((next.tile.row + line) * row + lane);
         next.b = p.b + (next.tile.column + line) * row + lane;
       }
-      const bool there = next.step * few_pieces + lane < row;
+      const bool there = behind(next.step) + lane < row;
 #pragma unroll
       for (unsigned i = 0; weight && i < 2 * parts; i++) {
         copy_weight(to + i * block, next.b + i * 8 * row, there && i / 2 < next.tile.count);
@@ -293,8 +297,9 @@ struct fewrows_code {
         copy_row(to + (2 * parts + i) * block, next.a + wide * g * row + i % wide * 16,
                  there && next.tile.row + line + g < p.rows);
       }
-      next.a += wide * few_pieces;
-      next.b += few_pieces;
+      const unsigned on = behind(next.step + 1) - behind(next.step);
+      next.a += wide * on;
+      next.b += on;
       if (++next.step == steps(p)) {
         next.step = 0;
         next.run.first += next.tile.count;
@@ -311,13 +316,12 @@ struct fewrows_code {
   {
     struct Next next = {p.a, p.b, run, {0, 0, 0}, 0};
     for (unsigned stage = 0; stage < ahead; stage++) {
-      start<weight, rows>(p, next, ring + stage * units * block + threadIdx.x);
+      start<weight, rows>(p, next, ring + stage * units * block + W::put());
     }
     return next;
   }
 
-  // add adds the products of a step to the sums of so many parts. A lane's 16 bytes of a row are 8 elements of the
-  // depth. An instruction takes them for others, but for the same in A and B.
+  // add adds the products of a step to the sums of so many parts. A lane takes 8 elements of the depth of each row.
   DEVICE void add(float (&sums)[parts][groups][4], const uint4 *from, unsigned count)
   {
 #pragma unroll
@@ -325,13 +329,13 @@ struct fewrows_code {
       uint4 a[groups];
 #pragma unroll
       for (unsigned g = 0; g < groups; g++) {
-        a[g] = from[(2 * parts + g * wide + half) * block];
+        a[g] = W::take(from + (2 * parts + g * wide + half) * block);
       }
 #pragma unroll
       for (unsigned t = 0; t < parts; t++) {
         if (t == 0 || t < count) {  // a tile has one at least
-          const uint4 low = W::template of<E>(from[2 * t * block], half);
-          const uint4 high = W::template of<E>(from[(2 * t + 1) * block], half);
+          const uint4 low = W::template of<E>(W::take(from + 2 * t * block), half);
+          const uint4 high = W::template of<E>(W::take(from + (2 * t + 1) * block), half);
           const unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
 #pragma unroll
           for (unsigned g = 0; g < groups; g++) {
@@ -362,11 +366,12 @@ struct fewrows_code {
     const unsigned left = ((unsigned)p.rows - row) * few_columns;
     for (unsigned i = threadIdx.x; i < down * few_columns && i < left; i += block) {
       const unsigned at = column + i % few_columns;
-      float sum = 0.0f;
+      float halves[2] = {};
 #pragma unroll
       for (unsigned s = 0; s < few_slices; s++) {
-        sum += sums[s * slice + i / few_columns * pitch + i % few_columns];
+        halves[2 * s / few_slices] += sums[s * slice + i / few_columns * pitch + i % few_columns];
       }
+      float sum = halves[0] + halves[1];
       if (W::scaled) {
         sum *= p.scale[p.scales == 1 ? 0 : at];
       }
@@ -392,10 +397,12 @@ struct fewrows_code {
       const struct Tile tile = tile_at(p, run);
       float sums[parts][groups][4] = {};
       for (unsigned step = 0; step < steps(p); step++) {
-        uint4 *const mine = ring + stage * units * block + threadIdx.x;
+        uint4 *const place = ring + stage * units * block;
         copies_left<ahead - 1>();
-        add(sums, mine, tile.count);
-        start<true, true>(p, next, mine);
+        lanes_meet();  // behind the copies of all
+        add(sums, place, tile.count);
+        lanes_meet();  // behind what all have taken
+        start<true, true>(p, next, place + W::put());
         stage = stage + 1 == ahead ? 0 : stage + 1;
       }
 #pragma unroll

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "45effc26b05ce8cf35990655e41e8f22e03314215efbd548c9acfe13373896e5",
+	Source:  "a91b97d11d31b8e9f3cfe927f27179be69d513ecfcc029f49e78ea4cd1d8e44d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

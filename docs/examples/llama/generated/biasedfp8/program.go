@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "2f3b291764214f8349b239a91bddaf8102c8414da5653441974c6b207acfd28e",
-	Proof:   "proven for D = 1..8, stamp 0854fa404b546ce6",
+	Hash:    "f53304d9b7c4a49e66ad09e88c3bbc0ddff8fac4cc629e8bafd02b9339173f58",
+	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "bd21aff693bb899c7f8445ecaf360331b2d0e9218265b3a4c990f24328b85108",
-	Proof:   "proven for D = 1..8, stamp 9f72d3e427a69c3d",
+	Hash:    "89ca6edda0f586306dffb53015cafb21b9723e8edfd5badb3c717ade6ed0d3d1",
+	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

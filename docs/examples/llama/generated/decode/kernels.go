@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decode_sm90.ptx
+//go:embed decode_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "1b76e27d02ee9262f6a8e5e29edd62f91bfe6a1c9604812fea7305bffb57e9a0",
+	Source:  "dd9a39bea26ff5b40860e5bb4481bb07b622d91c27bd9f6b973aba8d03a37331",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

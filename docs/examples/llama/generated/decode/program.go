@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "9dd89eaaef1d614226952a68962cee7ddd241faae4e0849c1ba62437e24fa992",
-	Proof:   "proven for D = 1..8, stamp 41841aac0bed4330",
+	Hash:    "9505fdd039a3948be5ba7aef2b8da97e0adb672383ba3f53213ce3f481c60d30",
+	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},
@@ -138,7 +138,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

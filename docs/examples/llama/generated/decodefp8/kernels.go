@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "5ea5d04023e8ca35cb5ded19f091724f99299f8e612c2742a1cca7551d6d5ae9",
+	Source:  "27b404f7bb61433370b3a9e869d3f6f76b7344550891d4f2469581a1718ef9f7",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

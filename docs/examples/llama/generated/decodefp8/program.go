@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "2e3d4374dd388df007be7e8f7672c4441356789b069d956eb7473e510b916253",
-	Proof:   "proven for D = 1..8, stamp 58e9d0f14dc4ff95",
+	Hash:    "b8634d354e5a0427829c169a42011a8d7f1101bef0cbcfc5be68741cc606f3e2",
+	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decodenccl_sm90.ptx
+//go:embed decodenccl_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "d2d5f1bbf86fa899c9c167769a0feb733ae101795c64db75c8a8f4af5f039c6e",
+	Source:  "115819325f9d9b25c6b8ebd6d440e1ffca80a7c6a372b3e31040de805b4c16f2",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "d7e10f4625cf86aa3c8d6e0db626fa9462bb02dfe0353f768e57deeae63acebd",
-	Proof:   "proven for D = 1..8, stamp 327fd4345528eb0a",
+	Hash:    "5ecd993ce1775ac4862f8e41ef8a6ec94004a15800241760fff8ed17ed7abc53",
+	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

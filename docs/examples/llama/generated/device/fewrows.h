@@ -8,11 +8,18 @@
 
 // An instruction makes few_columns columns and few_rows rows, and few_slices warps share out the depth. A piece is
 // few_piece bytes of a row of B. A warp's next piece lies behind those of all warps.
-enum { few_columns = 16, few_rows = 8, few_slices = 8, few_piece = 64, few_pieces = few_slices * few_piece };
+enum { few_columns = 16, few_rows = 8, few_slices = 8, few_piece = 128, few_pieces = few_slices * few_piece };
 
-// plain is the type of a weight's elements where it is the rows' own.
+DEVICE uint4 take_matrices(const uint4 *at);
+
+// plain is the type of a weight's elements where it is the rows' own. An instruction takes a depth of 16 that is 32
+// bytes of a row, so the lanes take what others have put: put is the place of a lane's 16 bytes among those of its
+// block, and take takes a word of each 16 bytes of half a piece. No two lanes take from one bank.
 struct plain {
   enum { bytes = 2, scaled = 0 };
+
+  DEVICE unsigned put() { return threadIdx.x ^ (threadIdx.x / 8 & 3); }
+  DEVICE uint4 take(const uint4 *at) { return take_matrices(at + threadIdx.x / 32 * 32); }
 
   template <typename E>
   DEVICE uint4 of(const uint4 &x, unsigned)
@@ -45,6 +52,20 @@ DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned
   }
 }
 
+// lanes_meet holds a lane until all lanes of its warp are here: on a host, all threads of its block.
+DEVICE void lanes_meet() { __syncthreads(); }
+
+// take_matrices takes what the lanes of a warp have put.
+DEVICE uint4 take_matrices(const uint4 *at)
+{
+  const unsigned line = threadIdx.x % 32 / 4, part = threadIdx.x % 4;
+  unsigned x[4];
+  for (unsigned i = 0; i < 4; i++) {
+    x[i] = ((const unsigned *)&at[line * 4 + (i ^ (line / 2 & 3))])[part];
+  }
+  return {x[0], x[1], x[2], x[3]};
+}
+
 // A ring is memory of the block that the launch gives it. A host copies at once.
 #define RING(name, count) SHARED(uint4, name, count)
 
@@ -74,7 +95,19 @@ DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], cons
 
 #define RING(name, count) extern __shared__ uint4 name[]
 
+DEVICE void lanes_meet() { __syncwarp(); }
+
 DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+
+DEVICE uint4 take_matrices(const uint4 *at)
+{
+  const unsigned line = threadIdx.x % 8, i = threadIdx.x % 32 / 8;
+  uint4 x;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "r"(in_block(at + line * 4 + (i ^ (line / 2 & 3))))
+               : "memory");
+  return x;
+}
 
 // copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, and both
 // zeros where nothing is there.

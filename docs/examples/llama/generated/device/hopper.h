@@ -24,6 +24,10 @@ DEVICE void cluster_meet()
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory");
 }
 
+// cluster_arrive says that a thread is here, and cluster_wait holds it until all threads of the cluster have said so.
+DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory"); }
+DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" : : : "memory"); }
+
 DEVICE void barrier_init(unsigned barrier, unsigned arrivals)
 {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(barrier), "r"(arrivals) : "memory");
@@ -49,6 +53,14 @@ DEVICE void barrier_arrive(unsigned barrier, unsigned block)
       "mbarrier.arrive.shared::cluster.b64 _, [at];\n\t}" : : "r"(barrier), "r"(block) : "memory");
 }
 
+// barrier_release is barrier_arrive behind what the thread, and those that it met, stored in that block.
+DEVICE void barrier_release(unsigned barrier, unsigned block)
+{
+  asm volatile(
+      "{\n\t.reg .b32 at;\n\tmapa.shared::cluster.u32 at, %0, %1;\n\t"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at];\n\t}" : : "r"(barrier), "r"(block) : "memory");
+}
+
 // barrier_wait holds the thread until the phase of that parity is over.
 DEVICE void barrier_wait(unsigned barrier, unsigned parity)
 {
@@ -58,6 +70,33 @@ DEVICE void barrier_wait(unsigned barrier, unsigned parity)
         "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
         : "=r"(over) : "r"(barrier), "r"(parity) : "memory");
   } while (!over);
+}
+
+// barrier_wait_cluster is barrier_wait, behind which the thread sees what was stored before a barrier_release.
+DEVICE void barrier_wait_cluster(unsigned barrier, unsigned parity)
+{
+  unsigned over;
+  do {
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over) : "r"(barrier), "r"(parity) : "memory");
+  } while (!over);
+}
+
+// store_in_cluster stores four numbers at an address of a block of the cluster, and load_shared loads four of the own.
+DEVICE void store_in_cluster(unsigned to, unsigned block, float a, float b, float c, float d)
+{
+  asm volatile(
+      "{\n\t.reg .b32 at;\n\tmapa.shared::cluster.u32 at, %0, %1;\n\t"
+      "st.shared::cluster.v4.f32 [at], {%2, %3, %4, %5};\n\t}"
+      : : "r"(to), "r"(block), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
+
+DEVICE void load_shared(float (&x)[4], unsigned from)
+{
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3]) : "r"(from) : "memory");
 }
 
 // load_box copies a box to shared memory, and its bytes arrive at the barrier.

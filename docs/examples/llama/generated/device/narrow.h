@@ -49,6 +49,10 @@ DEVICE unsigned times(struct fp16, unsigned x, unsigned y)
 struct coded {
   enum { bytes = 1, scaled = 1 };
 
+  // A lane takes what it has put.
+  DEVICE unsigned put() { return threadIdx.x; }
+  DEVICE uint4 take(const uint4 *at) { return at[threadIdx.x]; }
+
   // two are the numbers of two codes, the lower bytes of a word.
   template <typename E>
   DEVICE unsigned two(unsigned codes)

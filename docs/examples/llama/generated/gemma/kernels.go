@@ -34,13 +34,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemma_sm90.ptx
+//go:embed gemma_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "238aeec340f8f06bcf92b58395c235a63df9b5fd4b869365edd7995a038ae8dc",
+	Source:  "bf79f45fe1c9242180d4b7504aa243e3c4d71afbc434bddc7753461ae1188d01",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "5432725fd7a672061cb9dc8fa4eb512b66ae6bccc88ec79f0450b26c23c31666",
-	Proof:    "proven for D = 1..8, stamp cd7cdd9ed6d95e65",
+	Hash:     "cdc4412140e8e65d02503a4a59c14ad0ae4783d4f300e8990cb92d1656e8e667",
+	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "F", By: "D"}, {Extent: "N", By: "D"}},
@@ -146,7 +146,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

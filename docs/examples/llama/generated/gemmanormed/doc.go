@@ -79,5 +79,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 9c4a0834c35be9c1.
+// Proof: proven for D = 1..8, stamp 2372ad971a57052f.
 package gemmanormed

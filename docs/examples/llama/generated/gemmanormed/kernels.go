@@ -40,13 +40,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemmanormed_sm90.ptx
+//go:embed gemmanormed_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "cd992fc85a8b416dad27c72bf4c62afdf26ccb4a443c9b3e51bfe56650d9ca81",
+	Source:  "b43eed7de8f544692c6d2e9d9360b9ca24ab6f18886f5fc60cf7139540d55a1b",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

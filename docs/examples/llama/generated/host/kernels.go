@@ -11,13 +11,17 @@ import (
 /*
 #cgo CXXFLAGS: -std=c++17 -Og -g0 -fno-strict-aliasing
 const void *biased_kernels(const void *engine);
+const void *biasedblocks_kernels(const void *engine);
 const void *biasedfp8_kernels(const void *engine);
 const void *biasedscaled_kernels(const void *engine);
 const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
 const void *gemma_kernels(const void *engine);
+const void *gemmafp8_kernels(const void *engine);
 const void *gemmanormed_kernels(const void *engine);
+const void *gemmanormedfp8_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
+const void *normedblocks_kernels(const void *engine);
 const void *normedfp8_kernels(const void *engine);
 const void *normedscaled_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
@@ -29,29 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "c3790a8ade0b44f84d9fbdb27e84ac2401f1f98b12e062b17d83b211faac2e98",
+	sim.Compiled("biased", "b9d4f19953a7e38ea09d9a8a791750bd920034c7066f7f66e060edd91996936b",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "45effc26b05ce8cf35990655e41e8f22e03314215efbd548c9acfe13373896e5",
+	sim.Compiled("biasedblocks", "a3721318eb4d56ea62fa2a4f80a74a3de61beb37ee7ad8e8f7a59f321e24c904",
+		unsafe.Pointer(C.biasedblocks_kernels))
+	sim.Compiled("biasedfp8", "a91b97d11d31b8e9f3cfe927f27179be69d513ecfcc029f49e78ea4cd1d8e44d",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "1b76e27d02ee9262f6a8e5e29edd62f91bfe6a1c9604812fea7305bffb57e9a0",
+	sim.Compiled("decode", "dd9a39bea26ff5b40860e5bb4481bb07b622d91c27bd9f6b973aba8d03a37331",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "5ea5d04023e8ca35cb5ded19f091724f99299f8e612c2742a1cca7551d6d5ae9",
+	sim.Compiled("decodeblocks", "77392182db34dd2c8d1c5ca8f4e6ac1bec8cdb3ead002542dbdc408f6941ae02",
+		unsafe.Pointer(C.biasedblocks_kernels))
+	sim.Compiled("decodefp8", "27b404f7bb61433370b3a9e869d3f6f76b7344550891d4f2469581a1718ef9f7",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "d2d5f1bbf86fa899c9c167769a0feb733ae101795c64db75c8a8f4af5f039c6e",
+	sim.Compiled("decodenccl", "115819325f9d9b25c6b8ebd6d440e1ffca80a7c6a372b3e31040de805b4c16f2",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "238aeec340f8f06bcf92b58395c235a63df9b5fd4b869365edd7995a038ae8dc",
+	sim.Compiled("gemma", "bf79f45fe1c9242180d4b7504aa243e3c4d71afbc434bddc7753461ae1188d01",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "cd992fc85a8b416dad27c72bf4c62afdf26ccb4a443c9b3e51bfe56650d9ca81",
+	sim.Compiled("gemmafp8", "3fb452f6dcc3a87c21053be7d64f88da3704fa2b1de853361aa9e97d785bf73a",
+		unsafe.Pointer(C.gemmafp8_kernels))
+	sim.Compiled("gemmanormed", "b43eed7de8f544692c6d2e9d9360b9ca24ab6f18886f5fc60cf7139540d55a1b",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("normed", "a926bd017fe8b51cdf90c34e802fad742ffbae00a7835150f866f11fd1984a21",
+	sim.Compiled("gemmanormedfp8", "0071fb041bae2f84b2c8f8cd8e2f386020b4a37c35b2e977edc406dc0493206a",
+		unsafe.Pointer(C.gemmanormedfp8_kernels))
+	sim.Compiled("normed", "ada6361de445ee78eecbc0ca686a6dba7e1734d8f4b67923e99e6c237ef14318",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "2ad024641d0f00ea1f0f86021f009cb72bd2f512906aec754dfe304b2f52ae0b",
+	sim.Compiled("normedblocks", "34cf6b5146c0a67892d8bf4775df99df5d8be4d6bbe5aeb43f61afec5440eb7c",
+		unsafe.Pointer(C.normedblocks_kernels))
+	sim.Compiled("normedfp8", "c307987cd7771c73b96ab44c45f823b2499ea904d12568878586c6702e8de13e",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
 		unsafe.Pointer(C.normedscaled_kernels))
@@ -61,6 +75,6 @@ func init() {
 		unsafe.Pointer(C.prefillnccl_kernels))
 	sim.Compiled("prefillscaled", "b9bae8f97b44033d6ec333314794f2e062b56bd809f277e8d513db0b10e2431d",
 		unsafe.Pointer(C.prefillscaled_kernels))
-	sim.Compiled("run", "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
+	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))
 }

@@ -5,14 +5,18 @@ package host
 
 import (
 	_ "ovgen/docs/examples/llama/generated/biased"
+	_ "ovgen/docs/examples/llama/generated/biasedblocks"
 	_ "ovgen/docs/examples/llama/generated/biasedfp8"
 	_ "ovgen/docs/examples/llama/generated/biasedscaled"
 	_ "ovgen/docs/examples/llama/generated/candidates"
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
 	_ "ovgen/docs/examples/llama/generated/gemma"
+	_ "ovgen/docs/examples/llama/generated/gemmafp8"
 	_ "ovgen/docs/examples/llama/generated/gemmanormed"
+	_ "ovgen/docs/examples/llama/generated/gemmanormedfp8"
 	_ "ovgen/docs/examples/llama/generated/normed"
+	_ "ovgen/docs/examples/llama/generated/normedblocks"
 	_ "ovgen/docs/examples/llama/generated/normedfp8"
 	_ "ovgen/docs/examples/llama/generated/normedscaled"
 	_ "ovgen/docs/examples/llama/generated/prefill"

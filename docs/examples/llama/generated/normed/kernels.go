@@ -28,13 +28,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed normed_sm90.ptx
+//go:embed normed_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "a926bd017fe8b51cdf90c34e802fad742ffbae00a7835150f866f11fd1984a21",
+	Source:  "ada6361de445ee78eecbc0ca686a6dba7e1734d8f4b67923e99e6c237ef14318",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

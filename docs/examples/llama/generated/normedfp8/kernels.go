@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "2ad024641d0f00ea1f0f86021f009cb72bd2f512906aec754dfe304b2f52ae0b",
+	Source:  "c307987cd7771c73b96ab44c45f823b2499ea904d12568878586c6702e8de13e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

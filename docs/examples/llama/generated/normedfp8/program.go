@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "7dfb6cfad1f1c80c1fb96059bc85239c9afa0221d54ff7f141acb58c0f1c7af0",
-	Proof:   "proven for D = 1..8, stamp 8858ca86a4726d10",
+	Hash:    "3bdbb567980b58b819aa0337a6d7693529fb902995d51c9458754ee850c64db5",
+	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

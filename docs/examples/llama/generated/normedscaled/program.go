@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "485a409480fd02efe92fe16ca5324da1a3b90083fe406f06db7608011ad994a0",
-	Proof:   "proven for D = 1..8, stamp 25c529bdcf626772",
+	Hash:    "8533de012e305f938f308f2cf20a965f3f10f7dce5530f595553660b5d44289f",
+	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "c8018b11439ff341e683c6e06b5089b6777d6e62c14f88b7481cce7ec5b83d4e",
-	Proof:   "proven for D = 1..8, stamp 306a12dea7f79daf",
+	Hash:    "ecea663a13ba7d0c913cb54b93f5151983ff5019c8ff54caf1d8de021777cbe3",
+	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "a40bffb48c147a114a5ab35e61b391acc41965b1b1b4e9d2ba5dea1fd68256a9",
-	Proof:   "proven for D = 1..8, stamp a0978bec9ea34897",
+	Hash:    "9897b871d3beee68ac9347fe34b5afdaacd2cda55b584362536845e4b7de228a",
+	Proof:   "proven for D = 1..8, stamp 7b31d9d223724160",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

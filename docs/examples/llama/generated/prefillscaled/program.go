@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "6ec154446ba13cf2fd02dcf558edd3a6eb41aef9940875fc7aa752a01b3f32d6",
-	Proof:   "proven for D = 1..8, stamp ea72986e0f249524",
+	Hash:    "54009807fa82d7585ea94377d82535b997285ead2930dffe6dc60bbb4acb4168",
+	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

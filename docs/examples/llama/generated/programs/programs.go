@@ -5,17 +5,22 @@ package programs
 
 import (
 	"ovgen/docs/examples/llama/generated/biased"
+	"ovgen/docs/examples/llama/generated/biasedblocks"
 	"ovgen/docs/examples/llama/generated/biasedfp8"
 	"ovgen/docs/examples/llama/generated/biasedscaled"
 	"ovgen/docs/examples/llama/generated/candidates"
 	"ovgen/docs/examples/llama/generated/decode"
+	"ovgen/docs/examples/llama/generated/decodeblocks"
 	"ovgen/docs/examples/llama/generated/decodefp8"
 	"ovgen/docs/examples/llama/generated/decodenccl"
 	"ovgen/docs/examples/llama/generated/decodescaled"
 	"ovgen/docs/examples/llama/generated/gemma"
+	"ovgen/docs/examples/llama/generated/gemmafp8"
 	"ovgen/docs/examples/llama/generated/gemmanormed"
+	"ovgen/docs/examples/llama/generated/gemmanormedfp8"
 	_ "ovgen/docs/examples/llama/generated/host"
 	"ovgen/docs/examples/llama/generated/normed"
+	"ovgen/docs/examples/llama/generated/normedblocks"
 	"ovgen/docs/examples/llama/generated/normedfp8"
 	"ovgen/docs/examples/llama/generated/normedscaled"
 	"ovgen/docs/examples/llama/generated/prefill"
@@ -28,16 +33,21 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	harness.Of(&biased.Program, schedules.Biased, biased.New, (*biased.Plan).Bind),
+	harness.Of(&biasedblocks.Program, schedules.BiasedBlocks, biasedblocks.New, (*biasedblocks.Plan).Bind),
 	harness.Of(&biasedfp8.Program, schedules.BiasedFP8, biasedfp8.New, (*biasedfp8.Plan).Bind),
 	harness.Of(&biasedscaled.Program, schedules.BiasedScaled, biasedscaled.New, (*biasedscaled.Plan).Bind),
 	harness.Of(&candidates.Program, schedules.Candidates, candidates.New, (*candidates.Plan).Bind),
 	harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind),
+	harness.Of(&decodeblocks.Program, schedules.DecodeBlocks, decodeblocks.New, (*decodeblocks.Plan).Bind),
 	harness.Of(&decodefp8.Program, schedules.DecodeFP8, decodefp8.New, (*decodefp8.Plan).Bind),
 	harness.Of(&decodenccl.Program, schedules.DecodeNCCL, decodenccl.New, (*decodenccl.Plan).Bind),
 	harness.Of(&decodescaled.Program, schedules.DecodeScaled, decodescaled.New, (*decodescaled.Plan).Bind),
 	harness.Of(&gemma.Program, schedules.Gemma, gemma.New, (*gemma.Plan).Bind),
+	harness.Of(&gemmafp8.Program, schedules.GemmaFP8, gemmafp8.New, (*gemmafp8.Plan).Bind),
 	harness.Of(&gemmanormed.Program, schedules.GemmaNormed, gemmanormed.New, (*gemmanormed.Plan).Bind),
+	harness.Of(&gemmanormedfp8.Program, schedules.GemmaNormedFP8, gemmanormedfp8.New, (*gemmanormedfp8.Plan).Bind),
 	harness.Of(&normed.Program, schedules.Normed, normed.New, (*normed.Plan).Bind),
+	harness.Of(&normedblocks.Program, schedules.NormedBlocks, normedblocks.New, (*normedblocks.Plan).Bind),
 	harness.Of(&normedfp8.Program, schedules.NormedFP8, normedfp8.New, (*normedfp8.Plan).Bind),
 	harness.Of(&normedscaled.Program, schedules.NormedScaled, normedscaled.New, (*normedscaled.Plan).Bind),
 	harness.Of(&prefill.Program, schedules.Prefill, prefill.New, (*prefill.Plan).Bind),

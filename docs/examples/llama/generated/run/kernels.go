@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "2ea87ae6bc55d1a7ac439e883504fd5e132bb664a8116358b71295ec5ddf68ea",
+	Source:  "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

@@ -31,7 +31,8 @@ struct run_fill {
   unsigned seed;
   unsigned limit;    // of 1 << 24: how many integers are not zero
   unsigned format;   // of elements: bits of the exponent | digits of the significand << 8 |
-                     // 1 << 16 if it has no infinities, and 2 << 16 if no NaN either
+                     // 1 << 16 if it has no infinities, and 2 << 16 if no NaN either; without
+                     // digits they are powers of two
   unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
   float unit;
   unsigned add;  // 1: to what is there
@@ -101,9 +102,20 @@ static __device__ __forceinline__ unsigned narrowed(float x, unsigned exponent, 
   return sign | bits >> drop;
 }
 
+// A power of two by its exponent, and the exponent of one.
+static __device__ __forceinline__ float power(unsigned bits)
+{
+  return __uint_as_float(bits == 0 ? 1u << 22 : bits == 255 ? 0x7fc00000u : bits << 23);
+}
+
+static __device__ __forceinline__ unsigned exponent_of(float x) { return __float_as_uint(x) << 1 >> 24; }
+
 static __device__ __forceinline__ float load_element(unsigned long long at, long long i, unsigned format)
 {
   const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
+  if (digits == 0) {
+    return power(((const unsigned char *)at)[i]);
+  }
   const unsigned bits = width == 32   ? ((const unsigned *)at)[i]
                         : width == 16 ? ((const unsigned short *)at)[i]
                         : width == 8  ? ((const unsigned char *)at)[i]
@@ -116,7 +128,7 @@ static __device__ __forceinline__ void store_element(unsigned long long at, long
     float second)
 {
   const unsigned exponent = format & 255u, digits = format >> 8 & 255u, width = exponent + digits;
-  const unsigned bits = narrowed(x, exponent, digits);
+  const unsigned bits = digits == 0 ? exponent_of(x) : narrowed(x, exponent, digits);
   if (width == 4) {
     ((unsigned char *)at)[i / 2] = (unsigned char)(bits | narrowed(second, exponent, digits) << 4);
   } else if (width == 32) {
