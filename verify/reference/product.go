@@ -136,7 +136,7 @@ type row struct {
 	travel          []float64 // sum of the magnitudes of the partial sums
 	most            float64   // bounds each sum of all magnitudes
 	sizes           []float64 // these sums; empty before they are asked for
-	inherited       []float64 // the part that the error of A causes
+	inherited       []float64 // the part that the errors of A and B cause
 	others, terms   int       // products that are joined, and the terms of their sums
 }
 
@@ -174,11 +174,17 @@ func (r *row) sum(a Values, at, step int) {
 		}
 	}
 	clear(r.inherited)
+	greatest := r.a
 	if !pointsA {
+		greatest = magnitudes(r.a)
 		for k := range r.off {
 			r.off[k] = a.off(at + k*step)
+			greatest[k] += r.off[k]
 		}
 		multiply(r.inherited, r.off, r.magnitudes())
+	}
+	if r.weight.offs != nil {
+		multiply(r.inherited, magnitudes(greatest), r.weight.offs)
 	}
 }
 

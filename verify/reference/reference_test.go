@@ -167,6 +167,23 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestBoundOfBoth adds up what is known but for its last digits, as codes of inexact numbers are, on either side.
+func TestBoundOfBoth(t *testing.T) {
+	known := points([]float64{1, 1})
+	unknown := Values{Want: []float64{1, 2}, Lo: []float64{0.75, 2}, Hi: []float64{1, 2.5}}
+	p := Product{M: 1, K: 2, N: 1, Type: driver.FP32}
+	for name, v := range map[string]Values{"A": p.Of(unknown, known, Values{}, Values{}),
+		"B": p.Of(known, unknown, Values{}, Values{}), "both": p.Of(unknown, unknown, Values{}, Values{})} {
+		least, most := 2.75, 3.5
+		if name == "both" {
+			least, most = 4.5625, 7.25
+		}
+		if !v.Holds(0, least) || !v.Holds(0, most) {
+			t.Errorf("%s: [%g, %g] does not hold %g and %g", name, v.Lo[0], v.Hi[0], least, most)
+		}
+	}
+}
+
 // onWay is an element as ranks make it that pass partial sums round a ring.
 func onWay(p Product, a, b, bias Input, row, column int) float32 {
 	parts := max(p.Parts, 1)

@@ -20,6 +20,7 @@ func inRows(rows, work int, do func(first, end int)) {
 // weight is the right operand of a product, and what all rows ask of it.
 type weight struct {
 	b          []float64        // [K,N]
+	offs       []float64        // the most that each may be off; nil where all are known
 	magnitudes func() []float64 // of b
 	largest    float64          // of these
 	grid       int              // of b
@@ -29,8 +30,17 @@ type weight struct {
 func (p Product) newWeight(b Values) *weight {
 	w := &weight{b: b.Want}
 	w.grid, w.points = b.grid(0, 1, len(b.Want))
+	if !w.points {
+		w.offs = make([]float64, len(b.Want))
+		for i := range w.offs {
+			w.offs[i] = b.off(i)
+		}
+	}
 	if p.Transposed {
 		w.b = transpose(b.Want, p.N, p.K)
+		if w.offs != nil {
+			w.offs = transpose(w.offs, p.N, p.K)
+		}
 	}
 	for _, x := range w.b {
 		w.largest = max(w.largest, math.Abs(x))

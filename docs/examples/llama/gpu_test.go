@@ -113,6 +113,9 @@ func TestEightOnGPUs(t *testing.T) {
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	eights(t, ranks)
 	eightRows(t, ranks)
+	for _, family := range []string{"llama", "qwen2", "qwen3"} {
+		squares(t, wide(family, 1), ranks)
+	}
 	writeRandom(t, dir, large)
 	s := Usual
 	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 4}, {Rows: 8}, {Rows: 16}, {Rows: 24}, {Rows: 32},

@@ -55,28 +55,29 @@ func inSquares(c Config) (stored, of map[string]Array) {
 // TestSquares decodes by weights of eight bits with a scale for each square of them, and rows with one for each 128
 // columns. Logits are near those of a reference that rounds rows so, as TestEightRows says.
 func TestSquares(t *testing.T) {
-	for _, x := range []struct {
-		c     Config
-		ranks []int
-	}{{wide("llama", 2), []int{1, 2}}, {wide("qwen2", 1), []int{2}}, {wide("qwen3", 1), []int{2}}} {
-		t.Run(x.c.Family, func(t *testing.T) {
-			dir := t.TempDir()
-			stored, of := inSquares(x.c)
-			if err := WriteCheckpoint(dir, x.c, stored); err != nil {
-				t.Fatal(err)
-			}
-			d := decoding{c: x.c, prompts: []int{11, 3}, n: 2, most: 8, s: small}
-			d.s.Type, d.s.Room = device.BF16, 32
-			d.s.Buckets = []Bucket{{Rows: 1}, {Rows: 3}, {Rows: 4, Prompt: true}, {16, true, true}}
-			tokens, logits, apart := d.rounded(t, of, 1, 128)
-			t.Logf("rows of eight bits move logits by %g", apart)
-			apart *= math.Sqrt2
-			for _, n := range x.ranks {
-				d.on(t, n, dir, tokens, logits,
-					bounds{rough.most + 6*apart, rough.row + 2*apart, rough.all + apart})
-			}
-		})
-	}
+	squares(t, wide("llama", 2), 1, 2)
+	squares(t, wide("qwen2", 1), 2)
+	squares(t, wide("qwen3", 1), 2)
+}
+
+// squares decodes by a checkpoint with scales of squares on so many ranks.
+func squares(t *testing.T, c Config, ranks ...int) {
+	t.Run(c.Family, func(t *testing.T) {
+		dir := t.TempDir()
+		stored, of := inSquares(c)
+		if err := WriteCheckpoint(dir, c, stored); err != nil {
+			t.Fatal(err)
+		}
+		d := decoding{c: c, prompts: []int{11, 3}, n: 2, most: 8, s: small}
+		d.s.Type, d.s.Room = device.BF16, 32
+		d.s.Buckets = []Bucket{{Rows: 1}, {Rows: 3}, {Rows: 4, Prompt: true}, {16, true, true}}
+		tokens, logits, apart := d.rounded(t, of, 1, 128)
+		t.Logf("rows of eight bits move logits by %g", apart)
+		apart *= math.Sqrt2
+		for _, n := range ranks {
+			d.on(t, n, dir, tokens, logits, bounds{rough.most + 6*apart, rough.row + 2*apart, rough.all + apart})
+		}
+	})
 }
 
 // TestSquaresRefused has checkpoints with scales of squares that are not served.
