@@ -109,7 +109,7 @@ func (s Schedule) summands(o Op) (call, sum Op) {
 // apartFromSum says that summands have an operation of their own, beside that of their sum.
 func (o Op) apartFromSum() bool {
 	_, out, _ := strings.Cut(o.Index, "->")
-	return o.Makes == Summands && !strings.ContainsRune(out, ranksLetter)
+	return o.Call != "" && o.Makes == Summands && !strings.ContainsRune(out, ranksLetter)
 }
 
 // CallKernel is a Call that a kernel does, which a .cu beside the schedules has. The Plan's field may

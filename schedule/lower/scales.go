@@ -46,6 +46,9 @@ func scales(p *hostir.Program) error {
 		known = len(x.scaleOf)
 		hostir.Steps(p.Body, x.fills)
 	}
+	if x.wrong != nil {
+		return x.wrong
+	}
 	p.Body = hostir.MapSteps(p.Body, x.step)
 	return x.wrong
 }
