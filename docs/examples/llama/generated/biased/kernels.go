@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed biased_sm90a.ptx
+//go:embed biased_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "b9d4f19953a7e38ea09d9a8a791750bd920034c7066f7f66e060edd91996936b",
+	Source:  "def5391b756306ce26cbc0ca4e99254242181da002b50872a954b1d62ec5e7d0",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

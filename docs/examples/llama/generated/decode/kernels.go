@@ -23,13 +23,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decode_sm90a.ptx
+//go:embed decode_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "dd9a39bea26ff5b40860e5bb4481bb07b622d91c27bd9f6b973aba8d03a37331",
+	Source:  "650348994bb74cabccb476969adc6c46e16cb3c53f9d705838356c92a01abd67",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "9505fdd039a3948be5ba7aef2b8da97e0adb672383ba3f53213ce3f481c60d30",
+	Hash:    "76a67d34ff66fe4d5d3b754112d2708d4351cf08d7eb5d669644eb7833ec7d19",
 	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
@@ -138,7 +138,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

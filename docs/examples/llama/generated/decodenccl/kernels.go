@@ -24,13 +24,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed decodenccl_sm90a.ptx
+//go:embed decodenccl_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "115819325f9d9b25c6b8ebd6d440e1ffca80a7c6a372b3e31040de805b4c16f2",
+	Source:  "69870b4cf2687c4b03cf4fa77c78816d35194907aca3b8332d54e03c35240c18",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -34,13 +34,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemma_sm90a.ptx
+//go:embed gemma_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "bf79f45fe1c9242180d4b7504aa243e3c4d71afbc434bddc7753461ae1188d01",
+	Source:  "58b9367fd25959a6115ab4a2c0c2d4fecd547dab077d57f20788d614ea322d4b",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "cdc4412140e8e65d02503a4a59c14ad0ae4783d4f300e8990cb92d1656e8e667",
+	Hash:     "84b5d92e96e5685871860296f97f62bd172eee3f9f633540e2bf248e910577d0",
 	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
@@ -146,7 +146,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

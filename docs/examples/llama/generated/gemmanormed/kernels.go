@@ -40,13 +40,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed gemmanormed_sm90a.ptx
+//go:embed gemmanormed_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "b43eed7de8f544692c6d2e9d9360b9ca24ab6f18886f5fc60cf7139540d55a1b",
+	Source:  "31d37ae5f2fc3bae81fb4ea5d9e696ebde3723e80315af015324df863370a8f9",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

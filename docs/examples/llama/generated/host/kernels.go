@@ -33,7 +33,7 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "b9d4f19953a7e38ea09d9a8a791750bd920034c7066f7f66e060edd91996936b",
+	sim.Compiled("biased", "def5391b756306ce26cbc0ca4e99254242181da002b50872a954b1d62ec5e7d0",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "a3721318eb4d56ea62fa2a4f80a74a3de61beb37ee7ad8e8f7a59f321e24c904",
 		unsafe.Pointer(C.biasedblocks_kernels))
@@ -43,25 +43,25 @@ func init() {
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "dd9a39bea26ff5b40860e5bb4481bb07b622d91c27bd9f6b973aba8d03a37331",
+	sim.Compiled("decode", "650348994bb74cabccb476969adc6c46e16cb3c53f9d705838356c92a01abd67",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "77392182db34dd2c8d1c5ca8f4e6ac1bec8cdb3ead002542dbdc408f6941ae02",
 		unsafe.Pointer(C.biasedblocks_kernels))
 	sim.Compiled("decodefp8", "27b404f7bb61433370b3a9e869d3f6f76b7344550891d4f2469581a1718ef9f7",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "115819325f9d9b25c6b8ebd6d440e1ffca80a7c6a372b3e31040de805b4c16f2",
+	sim.Compiled("decodenccl", "69870b4cf2687c4b03cf4fa77c78816d35194907aca3b8332d54e03c35240c18",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "bf79f45fe1c9242180d4b7504aa243e3c4d71afbc434bddc7753461ae1188d01",
+	sim.Compiled("gemma", "58b9367fd25959a6115ab4a2c0c2d4fecd547dab077d57f20788d614ea322d4b",
 		unsafe.Pointer(C.gemma_kernels))
 	sim.Compiled("gemmafp8", "3fb452f6dcc3a87c21053be7d64f88da3704fa2b1de853361aa9e97d785bf73a",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "b43eed7de8f544692c6d2e9d9360b9ca24ab6f18886f5fc60cf7139540d55a1b",
+	sim.Compiled("gemmanormed", "31d37ae5f2fc3bae81fb4ea5d9e696ebde3723e80315af015324df863370a8f9",
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("gemmanormedfp8", "0071fb041bae2f84b2c8f8cd8e2f386020b4a37c35b2e977edc406dc0493206a",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "ada6361de445ee78eecbc0ca686a6dba7e1734d8f4b67923e99e6c237ef14318",
+	sim.Compiled("normed", "68346f5892694f1868de16914e09a888e8d35e7b8e6c8a1183fe5b1d657b13a8",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "34cf6b5146c0a67892d8bf4775df99df5d8be4d6bbe5aeb43f61afec5440eb7c",
 		unsafe.Pointer(C.normedblocks_kernels))

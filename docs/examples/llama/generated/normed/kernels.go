@@ -28,13 +28,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed normed_sm90a.ptx
+//go:embed normed_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "ada6361de445ee78eecbc0ca686a6dba7e1734d8f4b67923e99e6c237ef14318",
+	Source:  "68346f5892694f1868de16914e09a888e8d35e7b8e6c8a1183fe5b1d657b13a8",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }
