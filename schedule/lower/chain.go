@@ -250,9 +250,13 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		c.blame(d.misplaced(x.Name, "place it "+d.written(cutAs(x, edges.Along(0))),
 			"%s is made in steps, and every rank has all of %s", o.Out, x.Name))
 	}
+	counted := d.uneven(s.input) || d.ofCounted(s.input)
+	if inSteps(t) && counted && s.input != d.sized(s.input) {
+		c.blame(d.misplaced(t.Name, "place it "+d.written(cutAs(t, out)),
+			"%s is made in steps, and the rows of %s are by counts", t.Name, d.sized(s.input)))
+	}
 	if s.given == "" {
-		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !d.ofCounted(s.input) &&
-			!s.ofSummands()
+		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !counted && !s.ofSummands()
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)

@@ -206,8 +206,11 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	if o := d.schedule.Ops[0]; copies(o) && len(d.schedule.Ops) == 1 {
-		hint += fmt.Sprintf("; or place %s otherwise", o.Out)
+	for _, o := range d.original.Ops {
+		functions := kind(o.Name()) == copied && len(o.Then) > 0 && o.In[0] == of.operand
+		if functions || copies(o) && len(d.schedule.Ops) == 1 {
+			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
+		}
 	}
 	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
 		whyNot(of.need, way))

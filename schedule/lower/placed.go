@@ -15,7 +15,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
-	if at.Size == edges.Counted && edges.Of(t) == at {
+	if at.Size == edges.Counted && edges.Of(t) == at && at.Batches == "" {
 		return nil // of any bound
 	}
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
@@ -66,7 +66,7 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 			"%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op)
 	case inBatchesOf(t) > 0:
 		return nil
-	case at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
+	case at.Batches != "" || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
 		return d.misplaced(t.Name, "place it "+cutAs(t, edges.State{Axis: at.Axis}).String(),
 			"%s is %s, and products have equal parts, or balanced rows: %s", t.Name, written(t), op)
 	}

@@ -69,10 +69,10 @@ func (d *draft) multipliesCounted(s *stage) error {
 	switch {
 	case in && !s.gathers:
 		return d.misplaced(d.sized(rows), "let all ranks have equal parts",
-			"a product has as many rows as New is told, and Bind says how many a rank has of %s", rows)
+			"a product has as many rows as New is told, and Bind says how many a rank has of %s", d.sized(rows))
 	case in && s.sums != "" && !out:
 		return d.misplaced(s.sums, "place it "+d.written(cutAs(d.tensor(s.sums), edges.Of(d.tensor(d.sized(rows))))),
-			"the rows of %s are by counts, and those of %s are not", rows, s.sums)
+			"the rows of %s are by counts, and those of %s are not", d.sized(rows), s.sums)
 	case out && !in && (s.ofAll() || !s.first):
 		return d.misplaced(s.sums, "place all tensors of rows alike, and declare them",
 			"the rows of %s are by counts, and those of %s are not", s.sums, s.input)
