@@ -153,8 +153,8 @@ func QuantiseMXFP4() Func {
 	return Func{Word: "quantisemxfp4", Is: Over(X, LoudPower(loudSixth()))}
 }
 
-// loudSixth is the greatest size of a row over 6, the greatest number of e2m1, or NaN where the row has an infinity or a
-// NaN: the sum is 0, or NaN.
+// loudSixth is the greatest size of a row over 6, the greatest number of e2m1, or NaN where the row has an infinity or
+// a NaN: the sum is 0, or NaN.
 func loudSixth() Expr { return Plus(Over(Most(Abs(X)), Num(6)), SumOver(Times(Num(0), X))) }
 
 // Dequantise multiplies each row of eight bits, or each block of eight or four, by its scale.

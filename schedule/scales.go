@@ -241,7 +241,8 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 				return
 			}
 		}
-		if from := s.scaleOf(o.In[0]); from.Type != scale.Type || from.block() != scale.block() || from.ByBlock() || scale.ByBlock() {
+		from := s.scaleOf(o.In[0])
+		if from.Type != scale.Type || from.block() != scale.block() || from.ByBlock() || scale.ByBlock() {
 			hint := "give both scales of the same blocks"
 			switch {
 			case from.Type != scale.Type:

@@ -74,7 +74,8 @@ func TestEight(t *testing.T) {
 // lowHalves of numbers of fp32 are bf16's, their neighbours, ties and the numbers beside these.
 var lowHalves = []uint32{0, 1, 0x7fff, 0x8000, 0xffff}
 
-// scaleOperations are those of scale.h and powers.h, in the order of testdata/eight.cc, with what they are by comparing sizes.
+// scaleOperations are those of scale.h and powers.h, in the order of testdata/eight.cc, with what they are by comparing
+// sizes.
 var scaleOperations = []struct {
 	name string
 	want func(x float32) float32

@@ -138,8 +138,7 @@ func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 var mostNarrow = 8
 
 // scaled says that what the products of a bucket of rows that all ranks have read has eight bits. Rows of blocks always
-// have: no kernel multiplies rows of 16 bits by a weight of squares. Those of families without layers of more rows never
-// have.
+// have: no kernel multiplies rows of 16 bits by a weight of squares. Families without layers of more rows have none.
 func (r *Rank) scaled(b Bucket) bool {
 	return r.ofEight() && !b.Spread && (r.square() > 0 || r.family.more != nil && b.Rows > mostNarrow)
 }
