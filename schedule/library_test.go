@@ -50,7 +50,8 @@ func TestLibrary(t *testing.T) {
 			t.Errorf("%s and %s are one function", other, c.Name)
 		}
 		keys[key] = c.Name
-		for _, text := range []string{fmt.Sprintf(`{"Do":%q,"In":["%s"]}`, c.Word(), strings.Join(in, `","`)), asJSON(t, f)} {
+		short := fmt.Sprintf(`{"Do":%q,"In":["%s"]}`, c.Word(), strings.Join(in, `","`))
+		for _, text := range []string{short, asJSON(t, f)} {
 			var got schedule.Func
 			if err := json.Unmarshal([]byte(strings.Replace(text, `[""]`, "null", 1)), &got); err != nil {
 				t.Errorf("%s: %v", text, err)

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "854fa67591d140d35bc065e1ec779df28e2872ebccc486f56323714227b4281d",
+	Source:  "eb885a4e16d9c5bb5c570bae9c28be3110b73dae2d313d7a73b7f4ec8577d900",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

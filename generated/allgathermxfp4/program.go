@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "ef67ad3f8378ea48c7c9de4d72b6d6f819fa140235a027dc1a3cf31bc62a781b",
+	Hash:    "d14689fba4f45a0ac3d074c9289df34ef15795c3529e7bd121cf2be1f8891813",
 	Proof:   "proven for D = 1..8, stamp c644d888aa49aff1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "15ccda55c9382fc231a2f69601fe0742fe67b604e29c46c4426e6a78dd07167e",
+	Source:  "52b02d758ff5d7fe0b73f0310535dd3fde25196d18fa2d97d7dc6c3cd7d20a1c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

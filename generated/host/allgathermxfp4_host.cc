@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b701589ef83d4e6fbc97897a6c936392a2c9acb74d9db357ccb21970052b2e3f
+// aa123308c498254bf4e9149bf8af53a9d6129a40ad5e12f8bb88e1e72b7c82ef
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -95,9 +95,9 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "1b2467eb765ead45e961651afce79384b494e1f400cccc61acf8d9f398f6ce3b",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "854fa67591d140d35bc065e1ec779df28e2872ebccc486f56323714227b4281d",
+	sim.Compiled("allgathermxfp4", "eb885a4e16d9c5bb5c570bae9c28be3110b73dae2d313d7a73b7f4ec8577d900",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "15ccda55c9382fc231a2f69601fe0742fe67b604e29c46c4426e6a78dd07167e",
+	sim.Compiled("allgathermxfp8", "52b02d758ff5d7fe0b73f0310535dd3fde25196d18fa2d97d7dc6c3cd7d20a1c",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
 	sim.Compiled("allgathernorm", "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
 		unsafe.Pointer(C.allgathernorm_kernels))
@@ -163,9 +163,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "f91fc2fbb5fa18aadf71aeb77c35a478639924f32765fe2989dc1963289560eb",
+	sim.Compiled("linearallreducefewrows", "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "7af125206b8f5283443d0413d55fa77ad21f574f5882828f8d87a36f675654ab",
+	sim.Compiled("linearallreducefewrowsahead", "96a95f8b830410a9e984f452f301c7eca9db3928918bdc50a93467311fe81b4e",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -185,7 +185,7 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "55ead859ab63b003864aec3a73723bf48bb7dad8c3db0287214f5f47a5ce1c33",
+	sim.Compiled("linearallreduceweightsfp8", "43a957fa782045ce257e0610e2e08b80bfead68a24ffc0b679a89d73be94b188",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "f91fc2fbb5fa18aadf71aeb77c35a478639924f32765fe2989dc1963289560eb",
+	Source:  "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "fc0e291cb29305732d5fb5af3571f178154ebff27a1d3467b944c6d393260622",
+	Hash:     "a69eef8d8ce17b1ed366b4adbf6926f8154cf931c74002d1cd91184be5cb712c",
 	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

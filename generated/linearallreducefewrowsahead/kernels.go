@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "7af125206b8f5283443d0413d55fa77ad21f574f5882828f8d87a36f675654ab",
+	Source:  "96a95f8b830410a9e984f452f301c7eca9db3928918bdc50a93467311fe81b4e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

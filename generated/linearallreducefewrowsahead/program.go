@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "003229969ab72b3e60f016cd24fe0f9483c41490304cb94a51f6206b19e03744",
+	Hash:     "061430d3ad48140487e89d3c38b2882a4d925b7842a0cee0ea4e63b5c051fc9f",
 	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "55ead859ab63b003864aec3a73723bf48bb7dad8c3db0287214f5f47a5ce1c33",
+	Source:  "43a957fa782045ce257e0610e2e08b80bfead68a24ffc0b679a89d73be94b188",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -32,7 +32,8 @@ func (p *Boxed) Box(k Kernel, typ driver.Type, blocks int, encode func(*driver.T
 	}
 	tiles := max(1, (parts+runs*boxParts-1)/(runs*boxParts))
 	p.Parts = uint64(parts / runs / tiles)
-	rows := driver.TensorMapDesc{At: p.A, Type: typ, Shards: 1, Rows: int(p.Rows), Columns: int(p.Depth), BoxRows: k.Rows}
+	rows := driver.TensorMapDesc{At: p.A, Type: typ, Shards: 1, Rows: int(p.Rows), Columns: int(p.Depth),
+		BoxRows: k.Rows}
 	weight := driver.TensorMapDesc{At: p.B, Type: typ, Shards: 1, Rows: int(p.Columns), Columns: int(p.Depth)}
 	encode(&p.OfRows, rows)
 	weight.BoxRows = 16 * max(1, int(p.Parts))

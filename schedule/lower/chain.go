@@ -222,7 +222,8 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		return nil
 	case gathers && x.Shift != 0:
 		return d.misplaced(o.In[0], "gather it by a schedule.Copy, and multiply that",
-			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0], written(d.tensor(o.In[0])))
+			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0],
+			written(d.tensor(o.In[0])))
 	}
 	c.adds(d, path, o, c.stage(o.In[0], gathers, own), done)
 	return nil

@@ -42,7 +42,8 @@ func (w *writer) awaited(s *stage, i int) bool {
 	})
 }
 
-// begin lets peers read the rows of a stage that operations have made on a stream, and the streams that bring rows begin.
+// begin lets peers read the rows of a stage that operations have made on a stream, and lets the streams that bring rows
+// begin.
 func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
 	nodes := hostir.MovesOf(s.here(), signal(made, a.ready)...)

@@ -1,5 +1,5 @@
-// Scales of 8 bits that are powers of two, ue8m0: what OCP and NVIDIA define, by operations that every GPU has. Blackwell
-// has instructions for them. They have no sign and no zero; the code of all ones is NaN.
+// Scales of 8 bits that are powers of two, ue8m0: what OCP and NVIDIA define, by operations that every GPU has.
+// Blackwell has instructions for them. They have no sign and no zero; the code of all ones is NaN.
 
 struct ue8m0 {
   typedef unsigned char bits;

@@ -95,7 +95,10 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			}
 		}
 	}
-	x, _ := ops.FactorsOf(o, reads) // each operation is well formed
+	x, ok := ops.FactorsOf(o, reads)
+	if !ok { // another operand lies in words
+		return nil, s.wrong(n, fmt.Sprintf("no product reads %d buffers", len(reads)))
+	}
 	if o.Scales > 0 {
 		var c *Counterexample
 		if x, c = s.scaled(n, o, x, to); c != nil {

@@ -61,7 +61,8 @@ var heads = []declared{
 		s.Copy("C", "Q"), s.Linear("H", "Q", "W2")), served},
 	{"H22", "by a weight that is gathered, with a function, and to a call", of(
 		"A[M/D K] W[N/D K] R[M/D N] Q[M/D N] C[M N/D] H[M/D N]",
-		s.Linear("Q", "A", "W", s.Add("R"), s.GELU()), s.Copy("C", "Q"), s.CallRows("H", "Own", "mn->mn", "Q")), served},
+		s.Linear("Q", "A", "W", s.Add("R"), s.GELU()), s.Copy("C", "Q"),
+		s.CallRows("H", "Own", "mn->mn", "Q")), served},
 	{"P34", "attention between two", form{P34Ulysses}, served},
 }
 

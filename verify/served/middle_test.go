@@ -135,7 +135,8 @@ var notMiddle = []declared{
 		"operations leave it otherwise: C = linear(Y, W) (place it [DIDx(D, shift 1), M/D, K])")},
 	{"a permutation by two", "words go to a neighbour", of("A[M/D N] Y[M/D+2 N] W[K N] C[M/D+2 K]",
 		s.Copy("Y", "A", s.Scale(.5)), s.Linear("C", "Y", "W")), at("Tensors[1].Axes[0].Outer[0].Shift",
-		"a shift by 2 of Y: the one that is lowered moves parts on by one rank, or back (let the shifts of both differ by 1)")},
+		"a shift by 2 of Y: the one that is lowered moves parts on by one rank, or back "+
+			"(let the shifts of both differ by 1)")},
 	{"a norm of columns", "each rank has a part of each row", of("A[M/D N] V[N/D] Y[M N/D] W[K N/D] C[M/D K]",
 		s.Copy("Y", "A", s.RMSNorm("V")), s.Linear("C", "Y", "W")), at("Ops[0].Then[0]",
 		"each rank has a part of each row of Y, and rmsnorm takes whole rows")},

@@ -72,9 +72,10 @@ var summedProducts = []declared{
 	{"SP40", "of 16 bits", of("A[M K/D] B[N K/D] C[M/D N]", s.LinearPartial("P", "A", "B"), s.Sum("C", "P")),
 		at("Ops[1]", "each rank has a summand of its own in P (make codes of P by one schedule.Copy with "+
 			"schedule.Quantise(), or make the sum by schedule.Linear)")},
-	{"SP41", "of whole operands", quantisedProduct("C[M/D N]").changed("A", func(t *s.Tensor) { t.Axes[1].Outer = nil }).
-		changed("B", func(t *s.Tensor) { t.Axes[1].Outer = nil }), at("Ops[0].Index",
-		"P is the ranks' summands, and what they sum over is not spread over the ranks (spread it over the ranks in A")},
+	{"SP41", "of whole operands", quantisedProduct("C[M/D N]").
+		changed("A", func(t *s.Tensor) { t.Axes[1].Outer = nil }).
+		changed("B", func(t *s.Tensor) { t.Axes[1].Outer = nil }), at("Ops[0].Index", "P is the ranks' summands, "+
+		"and what they sum over is not spread over the ranks (spread it over the ranks in A")},
 	{"SP42", "with a bias", quantisedProduct("C[M/D N] Bias[N]").op(0, withBias),
 		at("Ops[0].Then", "P is the ranks' summands, which have no functions (apply it to the sum)")},
 	{"SP43", "for the caller", quantisedProduct("P[D/D M N] C[M/D N]"),

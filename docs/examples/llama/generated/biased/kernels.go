@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "def5391b756306ce26cbc0ca4e99254242181da002b50872a954b1d62ec5e7d0",
+	Source:  "c093e088ee6fbf1467218fff3f6649b341b80f01e04c4258a64b67b85b715848",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

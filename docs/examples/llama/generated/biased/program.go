@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "a2940cff434b003dc6f40f7a02a84db79f2717457a13b785c45c5dbf80d31da3",
+	Hash:    "ad6d3160a3c1add4f90d0d3bbfd627537d4884b201df82239afc1f7c6201977b",
 	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "a91b97d11d31b8e9f3cfe927f27179be69d513ecfcc029f49e78ea4cd1d8e44d",
+	Source:  "b942531dd2211f4d6975948819f46d923f55a75443466dfade06756c5d359c48",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "f53304d9b7c4a49e66ad09e88c3bbc0ddff8fac4cc629e8bafd02b9339173f58",
+	Hash:    "b2bee0029dd05337ef61dd49b45cc151faf07fd4e32eece5a605bc917d9328c8",
 	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

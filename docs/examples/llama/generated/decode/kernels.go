@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "650348994bb74cabccb476969adc6c46e16cb3c53f9d705838356c92a01abd67",
+	Source:  "e9b7bb4f2b25d24624c27ce714140f72b2a0a57232793f45da5aa15b9b0ac0e8",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

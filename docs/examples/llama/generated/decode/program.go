@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "76a67d34ff66fe4d5d3b754112d2708d4351cf08d7eb5d669644eb7833ec7d19",
+	Hash:    "d4601fbd62521bfa4752af416c58e53485370d1b583335820d14a93a87c937d9",
 	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "27b404f7bb61433370b3a9e869d3f6f76b7344550891d4f2469581a1718ef9f7",
+	Source:  "ed43b07cb81e6a1e81776b85694ccae9462f46378dc72ad5c42642ee8b4c586f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "69870b4cf2687c4b03cf4fa77c78816d35194907aca3b8332d54e03c35240c18",
+	Source:  "a9d00e8b19605886929372901f2201220e027073865b167b7bb622327d96f192",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "60727c1714da03970a03cee377e5c1fd3fc1d0f416036855b79cc091a8c2e79c",
+	Hash:    "c212d3c92c2faa672991297d56bbf36a06a9cc2ee55ff74b65e48f8dea24218f",
 	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "58b9367fd25959a6115ab4a2c0c2d4fecd547dab077d57f20788d614ea322d4b",
+	Source:  "1dfc2740d1ce2b9f4c9714f26bcd769aeadbc11a2b0a312803bdc8decd9e4155",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

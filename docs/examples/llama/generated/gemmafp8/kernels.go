@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "3fb452f6dcc3a87c21053be7d64f88da3704fa2b1de853361aa9e97d785bf73a",
+	Source:  "3935d0a7bf644d95fd68bd422d58e4b6e81400a8afb3ab5f7eb9920463fd8dfe",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

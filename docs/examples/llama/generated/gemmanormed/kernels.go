@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "31d37ae5f2fc3bae81fb4ea5d9e696ebde3723e80315af015324df863370a8f9",
+	Source:  "9a05df7cfe7837b647e08377a6cdf38348d66addd7d3db31456080d8de7ed362",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

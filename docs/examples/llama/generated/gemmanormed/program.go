@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "bac991ea14b6609e21d685f6fe291c3f88a6f7bdb25276633407eca0cf17e2a1",
+	Hash:    "775deb4755ab1e0d3f1641b59b1ddb32a0f8eead866ab18f9a596f599ae33180",
 	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

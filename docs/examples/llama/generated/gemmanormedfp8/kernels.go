@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "0071fb041bae2f84b2c8f8cd8e2f386020b4a37c35b2e977edc406dc0493206a",
+	Source:  "b92b6d7b367091c7f3eb13c726d0c87667237bdfb961d2837db15d5c21809599",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

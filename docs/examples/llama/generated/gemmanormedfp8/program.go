@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "32f1351b7c14d74ee0553669f721b8d3656f85f9673ea498bca930890c1b125e",
+	Hash:    "aea29c7a83e02e57ac1dbff001137f964be3a3327daa4a73af94ea541feb5cb8",
 	Proof:   "proven for D = 1..8, stamp 3464d33558bdd909",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

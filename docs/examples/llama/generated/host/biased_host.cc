@@ -2,7 +2,7 @@
 
 // The kernels of biased.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 79836134a329091b34570a937d4a8452a3c933f7ac7ff604e16a24b4be383ca5
+// f9454fdb0177b0a39cee72598daadf491e651578ac3f9198ef9f03086f2e7f52
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "def5391b756306ce26cbc0ca4e99254242181da002b50872a954b1d62ec5e7d0",
+	sim.Compiled("biased", "c093e088ee6fbf1467218fff3f6649b341b80f01e04c4258a64b67b85b715848",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "a3721318eb4d56ea62fa2a4f80a74a3de61beb37ee7ad8e8f7a59f321e24c904",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "a91b97d11d31b8e9f3cfe927f27179be69d513ecfcc029f49e78ea4cd1d8e44d",
+	sim.Compiled("biasedfp8", "b942531dd2211f4d6975948819f46d923f55a75443466dfade06756c5d359c48",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "650348994bb74cabccb476969adc6c46e16cb3c53f9d705838356c92a01abd67",
+	sim.Compiled("decode", "e9b7bb4f2b25d24624c27ce714140f72b2a0a57232793f45da5aa15b9b0ac0e8",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "77392182db34dd2c8d1c5ca8f4e6ac1bec8cdb3ead002542dbdc408f6941ae02",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "27b404f7bb61433370b3a9e869d3f6f76b7344550891d4f2469581a1718ef9f7",
+	sim.Compiled("decodefp8", "ed43b07cb81e6a1e81776b85694ccae9462f46378dc72ad5c42642ee8b4c586f",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "69870b4cf2687c4b03cf4fa77c78816d35194907aca3b8332d54e03c35240c18",
+	sim.Compiled("decodenccl", "a9d00e8b19605886929372901f2201220e027073865b167b7bb622327d96f192",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "58b9367fd25959a6115ab4a2c0c2d4fecd547dab077d57f20788d614ea322d4b",
+	sim.Compiled("gemma", "1dfc2740d1ce2b9f4c9714f26bcd769aeadbc11a2b0a312803bdc8decd9e4155",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "3fb452f6dcc3a87c21053be7d64f88da3704fa2b1de853361aa9e97d785bf73a",
+	sim.Compiled("gemmafp8", "3935d0a7bf644d95fd68bd422d58e4b6e81400a8afb3ab5f7eb9920463fd8dfe",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "31d37ae5f2fc3bae81fb4ea5d9e696ebde3723e80315af015324df863370a8f9",
+	sim.Compiled("gemmanormed", "9a05df7cfe7837b647e08377a6cdf38348d66addd7d3db31456080d8de7ed362",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "0071fb041bae2f84b2c8f8cd8e2f386020b4a37c35b2e977edc406dc0493206a",
+	sim.Compiled("gemmanormedfp8", "b92b6d7b367091c7f3eb13c726d0c87667237bdfb961d2837db15d5c21809599",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "68346f5892694f1868de16914e09a888e8d35e7b8e6c8a1183fe5b1d657b13a8",
+	sim.Compiled("normed", "83c3eff20302987cab4152af14922c6c58c52cd8e521535f3562a94910658873",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "34cf6b5146c0a67892d8bf4775df99df5d8be4d6bbe5aeb43f61afec5440eb7c",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "c307987cd7771c73b96ab44c45f823b2499ea904d12568878586c6702e8de13e",
+	sim.Compiled("normedfp8", "26f1e9e10c6571d25f79b5d749a31e258ca9aa5f9fe49f3732b9e26d346fade1",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
 		unsafe.Pointer(C.normedscaled_kernels))

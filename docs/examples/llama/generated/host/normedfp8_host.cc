@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5fc7709342e39913a2ce5771674cfd3163880e94aabc8fe64b73d05a602b50ad
+// b3b814689b0ab8475b391e30971dcb25a6ab896a06e1632e0f29596e27bd5169
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

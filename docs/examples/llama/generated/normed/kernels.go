@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "68346f5892694f1868de16914e09a888e8d35e7b8e6c8a1183fe5b1d657b13a8",
+	Source:  "83c3eff20302987cab4152af14922c6c58c52cd8e521535f3562a94910658873",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

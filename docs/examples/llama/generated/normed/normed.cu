@@ -303,8 +303,8 @@ __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ s
 //
 // Each of a block's warps has a slice of the depth: of the pieces of 128 bytes of B, warp w has those with the numbers
 // w, w + 8, w + 16 and so on, half a piece in a step. A sum is made in an order that the depth alone decides, whatever
-// the number of rows, and of columns of a tile: each slice from its front to its end, then four slices one after another
-// and the other four, and at the end these two. So a row has the same bits beside others as alone.
+// the number of rows, and of columns of a tile: each slice from its front to its end, then four slices one after
+// another and the other four, and at the end these two. So a row has the same bits beside others as alone.
 //
 // Launch: any grid of one dimension; blocks of 256 threads. A row of B is whole units of 16 bytes, and of A too, and
 // columns are multiples of 16; a launch with no columns or no rows does nothing. The kernels differ by the most rows of

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "03f2e6ff240a424e89824404b377d66f2edc35b2721858f8dfbaa78ee217ba83",
+	Hash:    "f56e85f34c9861b91ab46619f4ae8b3ff43f1bfbdab3d50cd3ef23beba646b26",
 	Proof:   "proven for D = 1..8, stamp 2cb7a80d4d6306a5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

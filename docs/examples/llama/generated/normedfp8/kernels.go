@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "c307987cd7771c73b96ab44c45f823b2499ea904d12568878586c6702e8de13e",
+	Source:  "26f1e9e10c6571d25f79b5d749a31e258ca9aa5f9fe49f3732b9e26d346fade1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }
