@@ -53,7 +53,8 @@ test: ## make check, make renamed and all tests
 
 # Tests run make themselves, which has no part in this one's jobs.
 tests: tools vetted
-	env -u MAKEFLAGS -u MAKELEVEL $(GO) test -p 3 -timeout 10m $(LONGEST) $$($(GO) list ./... | grep -v -e /generated/ -e /internal/imports)
+	env -u MAKEFLAGS -u MAKELEVEL $(GO) test -p 3 -timeout 10m $(LONGEST) \
+	  $$($(GO) list ./... | grep -v -e /generated/ -e /internal/imports)
 
 check: checks ## regenerated code is the same, stamps and PTX are right, gofmt, vet, imports
 	@echo "what seven packages enqueue is what was proven (make test: all)"
