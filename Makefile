@@ -45,7 +45,7 @@ verify: ## generated code is current, and four ranks compute every schedule in e
 # Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
 # Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
 # for more than they work. The longest tests start first. That of generated/programs runs what each generated package's
-# own test does, linked once instead of for each, and make checks tests imports.
+# own test does, linked once instead of for each. The tests of imports are among the checks.
 LONGEST := ./generated/programs ./cmd/ovgen ./verify/served ./templates ./docs/examples/llama
 test: ## make check, make renamed and all tests
 	$(GO) build -o /dev/null ./cmd/ovgen

@@ -48,14 +48,16 @@ func (b *Builder) Rows(n int) { b.plan.rows = n }
 // Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others
 // where the ranks don't divide the rows. Bind then takes no counts.
 func (b *Builder) Balanced(rows int) {
-	for r, d := 0, b.Size(); r < d; r++ {
+	d := b.Size()
+	for r := range d {
 		b.plan.balanced = append(b.plan.balanced, (rows+d-1-r)/d)
 	}
 }
 
 // Parts declares a matrix product for each of the balanced parts, with its rows in place of d's.
 func (b *Builder) Parts(d driver.MatmulDesc) (list []*Product) {
-	for _, d.M = range b.plan.balanced {
+	for _, rows := range b.plan.balanced {
+		d.M = rows
 		list = append(list, b.Matmul(d))
 	}
 	return list
@@ -132,14 +134,14 @@ func (p *Plan) count(to *target, counts []int) error {
 		to.chunks = p.chunks
 		return nil
 	}
-	left := p.rows
+	rows := 0
 	for i, n := range counts {
-		if left -= n; n < 0 {
+		if rows += n; n < 0 {
 			return fmt.Errorf("count %d is %d", i, n)
 		}
 	}
-	if p.rows > 0 && left != 0 {
-		return fmt.Errorf("the counts are of %d rows, and products take %d", p.rows-left, p.rows)
+	if p.rows > 0 && rows != p.rows {
+		return fmt.Errorf("the counts are of %d rows, and products take %d", rows, p.rows)
 	}
 	chunks, err := p.chunking(counts)
 	if err == nil {

@@ -176,10 +176,6 @@ func (d *draft) come(out string) (hostir.View, error) {
 	case columns && kind(o.Name()) != copied, !b.Room.IsZero(), within && !b.Counts.IsZero():
 		return hostir.View{}, refused(fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from),
 			d.behind(o, d.last.from), "no pass makes %s of parts of %s as they come", o.Then[d.last.from].Name(), out)
-	case columns && d.original.Made(o.In[0]):
-		return hostir.View{}, refused(fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from),
-			d.behind(o, d.last.from), "no proof follows parts of columns of %s, which an operation makes, into %s",
-			o.In[0], o.Then[d.last.from].Name())
 	case !columns && !within:
 		return d.all(out), nil
 	}

@@ -101,6 +101,11 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	return hostir.MovesOf(s.here(), nodes...)
 }
 
+// brings are the streams that bring what a stage takes.
+func (w *writer) brings(s *stage) []hostir.StreamRef {
+	return append([]hostir.StreamRef{w.comes[s].on}, refs(w.comes[s].beside)...)
+}
+
 // come lets the caller's stream wait for what a stage takes that other streams bring, with all that these have brought
 // before. What none takes is waited for at the end.
 func (w *writer) come(s *stage) []hostir.Node {
@@ -118,7 +123,7 @@ func (w *writer) come(s *stage) []hostir.Node {
 			continue
 		}
 		of = cmp.Or(of, x)
-		for _, stream := range append([]hostir.StreamRef{w.comes[x].on}, refs(w.comes[x].beside)...) {
+		for _, stream := range w.brings(x) {
 			if !slices.Contains(on, stream) {
 				on = append(on, stream)
 			}
@@ -127,7 +132,9 @@ func (w *writer) come(s *stage) []hostir.Node {
 	if of == nil {
 		return nil
 	}
-	w.coming = slices.DeleteFunc(w.coming, func(x *stage) bool { return slices.Contains(on, w.comes[x].on) })
+	w.coming = slices.DeleteFunc(w.coming, func(x *stage) bool {
+		return !slices.ContainsFunc(w.brings(x), func(s hostir.StreamRef) bool { return !slices.Contains(on, s) })
+	})
 	return hostir.MovesOf(of.here(), hostir.After(mainRef, on...))
 }
 

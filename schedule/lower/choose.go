@@ -202,7 +202,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of), l.orders(d, of.stage))
 		}
 	}
-	if err := (&lowering{way: way}).sums(d, of); err != nil {
+	if err := d.sumsCodes(of, way); err != nil {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
@@ -210,6 +210,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		functions := kind(o.Name()) == copied && len(o.Then) > 0 && o.In[0] == of.operand
 		if functions || copies(o) && len(d.schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
+			break
 		}
 	}
 	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
@@ -242,13 +243,21 @@ func (l *lowering) shares(d *draft) error {
 		"or a bare all-reduce by schedule.TwoShot"+d.orOneHost(), "%s does not work in place", schedule.WayName(l.way))
 }
 
-// sums refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
+// sums refuses a sum of codes where the lowering has no kernel of them.
 func (l *lowering) sums(d *draft, of leg) error {
-	if l.codes || of.move != of.stage.sums || !d.coded(of.stage) {
+	if l.codes {
+		return nil
+	}
+	return d.sumsCodes(of, l.way)
+}
+
+// sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
+func (d *draft) sumsCodes(of leg, way schedule.Way) error {
+	if of.move != of.stage.sums || !d.coded(of.stage) {
 		return nil
 	}
 	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
-		"no kernel of %s reads the scales of %s", schedule.WayName(l.way), of.stage.given)
+		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.given)
 }
 
 // orders refuses a gather of rows that were moved on by a way that brings each rank's to the place of its number.

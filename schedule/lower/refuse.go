@@ -89,7 +89,7 @@ func (d *draft) movedOn(o schedule.Op, e edges.Edge) error {
 	return nil
 }
 
-// behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
+// behindColumns refuses an operation on columns that were gathered of equal parts: a schedule ends with them.
 func (d *draft) behindColumns(path, columns, out string) error {
 	return refused(path, fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out),
 		"no pass goes on with all columns of %s", columns)

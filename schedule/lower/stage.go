@@ -81,7 +81,7 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
 	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !alike(given, equal) &&
-		!d.counts(given):
+		!byCounts(given):
 		return d.misplaced(given.Name, "place it "+equal.String(),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && gathers && c.came(d.schedule, o.In[0]):

@@ -30,8 +30,8 @@ func (d *draft) ofCounted(name string) bool {
 	return made && kind(o.Name()) == copied && d.ofCounted(o.In[0])
 }
 
-// counts says that copies and functions alone are made of a tensor whose rows are in parts as large as Bind is told.
-func (d *draft) counts(t schedule.Tensor) bool {
+// byCounts says that the rows of a tensor are in parts as large as Bind is told.
+func byCounts(t schedule.Tensor) bool {
 	return edges.Of(t) == edges.State{Axis: 1, Cut: edges.Cut{Size: edges.Counted}}
 }
 

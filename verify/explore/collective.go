@@ -122,6 +122,9 @@ func (m *machine) between(end, begin *step) (gets, needs bool) {
 func (x *search) together(s *state, st *step) {
 	if !st.ends {
 		brought, text := x.elements(s, st.reads), x.contents.text(s.holds[st.reads[0]])
+		if c, cut := x.Columns[st.op.Source().At.Buffer]; cut {
+			brought = c.rowByRow(brought)
+		}
 		for _, a := range st.writes {
 			s.holds[a] = 0
 		}
@@ -136,7 +139,11 @@ func (x *search) together(s *state, st *step) {
 	for _, a := range st.writes {
 		s.holds[a] = 0
 	}
-	x.put(s, st.results[0], x.gotten(st, brought), text)
+	made := x.gotten(st, brought)
+	if c, cut := x.Columns[st.op.Result().At.Buffer]; cut && made != nil {
+		made = c.partByPart(made)
+	}
+	x.put(s, st.results[0], made, text)
 }
 
 // gotten is a rank's result, from the data of all; nothing where their sizes do not fit.

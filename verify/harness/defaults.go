@@ -40,7 +40,8 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
 	if p.Schedule.FewRows > 0 { // by kernels that take so many or more, also of one rank
-		list = append(list, Shape{M: ranks, K: 256 * ranks, N: 128}, Shape{M: 5 * ranks, K: 768 * ranks, N: 64})
+		list = append(list, Shape{M: ranks, K: 256 * ranks, N: 128}, Shape{M: 5 * ranks, K: 768 * ranks, N: 64},
+			Shape{M: 11 * min(ranks, 5), K: 256 * ranks, N: 128}, Shape{M: 40, K: 768 * ranks, N: 64})
 	}
 	if onGPU && p.tiled() {
 		list = append(list, tiled(ranks)...)

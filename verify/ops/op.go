@@ -195,7 +195,7 @@ func (w Word) String() string { return string(w.append(nil)) }
 // String is "read A@2+0 64B".
 func (u Use) String() string { return string(u.append(nil)) }
 
-// String prints all fields but the node and its step in one line: equal texts are equal operations.
+// String prints all fields but Node and Step in one line: equal texts are equal operations.
 func (o Op) String() string { return string(o.append(nil)) }
 
 // The prover prints every operation of every list, so text is appended to one slice of bytes.

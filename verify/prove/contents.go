@@ -112,9 +112,6 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns {
-			a = s.together(a)
-		}
 		if u.Write {
 			writes = append(writes, a)
 		} else {
@@ -185,7 +182,8 @@ func (a *chunks) exprs() []expr {
 	return list
 }
 
-// at is the chunks of a use in a run; nil where it is not whole chunks.
+// at is the chunks of a use in a run, all columns of a buffer in parts of them as one chunk; nil where it is not whole
+// chunks.
 func (s *symbols) at(u ops.Use, run int32) *chunks {
 	i := s.model.index(u.At.Buffer)
 	b := &s.model.Buffers[i]
@@ -201,6 +199,9 @@ func (s *symbols) at(u ops.Use, run int32) *chunks {
 			a.index = append(a.index, c)
 			a.sizes = append(a.sizes, hi-lo)
 		}
+	}
+	if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && len(a.list) > 0 {
+		return s.together(a)
 	}
 	return a
 }

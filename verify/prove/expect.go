@@ -120,7 +120,7 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	if !made {
 		return stale, fmt.Errorf("no operation makes %s", name)
 	}
-	if all := (interval{0, x.columns(name, x.ranks-1).hi}); part[1] != all && x.toColumns(name) {
+	if all := (interval{0, x.columns(name, x.ranks-1).hi}); part[1] != all && x.toColumns(name, all) {
 		n := part[1].len()
 		if n == 0 || all.hi%n != 0 || part[1].lo%n != 0 {
 			return stale, fmt.Errorf("columns %v of %s are none of its equal parts", part[1], name)
@@ -191,14 +191,15 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 }
 
 // toColumns reports whether a copy takes the rows of a result to the ranks that have its columns: a rank makes all
-// columns of its rows.
-func (x *expectation) toColumns(tensor string) bool {
+// columns of its rows, as the placements of both say.
+func (x *expectation) toColumns(tensor string, all interval) bool {
 	maker, _ := x.Schedule.Maker(tensor)
 	copies := func(o schedule.Op) bool { return o.Name() == "copy" && len(o.Then) == 0 }
 	return !copies(maker) && slices.ContainsFunc(x.Schedule.Ops, func(o schedule.Op) bool {
 		t, declared := x.tensors[o.Out]
 		axis, _, spread := t.Sharded()
-		return declared && spread && axis == 1 && len(t.Axes) == 2 && copies(o) && o.In[0] == tensor
+		return declared && spread && axis == 1 && len(t.Axes) == 2 && o.In[0] == tensor &&
+			(copies(o) || o.Name() == "copy" && x.columns(tensor, 0) == all)
 	})
 }
 

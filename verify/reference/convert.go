@@ -56,30 +56,32 @@ func Decode(t driver.Type, b []byte) ([]float32, error) {
 }
 
 // format is a type's row by the bits, for tensors of millions of elements: it converts normal
-// numbers, and leaves zeros other than 0, subnormals, infinities and NaN to encode and decode.
+// numbers, and leaves zeros other than 0, subnormals, infinities, NaN and powers of two without digits to encode and
+// decode.
 type format struct {
 	of          driver.Type
 	width, drop uint32 // bits of an element; how many digits fewer it has than a float
 	rebias      uint32 // from an element's exponent to a float's, as a float has it
 	all         uint32 // the exponent of infinities
 	digits      uint32
-	powers      bool // which encode and decode convert
 }
 
 func formatOf(t driver.Type) format {
 	digits := uint32(t.Digits())
 	return format{of: t, width: uint32(t.Bits()), drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
-		all: 1<<t.Exponent() - 1, digits: digits, powers: digits == 0}
+		all: 1<<t.Exponent() - 1, digits: digits}
 }
 
 // narrow rounds to nearest, ties to even; a carry raises the exponent.
 func (f format) narrow(x float32) (uint32, bool) {
 	bits := math.Float32bits(x)
-	if (bits == 0 || f.drop == 0) && !f.powers {
-		return bits, true
-	}
 	size := bits &^ (1 << 31)
-	if size < f.rebias+1<<23 || f.powers {
+	switch {
+	case f.digits == 0:
+		return 0, false
+	case bits == 0 || f.drop == 0:
+		return bits, true
+	case size < f.rebias+1<<23:
 		return 0, false
 	}
 	size -= f.rebias
@@ -91,10 +93,11 @@ func (f format) narrow(x float32) (uint32, bool) {
 func (f format) round(x float32) float32 {
 	bits := math.Float32bits(x)
 	size := bits &^ (1 << 31)
-	if (size == 0 || f.drop == 0) && !f.powers {
+	switch {
+	case f.digits == 0: // below
+	case size == 0 || f.drop == 0:
 		return x
-	}
-	if size >= f.rebias+1<<23 && !f.powers {
+	case size >= f.rebias+1<<23:
 		size = (size + 1<<(f.drop-1) - 1 + size>>f.drop&1) >> f.drop << f.drop
 		if size < f.rebias+f.all<<23 {
 			return math.Float32frombits(bits&(1<<31) | size)
@@ -104,7 +107,7 @@ func (f format) round(x float32) float32 {
 }
 
 func (f format) widen(bits uint32) (float32, bool) {
-	if f.powers {
+	if f.digits == 0 {
 		return 0, false
 	}
 	if bits == 0 || f.drop == 0 {

@@ -56,6 +56,8 @@ var heads = []declared{
 		s.Linear("H", "Q", "W")), served},
 	{"H20", "and all rows to the caller", of("Q[M/D N] C[M N/D] All[M N] W[F N/D] H[M/D F]", s.Copy("C", "Q"),
 		s.Copy("All", "Q"), s.Linear("H", "C", "W")), served},
+	{"H20 by NCCL", "its copies are collectives", of("Q[M/D N] C[M N/D] All[M N] W[F N/D] H[M/D F]", s.Copy("C", "Q"),
+		s.Copy("All", "Q"), s.Linear("H", "C", "W")).by("Q", s.NCCL{}), served},
 	{"H21", "of a function of whole rows, and to another product", of(
 		"A[M/D K] W[N K] Norm[N] W2[F N] C[M N/D] H[M/D F]", s.Linear("Q", "A", "W", s.RMSNorm("Norm")),
 		s.Copy("C", "Q"), s.Linear("H", "Q", "W2")), served},
@@ -96,6 +98,23 @@ func TestOtherColumns(t *testing.T) {
 	}
 }
 
+// Prover and explorer know how columns lie: a gather of parts of columns, one behind the other, is not all columns of
+// each row.
+func TestGatheredColumns(t *testing.T) {
+	p, err := lower.Lower("Columns", of("A[M N/D] C[M N]", s.Copy("C", "A")).Schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Buffers[0].Shared, p.Semaphores, p.Streams, p.Setup = false, nil, p.Streams[:1], nil
+	p.Body = []hostir.Node{hostir.Together(hostir.Stream("main"), hostir.AllGather, hostir.Whole("C"), hostir.Whole("A"))}
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil {
+		t.Error("proven with columns behind one another")
+	}
+	if _, err := explore.Small(p, []int{2}, false); err == nil {
+		t.Error("explored with columns behind one another")
+	}
+}
+
 // TestUnderWayTogether: each all-to-all of Ulysses begins when its product is made, and the caller's stream waits for
 // none ahead of what reads it.
 func TestUnderWayTogether(t *testing.T) {
@@ -129,10 +148,12 @@ func TestUnderWayTogether(t *testing.T) {
 
 // Work that takes all columns of rows needs each part of them: what peers have is not there without their copies.
 func TestMissingColumns(t *testing.T) {
+	tried := 0
 	for _, d := range heads {
 		if !slices.Contains([]string{"H08", "H10", "H11", "H14"}, d.id) {
 			continue
 		}
+		tried++
 		p, err := lower.Lower("Heads", d.Schedule)
 		if err != nil {
 			t.Fatal(err)
@@ -147,5 +168,8 @@ func TestMissingColumns(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "is read, but nothing in this run has written it") {
 			t.Errorf("%s: got %v", d.id, err)
 		}
+	}
+	if tried != 4 {
+		t.Errorf("%d of four programs were tried", tried)
 	}
 }

@@ -73,7 +73,6 @@ const (
 	isServed  outcome = "served"
 	isUnsaid  outcome = "without words, the nearest served"
 	isRefused outcome = "refused"
-	isOwed    outcome = "refused, and still to be served"
 )
 
 // served: lowered and proven.
@@ -85,9 +84,6 @@ func unsaid(option string) verdict { return verdict{outcome: isUnsaid, lacks: op
 
 // at: refused, rightly, at the field, in these words.
 func at(path, why string) verdict { return verdict{outcome: isRefused, path: path, why: why} }
-
-// owed: refused at the field, in these words, and a layer that people have.
-func owed(path, why string) verdict { return verdict{outcome: isOwed, path: path, why: why} }
 
 // all are the schedules by kind.
 var all = slices.Concat(columns, rows, pipelines, layers, alone, bare, odd, eights)
@@ -103,7 +99,7 @@ func TestDeclared(t *testing.T) {
 		count[d.outcome]++
 	}
 	var text []string
-	for _, o := range []outcome{isServed, isUnsaid, isRefused, isOwed} {
+	for _, o := range []outcome{isServed, isUnsaid, isRefused} {
 		text = append(text, fmt.Sprintf("%d %s", count[o], o))
 	}
 	t.Logf("%d schedules: %s", len(all), strings.Join(text, "; "))
