@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "1b2467eb765ead45e961651afce79384b494e1f400cccc61acf8d9f398f6ce3b",
+	Source:  "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

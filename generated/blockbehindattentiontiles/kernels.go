@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "0350dcf5e6d4d31ae291499c8baf08285db48713a1cb69b0cee8bf7fc0753830",
+	Source:  "355967a2c4935737a1a5ab2fdc8a18d7ccaaa49af022a3b8529f165361ad3c31",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "3aa87eb7a8e914f71fcf6b8893d13e6721e7297a18326b1f9f364a08f37ecea7",
+	Hash:    "9a36a4be70d7a1c19a855a36d6fb6a4b4c91a77b17e857663808fa96b23fea74",
 	Proof:   "proven for D = 1..8, stamp 05439f5dc9f1a8f8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b0590eff7a60fdd92d375a817c485d7d41e2c909fa6decd451e41e72e939ee40
+// 72f6f1f35250ed668ad116cdb4dce7136c06f570523f75e650a827ae2d41f3a7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -93,7 +93,7 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearquantised", "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlineartiles", "1b2467eb765ead45e961651afce79384b494e1f400cccc61acf8d9f398f6ce3b",
+	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
 	sim.Compiled("allgathermxfp4", "eb885a4e16d9c5bb5c570bae9c28be3110b73dae2d313d7a73b7f4ec8577d900",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
@@ -145,7 +145,7 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "0350dcf5e6d4d31ae291499c8baf08285db48713a1cb69b0cee8bf7fc0753830",
+	sim.Compiled("blockbehindattentiontiles", "355967a2c4935737a1a5ab2fdc8a18d7ccaaa49af022a3b8529f165361ad3c31",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
 	sim.Compiled("cappedlogits", "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
 		unsafe.Pointer(C.cappedlogits_kernels))
@@ -165,7 +165,7 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearallreducefewrows", "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "96a95f8b830410a9e984f452f301c7eca9db3928918bdc50a93467311fe81b4e",
+	sim.Compiled("linearallreducefewrowsahead", "bd1625fda977d08a922efe6ba751952b58f04c0d6d628773afe0dbe0cf67c57a",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -220,7 +220,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "c496202732e7157bba91910f2f5cc19f251f8d2f5a64255ad99ee295b6b224e8",
+	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
 	sim.Compiled("linearreducescattervquantised", "33a33029bb4abe50d87694da1f36425a0f418af6fc407da6d64614619e8510c2",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "96a95f8b830410a9e984f452f301c7eca9db3928918bdc50a93467311fe81b4e",
+	Source:  "bd1625fda977d08a922efe6ba751952b58f04c0d6d628773afe0dbe0cf67c57a",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -666,7 +666,7 @@ struct fewboxes_code {
       if (threadIdx.x == 128) {
         copy<true>(p, m, run);
       } else if (threadIdx.x == 160) {
-        last_has_ended();  // a fence of copies behind it took .2 to .5 us, and the end of a launch is one
+        last_has_ended();  // a fence of copies behind it took up to .7 us, and the end of a launch is one
         copy<false>(p, m, run);
       }
       __syncwarp();

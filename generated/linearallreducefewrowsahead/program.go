@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "061430d3ad48140487e89d3c38b2882a4d925b7842a0cee0ea4e63b5c051fc9f",
+	Hash:     "23f3ee4b09291bdb1466c4dd3540eacf446f0e99c5b14c7d6954c925002a7f46",
 	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

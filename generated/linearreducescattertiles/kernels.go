@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "c496202732e7157bba91910f2f5cc19f251f8d2f5a64255ad99ee295b6b224e8",
+	Source:  "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "092fb0520a47c46b48c7c657220166d4118b32368e68722883c0f2c41fa8a675",
+	Hash:    "0b09501ecf804369445b79c3953a4113d231b4961f7da1fdab868120efa54799",
 	Proof:   "proven for D = 1..8, stamp 2f3b0141a863834b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
