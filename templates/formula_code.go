@@ -26,7 +26,6 @@ type Code struct {
 	ScalesIn string   // the type of their memory
 	Columns  bool     // the parameters have the elements of a row
 	Wide     string   // the field with the columns of a group
-	Kept     int      // units of a leaf in registers
 	Turns    bool     // an element is made of one half a head away
 	Heads    bool     // groups are heads
 	Dst      string   // the field with the place of what it makes
@@ -88,7 +87,7 @@ type coder struct {
 
 // code writes the formula.
 func (w written) code() *Code {
-	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: typeOf(w.Result), Kept: 4,
+	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: typeOf(w.Result),
 		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0, Dst: "dst",
 		operands: len(w.operands)}}
 	if from := w.behind; from != nil {
@@ -102,7 +101,7 @@ func (w written) code() *Code {
 	}
 	c.fields()
 	if w.group > 0 {
-		c.code.Wide, c.code.Kept = c.code.Widths[w.group-1], 1
+		c.code.Wide = c.code.Widths[w.group-1]
 	}
 	c.measure()
 	c.passes()

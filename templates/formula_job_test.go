@@ -157,10 +157,11 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	j.threads = 4 * (1 + r.below(4))
 	if k.Kind == kernels.Groups {
 		wide := j.wide(k.Made.Group)
-		lanes := 1
-		for lanes < 512 && lanes*8 < wide {
-			lanes *= 2
+		parts := 1
+		for parts < 512 && parts*8 < wide {
+			parts *= 2
 		}
+		lanes := max(parts/int(k.Each()), 1)
 		j.threads = lanes * (1 + r.below(max(1, min(4, 128/lanes))))
 	}
 	return j

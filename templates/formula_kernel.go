@@ -70,13 +70,16 @@ func (k Kernel) Chain() (list []Kernel) {
 	return list
 }
 
-// Kept is how many units of a leaf are in registers: few where more would spill, since the kernel makes several
-// formulas, or one of several passes behind a sum.
+// Kept is how many units of a leaf are in registers: all of a lane's where heads go together; few where more would
+// spill, since the kernel makes several formulas, or one of several passes behind a sum.
 func (k Kernel) Kept() int {
-	if len(k.Code.Then) > 0 || k.Lands() && len(k.Code.Passes) > 1 {
-		return min(k.Code.Kept, 2)
+	switch {
+	case k.Code.Heads:
+		return int(k.Each())
+	case len(k.Code.Then) > 0 || k.Lands() && len(k.Code.Passes) > 1:
+		return 2
 	}
-	return k.Code.Kept
+	return 4
 }
 
 // Locals are the parameters that count columns.
@@ -140,6 +143,11 @@ func (k Kernel) AnyKept(list []Leaf) bool {
 // TakesColumn reports whether the function of an element takes its column.
 func (k Kernel) TakesColumn() bool {
 	return regexp.MustCompile(`\bj\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
+}
+
+// TakesPlace reports whether the function of an element takes its place among those of a unit, or its column.
+func (k Kernel) TakesPlace() bool {
+	return regexp.MustCompile(`\b[jk]\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
 }
 
 // mostColumns is how long a line is at most.

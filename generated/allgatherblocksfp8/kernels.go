@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "fcba4b93bcef16d932bad01e20ae717c5ea5f208808cb993817947be51761ab0",
+	Source:  "baedad5c12bdfb88f4e7e40040a3984d6f7732e782bf06ee4ebe8aef806b150e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

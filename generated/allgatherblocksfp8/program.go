@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "190b1e2afed4b7a1dfca44fc236e9d561aaa5800bdf9633be98e4543ef9cbc84",
+	Hash:    "231947ce78be89dd2ed924a360da65446fdd0ddc52a4656fbb5285f56bd6bf72",
 	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "9038aa3e2af15511dcdda6c36d2c3159b5eb2fbcd9d741485d139edd23194ab9",
+	Source:  "2e231237120a078d055b7f1eba5499450b7131e9396034b54880938f1e8680e4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

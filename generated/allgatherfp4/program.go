@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "8b1e6895d7165211038469e81044e8e796eb25cb79dbe9dd1dd4b3dbcefa6ae0",
+	Hash:    "bbc8573dca1d60a0ba73a79737b5e5da2f5d5e145b50a6e26e99efb599f9a845",
 	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "77d95487ea6795155fda39ad4a9652b0e83f11b60e015a4f08264f1af4c35921",
+	Source:  "a857829274e89e0d719914f9afae2ccdba290c3e6390f8e7153579cbc171d11b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

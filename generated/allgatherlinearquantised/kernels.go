@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
+	Source:  "8b10389dfac0ec8497171ebe31cbbb78f55daf668252465b308bc1b495de7a08",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "a55bdeb54ed9508acaf46b6627d6e6cc96037997b165a7d3aee399e155e42e31",
+	Hash:    "1b0bdf3bc56eadd62c02c62ea4e927860f1da82ad4ff00071d1e0706511d7327",
 	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

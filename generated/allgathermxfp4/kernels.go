@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "eb885a4e16d9c5bb5c570bae9c28be3110b73dae2d313d7a73b7f4ec8577d900",
+	Source:  "aec09724745ceef400e201572aa00f8efe3e06a0827eae8b3ed08eb747fa3fc3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

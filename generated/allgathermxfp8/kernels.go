@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "52b02d758ff5d7fe0b73f0310535dd3fde25196d18fa2d97d7dc6c3cd7d20a1c",
+	Source:  "d33a6af27b25c86f71b9fe22d6a1ec9ad5fea03c7d0066c06c8d15b6acbe606d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

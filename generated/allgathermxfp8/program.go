@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp8",
-	Hash:    "a813d14b8ab6ea7a63a9c10e1094a59d6775e98fdb5f49056cd2a34e18345691",
+	Hash:    "3a443f0060189fb6c054f36d43c4cb70b036060a7d16571c0ff4c0798ce52430",
 	Proof:   "proven for D = 1..8, stamp 9e0018e04423a010",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

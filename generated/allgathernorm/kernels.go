@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
+	Source:  "f95f84adbfe148bfac34e952e0fd9df3421a30c48503317e69a63784cc05a1fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

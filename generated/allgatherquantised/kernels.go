@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "1b96de804b54911859e58a0d6194ff098cde9a81fa67599f7485430462344623",
+	Source:  "67184b6cc69f907964631fa65dc7295f720c0bb93b1f848e58cba5f08520cb37",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

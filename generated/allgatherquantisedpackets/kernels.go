@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "3e8d79beac1f3eb07a57721d9eb5142b7dc9083b61af939ba868b14e6c40dd0a",
+	Source:  "e103e7fffc92c5da89175af5bff6a0168445ef840b40a925553ceec6e699b59b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "b88ebdf66e664c0f071b6f615fdc719647eb1c791765f919c8f4c00181266c63",
+	Hash:     "38ccdda9b1925748e2b4be393591e1af8c52dcfe705f2614c1fd675d2cdaafd0",
 	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

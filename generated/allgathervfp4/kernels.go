@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "f469c05c68ee117f0933fe7541cb8b7c5dd4b13471c9bdea4ca93cf41aa6d86f",
+	Source:  "bbf2b04e92d75720a3128dc74b003b97ea7a4e85af08d7a30d8167a2946879bc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "3cc992c098e1f43a3fe1c1173ddb72a48fd634d7ff15c4448677c014fbbf00a8",
+	Hash:    "a513398e4e8db154c5c58c2e51da99e4ab0bebe55cd3e77f5d0e67a04e9144b4",
 	Proof:   "proven for D = 1..8, stamp b417e307042155d7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

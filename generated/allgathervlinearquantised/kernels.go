@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "25af568e7bd124fdd33677cddd7e01c64440e9dd8643d6dedb46197159b724bd",
+	Source:  "3ecebb5f8c0d078fc097e8f6e50740ea2a3f5fcfd54fe5093dce6fd5233b5aff",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

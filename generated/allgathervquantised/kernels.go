@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "a9901809b82f2e07e071489b920162bce4772358c26e8b8a6e53ffa0d6c0e617",
+	Source:  "947253c4f1da4d11fa6283f668fd6c42d730eb0b06aa48ed2cd5aa02411cfdee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

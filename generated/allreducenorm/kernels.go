@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
+	Source:  "eadda69079d03902359963f945297d1e9073bbdeb9626d6f1f37ac9bc38532ca",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

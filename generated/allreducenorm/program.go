@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "082a54ffe92f99bc2e29055623e66511ee537ffb6f4580b20786ff7890c70bf8",
+	Hash:     "80a9aed884e1d609c9d20acc7d90009db25bd0ee94ab712496e1fa05a3a2947c",
 	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

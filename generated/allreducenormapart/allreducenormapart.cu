@@ -47,12 +47,13 @@ DEVICE float groups_made(float x, float s3, float a)
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
+  enum { kept = 4, each = 2 };  // units of a lane in registers, and its parts
+  SHARED(float, numbers, most_parts);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
+  const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
   for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
     const unsigned group = first + threadIdx.x / lanes;
@@ -73,27 +74,30 @@ DEVICE void groups_of(const struct groups &p)
         x_kept[u] = load_x(lane + u * lanes);
       }
     }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    float mean1_mine[each];
+    for (unsigned u = 0; u < each; u++) {
+      mean1_mine[u] = 0.0f;
+    }
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine = f_add(mean1_mine, groups_of_mean1(element(x, k)));
+          mean1_mine[u % each] = f_add(mean1_mine[u % each], groups_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
+        (float)columns);
     const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(groups_made(element(x, k), s3, element(a, k))));
-      }
-      store_at(p.dst, together, at, n, columns, y);
+      const auto y = [&](unsigned k) {
+        return groups_made(element(x, k), s3, element(a, k));
+      };
+      store_at(p.dst, together, at, n, columns, narrowed(E(), y));
     });
   }
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "d747b75129ce0d3891aabd1064bec98438b31b54fb44620d0facde04d9a9e6ab",
+	Source:  "df2959e40b53552c8fc7e088cf128406188c485ad31606ee03d8b690baa9e105",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "d3194552797df830fba2cb0a48bafc50347235817805642d9c1bcc314d7ea679",
+	Source:  "8c5638139c9f4c8706c0a2bafab0f288c726cb297863c516c8e93571e5896cb1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
+	Source:  "a3e1fb544646054fceb0005e6a88d9659d063a3dca0d2b71f4eb37dd6aa264da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

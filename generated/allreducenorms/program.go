@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
-	Hash:     "2b0959f43825492777900aa35c3d047585378f7f637c6a786c87bfe79d457fd1",
+	Hash:     "4efbc582ac516f50bcfc9eb41dcd13b8ca687d5930dd3d434116350b722fc11a",
 	Proof:    "proven for D = 1..8, stamp 40a7429f333719e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "a33170b73ec5c0a1ff2f3b381c4a7f7fb0c74c4c6497a1d6e82b79f147bd3428",
+	Source:  "9152dd580d48694ce3e0798a0d779d7985f6798c56a265e8c5e1ce8965292ee5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "63fa7d258383f568f400c5cc68d05d1eaa4eedb42d15f261afa7633c907ca9e8",
+	Source:  "1a847b2a4c90b6e71db07151da72f68888947e2f3c264576c4fd8b1a48177a1d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

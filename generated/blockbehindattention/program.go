@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "5c0fb793b5289dbaf26cf83f35d6716b5ef87232dd051f1e3fb7277c4f9b4efb",
+	Hash:     "1cdcac36c548ea955f48f8ed641bad18300e0b96199c280f0fa5660c952930bb",
 	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

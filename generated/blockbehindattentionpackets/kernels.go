@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
+	Source:  "a1609471f7f84a06231a8d4b8ea1510a35af10babd677a322540c22ac8c1e341",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "201cb29a67709a7f87cff4c5e41724ae768ff9aa486722474f988202f21a355b",
+	Hash:     "bf9fa3f8e83460998361b4b83bfb930ec9a937b132cab256f0f9158d9fa13c7a",
 	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "355967a2c4935737a1a5ab2fdc8a18d7ccaaa49af022a3b8529f165361ad3c31",
+	Source:  "ac08cef91bcfe95fb0098f2e5b0e01217b28ebe7856330bf398f736147009ea9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

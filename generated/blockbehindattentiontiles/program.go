@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "9a36a4be70d7a1c19a855a36d6fb6a4b4c91a77b17e857663808fa96b23fea74",
+	Hash:    "b630e083d7b23c95b7fdbf3a26447d11e033b19a757899989e586bcab347c7c2",
 	Proof:   "proven for D = 1..8, stamp 05439f5dc9f1a8f8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

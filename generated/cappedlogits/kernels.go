@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
+	Source:  "00cce4a6b9a609f5e48a031b55a9c70e00f412109270b11696a6c2b33bda7d29",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "dbcd2b4ccd7bf40dfe21aae371e6ed011055da3366adf2faef8c872ca17e6d76",
+	Hash:     "396f69c22da6816507c1692a132751c834e609aa80a99135b890e12ce25c6c99",
 	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -36,6 +36,17 @@ DEVICE void set_element(unit<E> &v, unsigned k, unsigned bits)
   *words[at / 4 % 4] |= bits << at % 4 * 8;
 }
 
+// narrowed is the unit whose element k is f(k).
+template <typename E, typename F>
+DEVICE unit<E> narrowed(E, F f)
+{
+  unit<E> v = {};
+  for (unsigned k = 0; k < unit_elements; k++) {
+    set_element(v, k, E::narrow(f(k)));
+  }
+  return v;
+}
+
 // shift_in takes a unit's elements one place down, and puts one behind them; shift_out takes the first one out. Loops
 // that are not unrolled use them, where eight elements lie apart: a register has no address.
 template <typename E>

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "71e027476e4dca535bbe2f470ce4376dbebf56748a397cf6f8148600f46cf5b0",
+	Source:  "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "60bf4f49494c9dc55de3719f4a7c98d34c6bf2270a465f469cb30ec17e8e2f1c",
+	Hash:     "fa588520f7ef81c5cbc9aaba644f1864e6f3bad6333a82a1e03d5936e31b7d73",
 	Proof:    "proven for D = 1..8, stamp 669c57f2e083d415",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfp8",
-	Source:  "c0a7caccd1d2d4b63aa20a543645e3913874a7eb1847f5b3809e2ec4b0948054",
+	Source:  "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

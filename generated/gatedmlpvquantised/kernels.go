@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "b011b3f7d377f02391c25c4d4b426be037c98cf065cbbccc2ce0b0e0d7f2d7c5",
+	Source:  "87287d8f770f2ddcce84f56dde1b2a4563e5d07ab3f9ef94cb24962dad7f8638",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

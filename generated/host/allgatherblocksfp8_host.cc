@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c668c915538ee37baa11e76b992e998e01b37bc903411f283606b36317d6e1c5
+// b7b551cc01410524dfba5a2aa492e5bb193cc5cd141f5a17e8f6a73bbddc5fd1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

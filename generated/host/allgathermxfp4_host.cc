@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// aa123308c498254bf4e9149bf8af53a9d6129a40ad5e12f8bb88e1e72b7c82ef
+// 26c5e555b8241c6247fd836dbaaad5c06018d71a0b2609a02fc8e3176e69d6dc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

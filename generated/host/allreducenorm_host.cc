@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 4bc5d56aff237193702c773b22553a96fd7bdf835d3ba8359438a5bc2a2223df
+// 988fc306bdc6e7489c2399c90e7bba9e96e9db1ba6feda94b5e72e38c8decf48
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

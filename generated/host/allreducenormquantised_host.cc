@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 611403cbc7edf1e9152c292251efd5d181cac534e89531aa6811203787c4cc71
+// 7dfc8e2919d86ce3e190b15ab06650678deded07778cb3eb8a12585bfa6c7657
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

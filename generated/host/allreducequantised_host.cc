@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f0f9faa9f47755ffb33e111894bbf4ea9432bff6403b35f310e772663c04d597
+// eeafc8a012cf06566706b59bfcb893d4ba3d6a5dd27cfc1004889c459d7a45b7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

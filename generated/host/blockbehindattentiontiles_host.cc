@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 72f6f1f35250ed668ad116cdb4dce7136c06f570523f75e650a827ae2d41f3a7
+// ed283a2f0cdcbb9c7cd31437e7b391ef8475a5c8269f2926529d4dae146b64f0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 146e075fd7dc5f7abd9ca952d57410f62d91872aa03a27e669c11351bd35af33
+// 11f73d07d3ca730bbee234bd378b0d6832a4ba3f27931152d9970ee20a0e83a2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 50262bc53312f38284234b3eb20d8b813d938095d2429075367f6d32028b3a15
+// 647c0bfcccef8cb15b4b75cf2f12ebbb300564bf2b12e86abf2c1073b5aa4f4b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -71,15 +71,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "fcba4b93bcef16d932bad01e20ae717c5ea5f208808cb993817947be51761ab0",
+	sim.Compiled("allgatherblocksfp8", "baedad5c12bdfb88f4e7e40040a3984d6f7732e782bf06ee4ebe8aef806b150e",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "9038aa3e2af15511dcdda6c36d2c3159b5eb2fbcd9d741485d139edd23194ab9",
+	sim.Compiled("allgatherfp4", "2e231237120a078d055b7f1eba5499450b7131e9396034b54880938f1e8680e4",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "77d95487ea6795155fda39ad4a9652b0e83f11b60e015a4f08264f1af4c35921",
+	sim.Compiled("allgatherlinearblocksfp8", "a857829274e89e0d719914f9afae2ccdba290c3e6390f8e7153579cbc171d11b",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -91,15 +91,15 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "9613665bbae07a9bea17f690d91030d8da23a0563c77a6d054d25c4115f811f5",
+	sim.Compiled("allgatherlinearquantised", "8b10389dfac0ec8497171ebe31cbbb78f55daf668252465b308bc1b495de7a08",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "eb885a4e16d9c5bb5c570bae9c28be3110b73dae2d313d7a73b7f4ec8577d900",
+	sim.Compiled("allgathermxfp4", "aec09724745ceef400e201572aa00f8efe3e06a0827eae8b3ed08eb747fa3fc3",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "52b02d758ff5d7fe0b73f0310535dd3fde25196d18fa2d97d7dc6c3cd7d20a1c",
+	sim.Compiled("allgathermxfp8", "d33a6af27b25c86f71b9fe22d6a1ec9ad5fea03c7d0066c06c8d15b6acbe606d",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
+	sim.Compiled("allgathernorm", "f95f84adbfe148bfac34e952e0fd9df3421a30c48503317e69a63784cc05a1fc",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -107,27 +107,27 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "1b96de804b54911859e58a0d6194ff098cde9a81fa67599f7485430462344623",
+	sim.Compiled("allgatherquantised", "67184b6cc69f907964631fa65dc7295f720c0bb93b1f848e58cba5f08520cb37",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "3e8d79beac1f3eb07a57721d9eb5142b7dc9083b61af939ba868b14e6c40dd0a",
+	sim.Compiled("allgatherquantisedpackets", "e103e7fffc92c5da89175af5bff6a0168445ef840b40a925553ceec6e699b59b",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "f469c05c68ee117f0933fe7541cb8b7c5dd4b13471c9bdea4ca93cf41aa6d86f",
+	sim.Compiled("allgathervfp4", "bbf2b04e92d75720a3128dc74b003b97ea7a4e85af08d7a30d8167a2946879bc",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "25af568e7bd124fdd33677cddd7e01c64440e9dd8643d6dedb46197159b724bd",
+	sim.Compiled("allgathervlinearquantised", "3ecebb5f8c0d078fc097e8f6e50740ea2a3f5fcfd54fe5093dce6fd5233b5aff",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "a9901809b82f2e07e071489b920162bce4772358c26e8b8a6e53ffa0d6c0e617",
+	sim.Compiled("allgathervquantised", "947253c4f1da4d11fa6283f668fd6c42d730eb0b06aa48ed2cd5aa02411cfdee",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
+	sim.Compiled("allreducenorm", "eadda69079d03902359963f945297d1e9073bbdeb9626d6f1f37ac9bc38532ca",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "d747b75129ce0d3891aabd1064bec98438b31b54fb44620d0facde04d9a9e6ab",
+	sim.Compiled("allreducenormapart", "df2959e40b53552c8fc7e088cf128406188c485ad31606ee03d8b690baa9e105",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "d3194552797df830fba2cb0a48bafc50347235817805642d9c1bcc314d7ea679",
+	sim.Compiled("allreducenormquantised", "8c5638139c9f4c8706c0a2bafab0f288c726cb297863c516c8e93571e5896cb1",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
+	sim.Compiled("allreducenorms", "a3e1fb544646054fceb0005e6a88d9659d063a3dca0d2b71f4eb37dd6aa264da",
 		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -135,31 +135,31 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "a33170b73ec5c0a1ff2f3b381c4a7f7fb0c74c4c6497a1d6e82b79f147bd3428",
+	sim.Compiled("allreducequantised", "9152dd580d48694ce3e0798a0d779d7985f6798c56a265e8c5e1ce8965292ee5",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "63fa7d258383f568f400c5cc68d05d1eaa4eedb42d15f261afa7633c907ca9e8",
+	sim.Compiled("blockbehindattention", "1a847b2a4c90b6e71db07151da72f68888947e2f3c264576c4fd8b1a48177a1d",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "e62d277d210e14e5b84d205e94a9b17897fe054482e0fdd89da871553541033e",
+	sim.Compiled("blockbehindattentionpackets", "a1609471f7f84a06231a8d4b8ea1510a35af10babd677a322540c22ac8c1e341",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "355967a2c4935737a1a5ab2fdc8a18d7ccaaa49af022a3b8529f165361ad3c31",
+	sim.Compiled("blockbehindattentiontiles", "ac08cef91bcfe95fb0098f2e5b0e01217b28ebe7856330bf398f736147009ea9",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "d7c737b6939a1a110407c39aa581ac8bbda65fd6608f9991946134f1db042ab7",
+	sim.Compiled("cappedlogits", "00cce4a6b9a609f5e48a031b55a9c70e00f412109270b11696a6c2b33bda7d29",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("gatedmlp", "71e027476e4dca535bbe2f470ce4376dbebf56748a397cf6f8148600f46cf5b0",
+	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfp8", "c0a7caccd1d2d4b63aa20a543645e3913874a7eb1847f5b3809e2ec4b0948054",
+	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "b011b3f7d377f02391c25c4d4b426be037c98cf065cbbccc2ce0b0e0d7f2d7c5",
+	sim.Compiled("gatedmlpvquantised", "87287d8f770f2ddcce84f56dde1b2a4563e5d07ab3f9ef94cb24962dad7f8638",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
-	sim.Compiled("invariantmlp", "7f311118ade8a4e44cbedf1ffd78273aa740bb72acaf621d4a2eb36d618e9877",
+	sim.Compiled("invariantmlp", "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "dea5eee1200dc4401c5d6531224fb6186625db661b9110c68aef7942980fe302",
+	sim.Compiled("invariantmlppackets", "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "57159fcea32fc84f81be54da13ba8e7be36748c3569e4d5abddffc9a61846f70",
+	sim.Compiled("layernormlinear", "1b097a40352ef00a9d8aa8e688fb6d084a22602ac06a789a1d65d89d46b01951",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -177,9 +177,9 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "a43a88019230be32a395ea54adfecbbb3fbde22053d9c302e0ed6a1c970aeadc",
+	sim.Compiled("linearallreducequantised", "6fde6bb3b186e733007fdf5104e5a17c1da86d58b661260149d85f1d7f619a6d",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "397d76b915c2e02b28cca69a02608139388ff06404773f251d1a180c95a63494",
+	sim.Compiled("linearallreducequantisedsums", "4c831caa0560167a85db980288e24217e07415f209927e37964949fb6d6ec1c2",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -216,47 +216,47 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "83ea9a7abeda2ef1ae7e7b422a626d050b0dd2ced7d7adc82085056618377615",
+	sim.Compiled("linearreducescatterquantised", "d7004159ecddfdb20d4fcdf551666f5915448876e3ae1f1ff0afcbf53f0f3bb6",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "33a33029bb4abe50d87694da1f36425a0f418af6fc407da6d64614619e8510c2",
+	sim.Compiled("linearreducescattervquantised", "9828fbd0d98b02d756aaab36abc60de32a4e0db3f58eeb69e984a5816605095f",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "80dc6cb5ad25ceb0a2b1376c2c5691170bbd7d0abe77a322b3734dd9843477e0",
+	sim.Compiled("llamalayer", "a85f6ffe7726c0be3699f67346c7ab9e4d5b65e2ecfc5e1bf39361c5ffe06453",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "066ff40836c444e413019bb4109834fd479eec043a75720aacf98a8891148676",
+	sim.Compiled("llamalayernccl", "d5da414eae8b424d74e0ceb9456a95eeafb2238597bc5752211dfae5b11e33d0",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "09c7e8a2320f3fca428776098bae81b19c9f810ea0bccd1d2bdebc3c324bb488",
+	sim.Compiled("mixedmlp", "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "084edee72243be24bddd2d0a2f37c586984e1483d66c677c0afef5549ae41d53",
+	sim.Compiled("normedheads", "6bf4c6f6845f818dcc4506b791b28cd8fb00fc7a22ab93d8cf7fe634be9aecdf",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "2c6f4e0c32a1b492124625803c013e3bf33175044b088d751cfc17e12ac3403c",
+	sim.Compiled("reducescatternormgather", "3dc6552088681d46da341c966b81216b049e9542ca2431a7bf63aa7cf64da333",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "c7a20d222bf80f14ab3b369c74db900ea97d4f2b5c73232b3f7d8bfa00711367",
+	sim.Compiled("reducescatterquantised", "60ee0a74b123ee79ef2f1007ad28bcfdaa45d21a0a678b9c02b7877a225ba0b0",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "896e09b4c866276fc60eb03c67f581cb951b8914abefe985f7c02f2132f14a0a",
+	sim.Compiled("reducescattervquantised", "053b2cb4f85f3f466ab3fc3e2ebf0768815dc031fdd826747dfe1588d3da6eaa",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
+	sim.Compiled("rotaryattention", "9f88b97e665f7888cd34542da60389e71f94c9be9d8ccc160e4ce266d476af3e",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))
-	sim.Compiled("squaredrelumlp", "d1a771b310ad48564f97dfbcb5e841f6483a35e95a5d5b88a6a83b62e00006ba",
+	sim.Compiled("squaredrelumlp", "30bcb026d82341dd6cb84d067b2329a73965d33b6e1998bd45399db17ecd48c9",
 		unsafe.Pointer(C.squaredrelumlp_kernels))
 	sim.Compiled("tensorparallelmlp", "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
 		unsafe.Pointer(C.linearallreduce_kernels))

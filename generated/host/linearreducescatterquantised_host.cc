@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 4a823449983c9483fae425263b3602215b3e1986f419fd5fd0429a7981176ad8
+// 8f5a79508113b7cdddce0988409aeb6b899b63c7115bc85c20d9ff14f9c23ef9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

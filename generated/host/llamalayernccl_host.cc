@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 243cd2b57e3524ca641705732771d398cc9a9be59a5e88a2778ed12047860c6c
+// 04054e00a811ee9a708f832122cb5f01598630e15aaec6fda89a2bf087e5b62f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 670d37efa9b72612134d758d4c06c0d62bca1bcd87ad708ea4352167ebb88502
+// 931c65d31b8bea23a6a00d47c1e869a28172b5c165b8bdebf9ed0df74a757900
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

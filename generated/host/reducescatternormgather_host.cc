@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fcaba6c130575f3478ae943d87b9f941e9e866acf73257a27b4fc68aabea10b4
+// 8d03b55d4f9691a9b5894a7756d4e7383ad462b6c4680102d0b839d9632a1c85
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 324211dc361ece4f2e234a24a6d4763d8dc0e02a43e2147f970ca7673291c0f9
+// 48589a7cedfec44834e2d7e8a41b8ae7ea8c0941a7f392cfc47ca754822a830c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

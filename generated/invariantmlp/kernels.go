@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlp",
-	Source:  "7f311118ade8a4e44cbedf1ffd78273aa740bb72acaf621d4a2eb36d618e9877",
+	Source:  "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "72c1d9299fa688f1a05a2cd70696655a1355c74586965da0fd0cd62c23a0a7f6",
+	Hash:     "0b916816c65d1814dd75f71ebd329a5408771e63ee0e12beb9a778995d63d0fe",
 	Proof:    "proven for D = 1..8, stamp f561d4df03fdb80a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "dea5eee1200dc4401c5d6531224fb6186625db661b9110c68aef7942980fe302",
+	Source:  "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "88f21c96ca4f355c4971be390a087bcb20e15f7c57e61a9da1e0e616c5e8cf46",
+	Hash:     "905066b5a09d93ba4cf8e9a375193a64032208292230ac5249cb36ce9e96e13d",
 	Proof:    "proven for D = 1..8, stamp ce685ddc8d0a01d6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "57159fcea32fc84f81be54da13ba8e7be36748c3569e4d5abddffc9a61846f70",
+	Source:  "1b097a40352ef00a9d8aa8e688fb6d084a22602ac06a789a1d65d89d46b01951",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "a43a88019230be32a395ea54adfecbbb3fbde22053d9c302e0ed6a1c970aeadc",
+	Source:  "6fde6bb3b186e733007fdf5104e5a17c1da86d58b661260149d85f1d7f619a6d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "397d76b915c2e02b28cca69a02608139388ff06404773f251d1a180c95a63494",
+	Source:  "4c831caa0560167a85db980288e24217e07415f209927e37964949fb6d6ec1c2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "af6b59257afb44fc773f651b5dbc5753eae863407d7133b78b74ba0b9f2fff9a",
+	Hash:    "4994b8092b2bd73e8d82bdbc1cb2c0dfaa45bf5e81fb15200c568f2fc7ab8fe7",
 	Proof:   "proven for D = 1..8, stamp 5d49f5cb124f4895",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "83ea9a7abeda2ef1ae7e7b422a626d050b0dd2ced7d7adc82085056618377615",
+	Source:  "d7004159ecddfdb20d4fcdf551666f5915448876e3ae1f1ff0afcbf53f0f3bb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

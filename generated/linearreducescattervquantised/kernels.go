@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "33a33029bb4abe50d87694da1f36425a0f418af6fc407da6d64614619e8510c2",
+	Source:  "9828fbd0d98b02d756aaab36abc60de32a4e0db3f58eeb69e984a5816605095f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

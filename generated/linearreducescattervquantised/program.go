@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "98896db03be42f6477b16555c14be4866f97c3ae733639dd68e4259f2ee5ffed",
+	Hash:     "a02cb1d4b1ab0700eead1999a82ddfbbc821bd89b0bd657fb138ea7743558bd2",
 	Proof:    "proven for D = 1..8, stamp 1c5e6e6ea35597fb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

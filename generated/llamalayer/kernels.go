@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "80dc6cb5ad25ceb0a2b1376c2c5691170bbd7d0abe77a322b3734dd9843477e0",
+	Source:  "a85f6ffe7726c0be3699f67346c7ab9e4d5b65e2ecfc5e1bf39361c5ffe06453",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "066ff40836c444e413019bb4109834fd479eec043a75720aacf98a8891148676",
+	Source:  "d5da414eae8b424d74e0ceb9456a95eeafb2238597bc5752211dfae5b11e33d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "460be3012ec95c87e211867d2d9a34a76dd38d2eddb4ae21624be8040b8ea05a",
+	Hash:    "fa988bd523f6b9f8540937b6f569eb023ffcdcab41c88fade2171ca562550fc6",
 	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "09c7e8a2320f3fca428776098bae81b19c9f810ea0bccd1d2bdebc3c324bb488",
+	Source:  "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "93c159515f450732f6adb6268a3c0a09b2d35768f118fda8d7dc104954d74cff",
+	Hash:     "f3b963ef1e97f74e92ac536be5ba768cb9aeb96ac85650cf51b1ac1fa1e46405",
 	Proof:    "proven for D = 1..8, stamp 8b24ad8063c36f75",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

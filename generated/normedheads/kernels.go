@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "084edee72243be24bddd2d0a2f37c586984e1483d66c677c0afef5549ae41d53",
+	Source:  "6bf4c6f6845f818dcc4506b791b28cd8fb00fc7a22ab93d8cf7fe634be9aecdf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "125c9b0dea4b78846008beb7e580961cc40295f0ba24e67129ded1377fe87946",
+	Hash:    "1e7d18e3491d89ed5c3f34de653479603ba3c2aabaec8026281a0de315d8e2b4",
 	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

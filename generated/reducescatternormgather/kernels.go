@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "2c6f4e0c32a1b492124625803c013e3bf33175044b088d751cfc17e12ac3403c",
+	Source:  "3dc6552088681d46da341c966b81216b049e9542ca2431a7bf63aa7cf64da333",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "5e3d0c7825c94502fda7a94d465ab63f5d158269b6c5d972c514a998bc18f66b",
+	Hash:     "64dbdfc042247100b22dc5cfc7fe4d94753a7fcba69ad193559c0e2a619364c0",
 	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "c7a20d222bf80f14ab3b369c74db900ea97d4f2b5c73232b3f7d8bfa00711367",
+	Source:  "60ee0a74b123ee79ef2f1007ad28bcfdaa45d21a0a678b9c02b7877a225ba0b0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

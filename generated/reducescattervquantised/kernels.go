@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "896e09b4c866276fc60eb03c67f581cb951b8914abefe985f7c02f2132f14a0a",
+	Source:  "053b2cb4f85f3f466ab3fc3e2ebf0768815dc031fdd826747dfe1588d3da6eaa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "03c04b369ee7cc35d888f72057d0106577982aa89372e9e8e954af4e7cdcd4ee",
+	Hash:     "f1425d329bf585675e1b461f1dcaacd282514c01ab1d29e90ba5a1a6d6404acf",
 	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -97,11 +97,12 @@ DEVICE float groups_made(float x, float s3)
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
+  enum { kept = 4, each = 2 };  // units of a lane in registers, and its parts
+  SHARED(float, numbers, most_parts);
   const unsigned columns = (unsigned)p.columns;
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
+  const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x) % 16 == 0;
   for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
     const unsigned group = first + threadIdx.x / lanes;
@@ -118,29 +119,31 @@ DEVICE void groups_of(const struct groups &p)
         x_kept[u] = load_x(lane + u * lanes);
       }
     }
-    float most1_mine = __uint_as_float(0xff800000u);
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    float most1_mine[each];
+    for (unsigned u = 0; u < each; u++) {
+      most1_mine[u] = __uint_as_float(0xff800000u);
+    }
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          most1_mine = f_greatest(most1_mine, groups_of_most1(element(x, k)));
+          most1_mine[u % each] = f_greatest(most1_mine[u % each], groups_of_most1(element(x, k)));
         }
       }
     });
-    const float most1 = of_lanes<f_greatest>(numbers, most1_mine, lanes);
+    const float most1 = of_lanes<f_greatest>(numbers, of_parts<f_greatest, each>(most1_mine, parts), lanes);
     const float s2 = f_div(most1, 448.0f);
     const float s3 = f_power(s2);
     if (lane == 0 && units > 0) {
       ((float *)p.scales)[group] = s3;
     }
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      unit<e4m3> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, e4m3::narrow(groups_made(element(x, k), s3)));
-      }
-      store_at(p.dst, together, at, n, columns, y);
+      const auto y = [&](unsigned k) {
+        return groups_made(element(x, k), s3);
+      };
+      store_at(p.dst, together, at, n, columns, narrowed(e4m3(), y));
     });
   }
 }

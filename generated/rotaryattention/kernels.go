@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
+	Source:  "9f88b97e665f7888cd34542da60389e71f94c9be9d8ccc160e4ce266d476af3e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

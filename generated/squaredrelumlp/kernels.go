@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "squaredrelumlp",
-	Source:  "d1a771b310ad48564f97dfbcb5e841f6483a35e95a5d5b88a6a83b62e00006ba",
+	Source:  "30bcb026d82341dd6cb84d067b2329a73965d33b6e1998bd45399db17ecd48c9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "7b748223c4cb5f72b8522b04bcfc12b2ac959b06cfa782ba25f0bb7b5b5783ca",
+	Hash:     "436275b415114ca247829550f4dcc470773e5d4374970ce418a88978c9750091",
 	Proof:    "proven for D = 1..8, stamp f37dcb574bebfba9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -155,10 +155,25 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 		return
 	}
 	k.params[k.At.Bytes] = uint64(elements / columns)
-	lanes := int64(1) // of a group: a power of 2, for a unit each where they suffice
-	for lanes < threads && lanes*unitColumns < wide {
-		lanes *= 2
+	parts := int64(1) // of a group: a power of 2, for a unit each where they suffice
+	for parts < threads && parts*unitColumns < wide {
+		parts *= 2
 	}
-	blocks := (elements/wide + threads/lanes - 1) / (threads / lanes)
-	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()))), threads)
+	lanes := max(parts/k.Each(), 1)
+	block := max(lanes, fewThreads)
+	beside := block / lanes
+	blocks := (elements/wide + beside - 1) / beside
+	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()*threads/block))), int(block))
+}
+
+// fewThreads are the threads of a block whose groups have fewer lanes.
+const fewThreads = 128
+
+// Each is how many parts of a group a lane has: two bring more of a row at once, and its lanes fill a block of their
+// own; what lands has blocks for its rows, and a kernel of several functions few registers.
+func (k Kernel) Each() int64 {
+	if k.Kind != Groups || len(k.Made.Then) > 0 {
+		return 1
+	}
+	return 2
 }

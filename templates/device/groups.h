@@ -1,22 +1,32 @@
-// Groups of columns that go together: a row, or a head. Some threads of a block, its lanes, have a group. Lane l has
-// the units l, l + lanes and so on, and adds up their elements in order. What the lanes have is added by halves: the
-// second half of them to the first, of these the second half to the first, and so on. So the width of a group alone
-// decides the order in which its elements are added.
+// Groups of columns that go together: a row, or a head. A group is in parts: part l of the units l, l + parts and so on,
+// whose elements are added up in order. The parts are added by halves: the second half of them to the first, of these
+// the second half to the first, and so on. So the width of a group alone decides the order in which its elements are
+// added. Some threads of a block, its lanes, have a group: lane l has part l, or parts l and l + lanes.
 
 #ifndef OVGEN_HOST
 enum { warp = 32 };  // threads that run together
 #endif
 
-enum { most_lanes = 512 };
+enum { most_parts = 512 };
 
-// lanes_of is how many a group has: a power of 2, for a unit each where they suffice.
-DEVICE unsigned lanes_of(u64 width)
+// parts_of is how many a group has: a power of 2, for a unit each where they suffice.
+DEVICE unsigned parts_of(u64 width)
 {
-  unsigned lanes = 1;
-  while (lanes < most_lanes && (u64)lanes * unit_elements < width) {
-    lanes *= 2;
+  unsigned parts = 1;
+  while (parts < most_parts && (u64)parts * unit_elements < width) {
+    parts *= 2;
   }
-  return lanes;
+  return parts;
+}
+
+// lanes_of is how many lanes share so many parts, each of them one or two.
+DEVICE unsigned lanes_of(unsigned parts, unsigned each) { return each > 1 && parts > 1 ? parts / each : parts; }
+
+// of_parts joins the parts of a lane.
+template <float (*join)(float, float), unsigned each>
+DEVICE float of_parts(const float (&mine)[each], unsigned parts)
+{
+  return each > 1 && parts > 1 ? join(mine[0], mine[each - 1]) : mine[0];
 }
 
 // sync_lanes holds a lane until all of its group are there.
@@ -39,11 +49,11 @@ DEVICE float of_lanes(float *numbers, float mine, unsigned lanes)
   group[lane] = mine;
   sync_lanes(lanes);
   if (lanes > warp && lane < warp) {  // these are warps apart: a thread joins its own ones alone
-    float x[most_lanes / warp];
-    for (unsigned i = 0; i < most_lanes / warp; i++) {
+    float x[most_parts / warp];
+    for (unsigned i = 0; i < most_parts / warp; i++) {
       x[i] = i < lanes / warp ? group[i * warp + lane] : 0.0f;
     }
-    for (unsigned half = most_lanes / warp / 2; half > 0; half /= 2) {
+    for (unsigned half = most_parts / warp / 2; half > 0; half /= 2) {
       for (unsigned i = 0; i < half; i++) {
         x[i] = half < lanes / warp ? join(x[i], x[i + half]) : x[i];
       }
@@ -60,8 +70,9 @@ DEVICE float of_lanes(float *numbers, float mine, unsigned lanes)
   return group[0];
 }
 
-// each_unit calls f(u, n) for each unit n of a lane. The first ones, u < kept, may stay in registers.
-template <unsigned kept, typename F>
+// each_unit calls f(u, n) for each unit n of a lane: of its part u % each. The first ones, u < kept, may stay in
+// registers.
+template <unsigned kept, unsigned each, typename F>
 DEVICE void each_unit(unsigned lane, unsigned lanes, unsigned units, F f)
 {
 #pragma unroll
@@ -70,8 +81,13 @@ DEVICE void each_unit(unsigned lane, unsigned lanes, unsigned units, F f)
       f(u, lane + u * lanes);
     }
   }
-  for (unsigned n = lane + kept * lanes; n < units; n += lanes) {
-    f(kept, n);
+  for (unsigned n = lane + kept * lanes; n < units; n += each * lanes) {
+#pragma unroll
+    for (unsigned u = 0; u < each; u++) {
+      if (u == 0 || n + u * lanes < units) {
+        f(kept + u, n + u * lanes);
+      }
+    }
   }
 }
 

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "c093e088ee6fbf1467218fff3f6649b341b80f01e04c4258a64b67b85b715848",
+	Source:  "f6468006852297f7318602f221be4c547a16c4810214f139ed4eec3f0c704cb2",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "ad6d3160a3c1add4f90d0d3bbfd627537d4884b201df82239afc1f7c6201977b",
+	Hash:    "d42bbfbe270a8603d4e5ba01895570c8bac0094da2285bc439b00f691acf65cd",
 	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "a3721318eb4d56ea62fa2a4f80a74a3de61beb37ee7ad8e8f7a59f321e24c904",
+	Source:  "2e225036adeeeecbf3c06d31a88b474a544d967c57ca85d9193aac9d17bca926",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedblocks",
-	Hash:    "7f883fa1e8d018e781b2da8214451d347a5418cd9425abe97571c87389f59f45",
+	Hash:    "6a4b4fe62516ff4c699d57491246d2440ec821ef48e9bfa47c60a279c82c7a97",
 	Proof:   "proven for D = 1..8, stamp 6bc849b59163fd64",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -65,8 +65,8 @@ DEVICE float packets_made(float x, float s3, float a)
 template <typename E>
 DEVICE void packets_of(const struct packets &p)
 {
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
+  enum { kept = 4, each = 1 };  // units of a lane in registers, and its parts
+  SHARED(float, numbers, most_parts);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
   if (p.blocks == 0) {
@@ -134,7 +134,8 @@ DEVICE void packets_of(const struct packets &p)
     }
   }
   __syncthreads();  // the block's rows of the sum are there
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
+  const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
   const unsigned groups = (unsigned)(end / row_bytes);
   for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
@@ -156,27 +157,30 @@ DEVICE void packets_of(const struct packets &p)
         x_kept[u] = load_x(lane + u * lanes);
       }
     }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    float mean1_mine[each];
+    for (unsigned u = 0; u < each; u++) {
+      mean1_mine[u] = 0.0f;
+    }
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine = f_add(mean1_mine, packets_of_mean1(element(x, k)));
+          mean1_mine[u % each] = f_add(mean1_mine[u % each], packets_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
+        (float)columns);
     const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(packets_made(element(x, k), s3, element(a, k))));
-      }
-      store_at(p.dst, together, at, n, columns, y);
+      const auto y = [&](unsigned k) {
+        return packets_made(element(x, k), s3, element(a, k));
+      };
+      store_at(p.dst, together, at, n, columns, narrowed(E(), y));
     });
   }
   __syncthreads();

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "b942531dd2211f4d6975948819f46d923f55a75443466dfade06756c5d359c48",
+	Source:  "a3de1a6d0130cecaf3f7756e04dabc124ba997c20aa61331570a3f9c783be6f8",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

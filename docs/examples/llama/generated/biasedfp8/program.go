@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "b2bee0029dd05337ef61dd49b45cc151faf07fd4e32eece5a605bc917d9328c8",
+	Hash:    "1613b631122f7e29052b107cc22ef956df12aa76b31b6042d081415d2f443ace",
 	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
+	Source:  "e3b6b64470b5a0512fd26e511ad0b1ca78535d5fe84ab1d2fb051a7f1a970740",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

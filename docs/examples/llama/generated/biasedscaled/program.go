@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "89ca6edda0f586306dffb53015cafb21b9723e8edfd5badb3c717ade6ed0d3d1",
+	Hash:    "8a9565c4d63aff40c803061c240ae9dfeea6153a330160a4d310011c78f949eb",
 	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "e9b7bb4f2b25d24624c27ce714140f72b2a0a57232793f45da5aa15b9b0ac0e8",
+	Source:  "2fffdd7a8cbadfe39699f863903b0dfdd45bea4ae25f1a74db40463fc02cc4e0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

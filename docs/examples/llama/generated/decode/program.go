@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "d4601fbd62521bfa4752af416c58e53485370d1b583335820d14a93a87c937d9",
+	Hash:    "08078a475ce5c21a4241a399ecbb3a8c0d0e1767bd8c19fb94e579726bf47df7",
 	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

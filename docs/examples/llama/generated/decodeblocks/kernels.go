@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "77392182db34dd2c8d1c5ca8f4e6ac1bec8cdb3ead002542dbdc408f6941ae02",
+	Source:  "d6694545566475ac81e3a873878eaef7a8f5055d242dac317ab13461badea261",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "96f0d34dbfdb9cbf49212d6a3d4ed3b92e8768cf636396422388a79106bb8b45",
+	Hash:    "54f0dcc6853c33d0bea4c9f36e4afc6dcee73b21f57b4bc9ebac291803e2734b",
 	Proof:   "proven for D = 1..8, stamp 9ffcb58de9daad97",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

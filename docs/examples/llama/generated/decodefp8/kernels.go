@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "ed43b07cb81e6a1e81776b85694ccae9462f46378dc72ad5c42642ee8b4c586f",
+	Source:  "50a516ae3d4d8514ee88f1d80469563fe5383c66e0cb61c90f4d83e96e05773e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "a9d00e8b19605886929372901f2201220e027073865b167b7bb622327d96f192",
+	Source:  "a848d383439c69b826133af5a7197a2e9f3318d77a5efae8931b80fac4dd5bdb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "c212d3c92c2faa672991297d56bbf36a06a9cc2ee55ff74b65e48f8dea24218f",
+	Hash:    "53ce144f06a5faed7d3db7d77b541c23ebb0148928c115436371e8331d76d159",
 	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
+	Source:  "1fb52048eab4803456421540158392b1fea5f7a3f098e096afc43b9c39b00ce3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "5ecd993ce1775ac4862f8e41ef8a6ec94004a15800241760fff8ed17ed7abc53",
+	Hash:    "d6cf9372e43aef5187ccd8fb58ec6f99eae2bee672e37be6d16203beecf8b651",
 	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,25 +30,33 @@ struct eight {
   // To nearest, ties to even. What is too large becomes the greatest number, also infinity; each NaN becomes the one
   // of all ones. The sum of a number and a power of two whose last digit is worth an element's has its digits last; of
   // a number below the least with all digits that power is as of the least one.
-  DEVICE unsigned narrow(float x)
-  {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-    unsigned short codes;  // of two numbers, the second one's in the low bits
+  DEVICE unsigned narrow(float x) { return two(x, 0.0f); }
+
+  // two are the codes of two numbers, the first one's in the low bits.
+  DEVICE unsigned two(float x, float y)
+  {
+    unsigned short codes;
     if (infinite) {
-      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(y), "f"(x));
     } else {
-      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(0.0f), "f"(x));
+      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(y), "f"(x));
     }
     return codes;
+  }
 #else
+  DEVICE unsigned narrow(float x)
+  {
     enum : unsigned { least = rebias + (1u << 23), most = (greatest << drop) + rebias };
     const unsigned all = __float_as_uint(x), whole = all & 0x7fffffffu, size = whole < most ? whole : most;
     const unsigned power = (size > least ? size : least) & 0x7f800000u, coarse = power + (drop << 23);
     const unsigned sum = __float_as_uint(__uint_as_float(size) + __uint_as_float(coarse));
     const unsigned code = sum - coarse + ((power - least) >> drop);
     return whole > 0x7f800000u ? 0x7fu : (all >> 24 & 0x80u) | code;
-#endif
   }
+
+  DEVICE unsigned two(float x, float y) { return narrow(x) | narrow(y) << 8; }
+#endif
 };
 
 struct e4m3 : eight<3, 7, 0x7e, false> {};

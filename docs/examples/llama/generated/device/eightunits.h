@@ -19,3 +19,14 @@ DEVICE void store_unit(char *to, u64 at, const unit<E> &v) { *(u64 *)(to + at) =
 
 UNITS_OF_8_BITS(e4m3)
 UNITS_OF_8_BITS(e5m2)
+
+#define NARROWED_BY_TWO(E) \
+template <typename F> \
+DEVICE unit<E> narrowed(E, F f) \
+{ \
+  const unsigned low = E::two(f(0), f(1)) | E::two(f(2), f(3)) << 16; \
+  return {low | (u64)(E::two(f(4), f(5)) | E::two(f(6), f(7)) << 16) << 32}; \
+}
+
+NARROWED_BY_TWO(e4m3)
+NARROWED_BY_TWO(e5m2)

@@ -17,16 +17,17 @@ DEVICE unsigned rank_in_cluster()
   return rank;
 }
 
-// cluster_meet holds every thread until all threads of the cluster are here. It orders nothing: new barriers
-// are shown by barriers_ready, and a release would wait for copies.
-DEVICE void cluster_meet()
-{
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory");
-}
-
 // cluster_arrive says that a thread is here, and cluster_wait holds it until all threads of the cluster have said so.
+// They order nothing: new barriers are shown by barriers_ready, and a release would wait for copies.
 DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory"); }
 DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" : : : "memory"); }
+
+// cluster_meet holds every thread until all threads of the cluster are here.
+DEVICE void cluster_meet()
+{
+  cluster_arrive();
+  cluster_wait();
+}
 
 DEVICE void barrier_init(unsigned barrier, unsigned arrivals)
 {

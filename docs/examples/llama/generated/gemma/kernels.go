@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "1dfc2740d1ce2b9f4c9714f26bcd769aeadbc11a2b0a312803bdc8decd9e4155",
+	Source:  "84a678aa57659b84edf0c9b536114e0340e76fafa3ced41fcb9a41a05496595b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

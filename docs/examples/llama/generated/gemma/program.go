@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "540d0084681300ed2a36bbeb994aa96d9ee13ad4fbc84d1be596dcc1fb65b9e6",
+	Hash:     "69493439af7002811b5621a701b32a137c23ee3d8c12119ffc4a7c86ecc1ad2b",
 	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "3935d0a7bf644d95fd68bd422d58e4b6e81400a8afb3ab5f7eb9920463fd8dfe",
+	Source:  "5ef556389bcd1175359373be415864d97c7eb666fbf089f76ebbf2f37fb6174d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "340730a3e37a33f62aa107a23a0b6147a4ffecda7f881a3cb10397a69ea2b1e7",
+	Hash:    "beda38caec8ea060714eeda1d98cf77e309126ff91a7e7cae05e7165b255d0ab",
 	Proof:   "proven for D = 1..8, stamp 08c5894f3f0aeea2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

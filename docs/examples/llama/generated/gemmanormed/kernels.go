@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "9a05df7cfe7837b647e08377a6cdf38348d66addd7d3db31456080d8de7ed362",
+	Source:  "b3b1642b109a88d55dc7a7eba7a9490ef9cd6d2f778d02c3fdbf735e3a9e9264",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "b92b6d7b367091c7f3eb13c726d0c87667237bdfb961d2837db15d5c21809599",
+	Source:  "5cf717cbcdf98e7b93fceed106ccfc02fecba1d972477545b24456700c7919cd",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 26b7c0e2ffaef16f75aac7b8ddb3f8598bfd07f24564ee7b42f4b94ce406872b
+// 6d299a83c86b6cf7bd4a67561576ae9462890caa94707f6c64b39f3875ebfb27
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

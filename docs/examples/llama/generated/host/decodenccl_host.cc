@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cc68422e5a3919b1a076dd3c78048385b9d084b372a3669bd31105ca6b8c323b
+// 465353deaedfc991458d7623b987299adc4c4a5de56ac858d52e9fb5e7a4c159
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 04d03b375d49ea8ad7e246977a4e841745eff5af25675912e331eb5997c89b96
+// b3363f5dddf8cbf6bbebbd44875b8ee48080db953faf7e18bc96d6793658d381
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

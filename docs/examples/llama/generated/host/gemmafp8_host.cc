@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 551e9949b70e81528e39933732eca1eff1f3c1b7b76a778674aff25b47074d63
+// af6dff208b815e1adff59a448c0692db22041352aec2771c7a9da061e29fcdf6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

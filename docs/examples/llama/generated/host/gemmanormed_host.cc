@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bfdf277d5c8275bab53c2c656b578e2f8d629acf484bf140ede1d7bbc9a57ab4
+// 6ae1347489d001769d6dfba38a1062d4334faf7adef61ad44125244e428568ec
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

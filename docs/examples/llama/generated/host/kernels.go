@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "c093e088ee6fbf1467218fff3f6649b341b80f01e04c4258a64b67b85b715848",
+	sim.Compiled("biased", "f6468006852297f7318602f221be4c547a16c4810214f139ed4eec3f0c704cb2",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "a3721318eb4d56ea62fa2a4f80a74a3de61beb37ee7ad8e8f7a59f321e24c904",
+	sim.Compiled("biasedblocks", "2e225036adeeeecbf3c06d31a88b474a544d967c57ca85d9193aac9d17bca926",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "b942531dd2211f4d6975948819f46d923f55a75443466dfade06756c5d359c48",
+	sim.Compiled("biasedfp8", "a3de1a6d0130cecaf3f7756e04dabc124ba997c20aa61331570a3f9c783be6f8",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "5d011909e75650aa2e97f1a9603d88afce7f90bac3a231c81cc43d39658eee4a",
+	sim.Compiled("biasedscaled", "e3b6b64470b5a0512fd26e511ad0b1ca78535d5fe84ab1d2fb051a7f1a970740",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "e9b7bb4f2b25d24624c27ce714140f72b2a0a57232793f45da5aa15b9b0ac0e8",
+	sim.Compiled("decode", "2fffdd7a8cbadfe39699f863903b0dfdd45bea4ae25f1a74db40463fc02cc4e0",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "77392182db34dd2c8d1c5ca8f4e6ac1bec8cdb3ead002542dbdc408f6941ae02",
+	sim.Compiled("decodeblocks", "d6694545566475ac81e3a873878eaef7a8f5055d242dac317ab13461badea261",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "ed43b07cb81e6a1e81776b85694ccae9462f46378dc72ad5c42642ee8b4c586f",
+	sim.Compiled("decodefp8", "50a516ae3d4d8514ee88f1d80469563fe5383c66e0cb61c90f4d83e96e05773e",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "a9d00e8b19605886929372901f2201220e027073865b167b7bb622327d96f192",
+	sim.Compiled("decodenccl", "a848d383439c69b826133af5a7197a2e9f3318d77a5efae8931b80fac4dd5bdb",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "bdc350959ac26da166ee072d2391b2c7821f70e9a4a7207beef0eee493b1b577",
+	sim.Compiled("decodescaled", "1fb52048eab4803456421540158392b1fea5f7a3f098e096afc43b9c39b00ce3",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "1dfc2740d1ce2b9f4c9714f26bcd769aeadbc11a2b0a312803bdc8decd9e4155",
+	sim.Compiled("gemma", "84a678aa57659b84edf0c9b536114e0340e76fafa3ced41fcb9a41a05496595b",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "3935d0a7bf644d95fd68bd422d58e4b6e81400a8afb3ab5f7eb9920463fd8dfe",
+	sim.Compiled("gemmafp8", "5ef556389bcd1175359373be415864d97c7eb666fbf089f76ebbf2f37fb6174d",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "9a05df7cfe7837b647e08377a6cdf38348d66addd7d3db31456080d8de7ed362",
+	sim.Compiled("gemmanormed", "b3b1642b109a88d55dc7a7eba7a9490ef9cd6d2f778d02c3fdbf735e3a9e9264",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "b92b6d7b367091c7f3eb13c726d0c87667237bdfb961d2837db15d5c21809599",
+	sim.Compiled("gemmanormedfp8", "5cf717cbcdf98e7b93fceed106ccfc02fecba1d972477545b24456700c7919cd",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "83c3eff20302987cab4152af14922c6c58c52cd8e521535f3562a94910658873",
+	sim.Compiled("normed", "ac7cce28f075e4df941748f57988652753ea562b1125f9b6e8c1e9cfa5fe47f2",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "34cf6b5146c0a67892d8bf4775df99df5d8be4d6bbe5aeb43f61afec5440eb7c",
+	sim.Compiled("normedblocks", "c2b1dc5afcf193e6cb35873758de6b51fe01b35c050309220e1899c6aa7f1add",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "26f1e9e10c6571d25f79b5d749a31e258ca9aa5f9fe49f3732b9e26d346fade1",
+	sim.Compiled("normedfp8", "754493ec6c767fdefcf3ea557a6d3620361d8abe71d3f7d09cca94ee4e8b82ed",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
+	sim.Compiled("normedscaled", "5d6dfa60bc524fe331af4c23f4df65d0c0da860e9cf889d4aa118923b5f80461",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
+	sim.Compiled("prefill", "a0f5d9ea9f5c37e34a1bfddb8dbaeb458116459b30df970a6e391f1f02093393",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
+	sim.Compiled("prefillnccl", "385694e9057b39c45ca7bf6dd22d21a1ea2ffe01c3f179d78049d78772dd8d43",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "b9bae8f97b44033d6ec333314794f2e062b56bd809f277e8d513db0b10e2431d",
+	sim.Compiled("prefillscaled", "06fee85d6c31e9d5955b983c6efcdb9721aaca3a83f657728192a44977276df0",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

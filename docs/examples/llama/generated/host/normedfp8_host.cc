@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b3b814689b0ab8475b391e30971dcb25a6ab896a06e1632e0f29596e27bd5169
+// 65aea244f3262e4d83b30d976b4c271e09d8ee9dae491e5da3f0136e6660404e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6ef2962e6e75fadeea4fd0e0cfd8daadc50c9769d44878b50c807560a76c6e16
+// c949f216b3f756aa2bfaf61371b05aeec6a1a732cdca412c452a170c62cdbd04
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 733ae1b7934f7c2cc529d7d6b1e2693435a4ba02e90944324877132164f35c66
+// 3c5fbea9efca4e1c280cd5d8d39a35cfb911a1c6afdfc7ebb4c8678a3854471d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

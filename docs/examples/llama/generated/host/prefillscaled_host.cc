@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 769871752540c8d8dd847cef225c16cef70419e416072ffa2016119a50915f37
+// 0746451a81e67caf943026805ab78e51f166244809c12e28bbb1470f3bc317a7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

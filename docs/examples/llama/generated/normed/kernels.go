@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "83c3eff20302987cab4152af14922c6c58c52cd8e521535f3562a94910658873",
+	Source:  "ac7cce28f075e4df941748f57988652753ea562b1125f9b6e8c1e9cfa5fe47f2",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

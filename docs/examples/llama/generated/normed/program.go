@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "f56e85f34c9861b91ab46619f4ae8b3ff43f1bfbdab3d50cd3ef23beba646b26",
+	Hash:    "2693fb05adc050317f2ccda8601cba5ab8d90f1798ebbd632b9aabf1f3bc2da8",
 	Proof:   "proven for D = 1..8, stamp 2cb7a80d4d6306a5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "34cf6b5146c0a67892d8bf4775df99df5d8be4d6bbe5aeb43f61afec5440eb7c",
+	Source:  "c2b1dc5afcf193e6cb35873758de6b51fe01b35c050309220e1899c6aa7f1add",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "e54ae9983abbcc0459dfa0db716f45210a237d62c98d35284e9d9b320acbbec7",
+	Hash:    "ff38431e6dcfbafbcc102b3dc81aaff2bc15102e2b99aee93bf843d0a1bf5e04",
 	Proof:   "proven for D = 1..8, stamp 74075c652594e2e9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "26f1e9e10c6571d25f79b5d749a31e258ca9aa5f9fe49f3732b9e26d346fade1",
+	Source:  "754493ec6c767fdefcf3ea557a6d3620361d8abe71d3f7d09cca94ee4e8b82ed",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

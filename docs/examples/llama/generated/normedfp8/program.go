@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "d808551922fb8d9d5554a7c30231a57952f82d2d9055ed3f747bf38a89da1c4c",
+	Hash:    "6b7acdac5aceff9b3bc5d1fdabfa779a1c09a163bfc033440b7991eafc6d671e",
 	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "8030c30b9e2961691a01ec1485570d1c9bda973735656eef0b19606fa2bd98c5",
+	Source:  "5d6dfa60bc524fe331af4c23f4df65d0c0da860e9cf889d4aa118923b5f80461",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

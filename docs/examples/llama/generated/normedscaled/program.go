@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "8533de012e305f938f308f2cf20a965f3f10f7dce5530f595553660b5d44289f",
+	Hash:    "127450b8bb1a5aaa878bb679883f50f48b740e79bf0b56780e2ef35f2580041d",
 	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "51c201cd4a1b3b5c70287ce234825dea850fedf510a06339b2bc72455bcff7e5",
+	Source:  "a0f5d9ea9f5c37e34a1bfddb8dbaeb458116459b30df970a6e391f1f02093393",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "ecea663a13ba7d0c913cb54b93f5151983ff5019c8ff54caf1d8de021777cbe3",
+	Hash:    "d08a4ab6cf465d0106b0e6e89fb6156549651fad11929cacde95fbea9164cec6",
 	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

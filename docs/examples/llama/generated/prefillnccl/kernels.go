@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "7f63603a5984cf447c65864e56fa59ef751daed100501aded0ebb859c40f6178",
+	Source:  "385694e9057b39c45ca7bf6dd22d21a1ea2ffe01c3f179d78049d78772dd8d43",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "b9bae8f97b44033d6ec333314794f2e062b56bd809f277e8d513db0b10e2431d",
+	Source:  "06fee85d6c31e9d5955b983c6efcdb9721aaca3a83f657728192a44977276df0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
