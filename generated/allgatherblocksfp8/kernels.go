@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "baedad5c12bdfb88f4e7e40040a3984d6f7732e782bf06ee4ebe8aef806b150e",
+	Source:  "75c050a82661f74cdc4088ef1d3655cdc33cba560e10c0441efd92a05df157a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

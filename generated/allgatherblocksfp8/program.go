@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "231947ce78be89dd2ed924a360da65446fdd0ddc52a4656fbb5285f56bd6bf72",
+	Hash:    "ba1320102717055cb2c3f0cdc46ccf3a6868bcadf8bc77c0e55623d87ef47573",
 	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "2e231237120a078d055b7f1eba5499450b7131e9396034b54880938f1e8680e4",
+	Source:  "a30569b8836139edde15e8cc572c8b9973acd4cdfb58f3ba5dda2590929d1a5e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

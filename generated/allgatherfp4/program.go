@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "bbc8573dca1d60a0ba73a79737b5e5da2f5d5e145b50a6e26e99efb599f9a845",
+	Hash:    "783588dd40fed5bed95b43e851053270a5e576786ae1add4472090237dacb86c",
 	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

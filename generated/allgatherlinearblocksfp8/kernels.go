@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "a857829274e89e0d719914f9afae2ccdba290c3e6390f8e7153579cbc171d11b",
+	Source:  "d773aaaae2be597099d076b7321aeaa38f0d83877ab61d08ad729484ce42e82b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

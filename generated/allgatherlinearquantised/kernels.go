@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "8b10389dfac0ec8497171ebe31cbbb78f55daf668252465b308bc1b495de7a08",
+	Source:  "fb509e44a889813165dd47e0236cbc50b3775152ce4867c69cd61efe2856f854",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "1b0bdf3bc56eadd62c02c62ea4e927860f1da82ad4ff00071d1e0706511d7327",
+	Hash:    "49a7cc6d818e14f04b51062ab53bc7823e0389bea38c437b13ed849b1157c895",
 	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

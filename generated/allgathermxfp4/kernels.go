@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "aec09724745ceef400e201572aa00f8efe3e06a0827eae8b3ed08eb747fa3fc3",
+	Source:  "3a5e07690acbdd2036bd4050fbdb3aee80a94b373e681049dc54c69ce89d65f0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "d33a6af27b25c86f71b9fe22d6a1ec9ad5fea03c7d0066c06c8d15b6acbe606d",
+	Source:  "7b1df04a8ebd8e8e610770b871e9dec9a9b38f3c8f24cee7553b89f3365b433c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -79,15 +79,17 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine[u % each] = f_add(mean1_mine[u % each], groups_of_mean1(element(x, k)));
+          float &mean1_now = mean1_mine[u % each];
+          mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
-        (float)columns);
+    const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
     const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
       const auto y = [&](unsigned k) {

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "f95f84adbfe148bfac34e952e0fd9df3421a30c48503317e69a63784cc05a1fc",
+	Source:  "d8870ee190e62a983b5459b7ad0ef1258d84a3b8beba781ce923d792e9d278cb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "67184b6cc69f907964631fa65dc7295f720c0bb93b1f848e58cba5f08520cb37",
+	Source:  "8448a14afe53c8f9d4a06c8af45ba8d2236d30d2157bc5bf05ee89413b6a4b3d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "e103e7fffc92c5da89175af5bff6a0168445ef840b40a925553ceec6e699b59b",
+	Source:  "c903a621fcdf71785356f83a4730daf885c0ffbd1e17af2201afac41472c7115",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

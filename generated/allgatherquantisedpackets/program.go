@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "38ccdda9b1925748e2b4be393591e1af8c52dcfe705f2614c1fd675d2cdaafd0",
+	Hash:     "c9fef9d4668e02357ea8b18e8e3f64ba4645eca95231cf87813b99f2f3270789",
 	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "bbf2b04e92d75720a3128dc74b003b97ea7a4e85af08d7a30d8167a2946879bc",
+	Source:  "5daceaf7c70357f29798a466c2ce7069122df432673f96ef57c1f5f407e0c1ef",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

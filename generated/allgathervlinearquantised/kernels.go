@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "3ecebb5f8c0d078fc097e8f6e50740ea2a3f5fcfd54fe5093dce6fd5233b5aff",
+	Source:  "fd1d3376606ec48f8bee12dea5164cd1df9647f44d63b3de7df1e8ae3a773476",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

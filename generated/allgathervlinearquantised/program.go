@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "03be3b0c7ecaa5e72b57c9d16055b7d19414355c93dce74560e98151206be20b",
+	Hash:    "64e6f61abf2c4614be1179380e1eec50388b4733fa93def2978b8d49f0091fd7",
 	Proof:   "proven for D = 1..8, stamp 438eafd7648627b3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "947253c4f1da4d11fa6283f668fd6c42d730eb0b06aa48ed2cd5aa02411cfdee",
+	Source:  "2015930b9c7ddaa6b1c799c3ed9f84aa482385f9e5462d05be5658f1842d4f7a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

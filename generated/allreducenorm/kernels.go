@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "eadda69079d03902359963f945297d1e9073bbdeb9626d6f1f37ac9bc38532ca",
+	Source:  "0123f6717ec0db57ada9ffb08a595fa61ffdb7195061b45ef143802975595970",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

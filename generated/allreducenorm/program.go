@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "80a9aed884e1d609c9d20acc7d90009db25bd0ee94ab712496e1fa05a3a2947c",
+	Hash:     "66c95689fa69385af0e806777502fe41c8e89aedf9500c9210da20bc7bb2018c",
 	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

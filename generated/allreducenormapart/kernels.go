@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "df2959e40b53552c8fc7e088cf128406188c485ad31606ee03d8b690baa9e105",
+	Source:  "35cef78b7dd5b7c23a42c54c016d3189324bfcf23e4d2d59a7722faf6c18e9bb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -180,15 +180,17 @@ DEVICE void packets_of(const struct packets &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine[u % each] = f_add(mean1_mine[u % each], packets_of_mean1(element(x, k)));
+          float &mean1_now = mean1_mine[u % each];
+          mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
-        (float)columns);
+    const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
     const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
       const auto y = [&](unsigned k) {
@@ -216,17 +218,20 @@ DEVICE void packets_of(const struct packets &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          most4_mine[u % each] = f_greatest(most4_mine[u % each], packets_of_most4(element(dst, k)));
+          float &most4_now = most4_mine[u % each];
+          most4_now = f_greatest(most4_now, packets_of_most4(element(dst, k)));
         }
       }
     });
-    const float most4 = of_lanes<f_greatest>(numbers, of_parts<f_greatest, each>(most4_mine, parts), lanes);
+    const float most4_parts = of_parts<f_greatest, each>(most4_mine, parts);
+    const float most4 = of_lanes<f_greatest>(numbers, most4_parts, lanes);
     const float s5 = f_div(most4, 448.0f);
     const float s6 = f_power(s5);
     if (lane == 0 && units > 0) {
       ((float *)p.scales)[group] = s6;
     }
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
       const auto y = [&](unsigned k) {
         return packets_made2(element(dst, k), s6);

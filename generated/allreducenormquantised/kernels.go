@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "8c5638139c9f4c8706c0a2bafab0f288c726cb297863c516c8e93571e5896cb1",
+	Source:  "ea33c5dc7334ed10bec6e84558ac13c9244f228db02a2d187dd60ee9468610d4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

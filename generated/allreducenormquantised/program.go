@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "efafbad4678cdb712937b455c05fdf3400d7ba9151bf9c4b1ca7f42e8dcd90bb",
+	Hash:     "86bb105651cf1362b53bb8eef44c33255f19a48873759e5600bfab07dd455fe0",
 	Proof:    "proven for D = 1..8, stamp a7006ed72fd79de8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

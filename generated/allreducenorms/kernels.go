@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "a3e1fb544646054fceb0005e6a88d9659d063a3dca0d2b71f4eb37dd6aa264da",
+	Source:  "c3cf1f6c1b573d9654acb9097d33c2ad13ff1fd668495eddd034b04f8ae6cb98",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "9152dd580d48694ce3e0798a0d779d7985f6798c56a265e8c5e1ce8965292ee5",
+	Source:  "cfd788fbcab809867c2da38785fcf6397f382552d0a31da069dd8fab40447e93",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "f226f2d9ef1ea1855924d09d24a2931cf718f473ee826cfda45cc1c62854d722",
+	Hash:     "092cd84319ba7c0af8d1398710d84e8cdd8ff365cfd9bcb31332e140e7b91b22",
 	Proof:    "proven for D = 1..8, stamp f7432036d926f594",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

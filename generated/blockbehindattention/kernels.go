@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "1a847b2a4c90b6e71db07151da72f68888947e2f3c264576c4fd8b1a48177a1d",
+	Source:  "353d2b73d4ae8df1040e6daa032d4e31393bb39e2aa355e6349fc935aae69094",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

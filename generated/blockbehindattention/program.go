@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "1cdcac36c548ea955f48f8ed641bad18300e0b96199c280f0fa5660c952930bb",
+	Hash:     "bab7c82c1b61e2dc7e26a43222dc62eb8bd24634fc91c632aa62227ea52c361c",
 	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "a1609471f7f84a06231a8d4b8ea1510a35af10babd677a322540c22ac8c1e341",
+	Source:  "d48d075023b85e989842dd91b60f3bb3c24e3abc9f93cfee227f84549a7527a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

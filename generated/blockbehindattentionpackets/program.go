@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "bf9fa3f8e83460998361b4b83bfb930ec9a937b132cab256f0f9158d9fa13c7a",
+	Hash:     "54eae4fce7b4b290be86862ac7d33d35d7399c660989722c99f4230e17fe1bc7",
 	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

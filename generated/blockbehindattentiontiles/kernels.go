@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "ac08cef91bcfe95fb0098f2e5b0e01217b28ebe7856330bf398f736147009ea9",
+	Source:  "58863e4f2654ffca74155eb8083b6ca2d5c8b99587da1096b4ac97dfa134282b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

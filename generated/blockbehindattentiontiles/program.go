@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "b630e083d7b23c95b7fdbf3a26447d11e033b19a757899989e586bcab347c7c2",
+	Hash:    "d9778f01173b54d5503fa2bb9c9712aede34139d2d9726e00968581d5e09a807",
 	Proof:   "proven for D = 1..8, stamp 05439f5dc9f1a8f8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

@@ -192,15 +192,17 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine[u % each] = f_add(mean1_mine[u % each], groups_of_mean1(element(x, k)));
+          float &mean1_now = mean1_mine[u % each];
+          mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
-        (float)columns);
+    const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
     const float s2 = f_add(mean1, 0x1.0c6f7ap-20f);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
       const unit<E> b = load_b(n);
@@ -233,15 +235,17 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean4_mine[u % each] = f_add(mean4_mine[u % each], groups_of_mean4(element(dst, k)));
+          float &mean4_now = mean4_mine[u % each];
+          mean4_now = f_add(mean4_now, groups_of_mean4(element(dst, k)));
         }
       }
     });
-    const float mean4 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean4_mine, parts), lanes),
-        (float)columns);
+    const float mean4_parts = of_parts<f_add, each>(mean4_mine, parts);
+    const float mean4 = f_div(of_lanes<f_add>(numbers, mean4_parts, lanes), (float)columns);
     const float s5 = f_add(mean4, 0x1.0c6f7ap-20f);
     const float s6 = f_div(1.0f, f_root(s5));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
       const unit<E> c = load_c(n);
       const auto y = [&](unsigned k) {

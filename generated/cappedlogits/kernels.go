@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "00cce4a6b9a609f5e48a031b55a9c70e00f412109270b11696a6c2b33bda7d29",
+	Source:  "412eadcd0c5df70c42d82c8fa04951524e7db35d2d25e35a8f83811f538dce66",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

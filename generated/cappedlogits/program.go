@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "396f69c22da6816507c1692a132751c834e609aa80a99135b890e12ce25c6c99",
+	Hash:     "4a555b3a113dd56db5de0677db7f77c803edd878106cd1a59d31ae9523a2522a",
 	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

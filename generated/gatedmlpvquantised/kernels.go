@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "87287d8f770f2ddcce84f56dde1b2a4563e5d07ab3f9ef94cb24962dad7f8638",
+	Source:  "13ae4db0ce1be86aa6cc3a5c536a265c37830003a87b431e0771beccd05315bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

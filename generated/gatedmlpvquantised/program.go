@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "bb1534b538a8317678776bfe5479cebbc6f679f4a35b6958ecbe42684868d32f",
+	Hash:     "0e3c290f23c71f4c645303a6e4dea8369e7ef5b968c854a7ffa99f7d6dcdea9f",
 	Proof:    "proven for D = 1..8, stamp 2baf3a3cd1016447",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},

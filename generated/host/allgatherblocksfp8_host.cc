@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b7b551cc01410524dfba5a2aa492e5bb193cc5cd141f5a17e8f6a73bbddc5fd1
+// 40de718fa720c4f877f4cdf57df8f92464ae22d36ad8010ff299cf5b96419dba
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 26c5e555b8241c6247fd836dbaaad5c06018d71a0b2609a02fc8e3176e69d6dc
+// 9457bacdb70a81416340226b415965bf45b503698f3e6d6448f7578625fbca24
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

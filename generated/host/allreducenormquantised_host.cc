@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 7dfc8e2919d86ce3e190b15ab06650678deded07778cb3eb8a12585bfa6c7657
+// 99288663a214bb6482544d8284e030408b618ff30ed721ec8afc7f4e4ee52d7f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorms.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d3174b92ec87ae74b412968061448b8f0b26bb486094742e88f606e76045fe17
+// 1191948f8393c75798baf6955a8729740ae8f7b3e7f542b6b46fd9b798eab86a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

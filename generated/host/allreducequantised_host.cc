@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// eeafc8a012cf06566706b59bfcb893d4ba3d6a5dd27cfc1004889c459d7a45b7
+// 8ca2c7f4de333d36e6f9cb031c3828d43e61b28739ee2735dea373ec32571178
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

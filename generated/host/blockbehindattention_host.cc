@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f9248b668790f333f6bc6ca8f246fd2c8446a8f63b6678254f4a51bf102d6809
+// b88cd88c5d44498c608b6c32d5b037d0850732daa62f8cc0eb1c96133dfd0372
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ed283a2f0cdcbb9c7cd31437e7b391ef8475a5c8269f2926529d4dae146b64f0
+// b5ad0813d15fcaed064a47cfd7902c397351b9df5b755b9ce6016ce7c68f8adb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -71,15 +71,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "baedad5c12bdfb88f4e7e40040a3984d6f7732e782bf06ee4ebe8aef806b150e",
+	sim.Compiled("allgatherblocksfp8", "75c050a82661f74cdc4088ef1d3655cdc33cba560e10c0441efd92a05df157a4",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "2e231237120a078d055b7f1eba5499450b7131e9396034b54880938f1e8680e4",
+	sim.Compiled("allgatherfp4", "a30569b8836139edde15e8cc572c8b9973acd4cdfb58f3ba5dda2590929d1a5e",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "a857829274e89e0d719914f9afae2ccdba290c3e6390f8e7153579cbc171d11b",
+	sim.Compiled("allgatherlinearblocksfp8", "d773aaaae2be597099d076b7321aeaa38f0d83877ab61d08ad729484ce42e82b",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -91,15 +91,15 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "8b10389dfac0ec8497171ebe31cbbb78f55daf668252465b308bc1b495de7a08",
+	sim.Compiled("allgatherlinearquantised", "fb509e44a889813165dd47e0236cbc50b3775152ce4867c69cd61efe2856f854",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "aec09724745ceef400e201572aa00f8efe3e06a0827eae8b3ed08eb747fa3fc3",
+	sim.Compiled("allgathermxfp4", "3a5e07690acbdd2036bd4050fbdb3aee80a94b373e681049dc54c69ce89d65f0",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "d33a6af27b25c86f71b9fe22d6a1ec9ad5fea03c7d0066c06c8d15b6acbe606d",
+	sim.Compiled("allgathermxfp8", "7b1df04a8ebd8e8e610770b871e9dec9a9b38f3c8f24cee7553b89f3365b433c",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "f95f84adbfe148bfac34e952e0fd9df3421a30c48503317e69a63784cc05a1fc",
+	sim.Compiled("allgathernorm", "d8870ee190e62a983b5459b7ad0ef1258d84a3b8beba781ce923d792e9d278cb",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -107,27 +107,27 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "67184b6cc69f907964631fa65dc7295f720c0bb93b1f848e58cba5f08520cb37",
+	sim.Compiled("allgatherquantised", "8448a14afe53c8f9d4a06c8af45ba8d2236d30d2157bc5bf05ee89413b6a4b3d",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "e103e7fffc92c5da89175af5bff6a0168445ef840b40a925553ceec6e699b59b",
+	sim.Compiled("allgatherquantisedpackets", "c903a621fcdf71785356f83a4730daf885c0ffbd1e17af2201afac41472c7115",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "bbf2b04e92d75720a3128dc74b003b97ea7a4e85af08d7a30d8167a2946879bc",
+	sim.Compiled("allgathervfp4", "5daceaf7c70357f29798a466c2ce7069122df432673f96ef57c1f5f407e0c1ef",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "3ecebb5f8c0d078fc097e8f6e50740ea2a3f5fcfd54fe5093dce6fd5233b5aff",
+	sim.Compiled("allgathervlinearquantised", "fd1d3376606ec48f8bee12dea5164cd1df9647f44d63b3de7df1e8ae3a773476",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "947253c4f1da4d11fa6283f668fd6c42d730eb0b06aa48ed2cd5aa02411cfdee",
+	sim.Compiled("allgathervquantised", "2015930b9c7ddaa6b1c799c3ed9f84aa482385f9e5462d05be5658f1842d4f7a",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "eadda69079d03902359963f945297d1e9073bbdeb9626d6f1f37ac9bc38532ca",
+	sim.Compiled("allreducenorm", "0123f6717ec0db57ada9ffb08a595fa61ffdb7195061b45ef143802975595970",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "df2959e40b53552c8fc7e088cf128406188c485ad31606ee03d8b690baa9e105",
+	sim.Compiled("allreducenormapart", "35cef78b7dd5b7c23a42c54c016d3189324bfcf23e4d2d59a7722faf6c18e9bb",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "8c5638139c9f4c8706c0a2bafab0f288c726cb297863c516c8e93571e5896cb1",
+	sim.Compiled("allreducenormquantised", "ea33c5dc7334ed10bec6e84558ac13c9244f228db02a2d187dd60ee9468610d4",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "a3e1fb544646054fceb0005e6a88d9659d063a3dca0d2b71f4eb37dd6aa264da",
+	sim.Compiled("allreducenorms", "c3cf1f6c1b573d9654acb9097d33c2ad13ff1fd668495eddd034b04f8ae6cb98",
 		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -135,31 +135,31 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "9152dd580d48694ce3e0798a0d779d7985f6798c56a265e8c5e1ce8965292ee5",
+	sim.Compiled("allreducequantised", "cfd788fbcab809867c2da38785fcf6397f382552d0a31da069dd8fab40447e93",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "1a847b2a4c90b6e71db07151da72f68888947e2f3c264576c4fd8b1a48177a1d",
+	sim.Compiled("blockbehindattention", "353d2b73d4ae8df1040e6daa032d4e31393bb39e2aa355e6349fc935aae69094",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "a1609471f7f84a06231a8d4b8ea1510a35af10babd677a322540c22ac8c1e341",
+	sim.Compiled("blockbehindattentionpackets", "d48d075023b85e989842dd91b60f3bb3c24e3abc9f93cfee227f84549a7527a0",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "ac08cef91bcfe95fb0098f2e5b0e01217b28ebe7856330bf398f736147009ea9",
+	sim.Compiled("blockbehindattentiontiles", "58863e4f2654ffca74155eb8083b6ca2d5c8b99587da1096b4ac97dfa134282b",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "00cce4a6b9a609f5e48a031b55a9c70e00f412109270b11696a6c2b33bda7d29",
+	sim.Compiled("cappedlogits", "412eadcd0c5df70c42d82c8fa04951524e7db35d2d25e35a8f83811f538dce66",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "87287d8f770f2ddcce84f56dde1b2a4563e5d07ab3f9ef94cb24962dad7f8638",
+	sim.Compiled("gatedmlpvquantised", "13ae4db0ce1be86aa6cc3a5c536a265c37830003a87b431e0771beccd05315bf",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "1b097a40352ef00a9d8aa8e688fb6d084a22602ac06a789a1d65d89d46b01951",
+	sim.Compiled("layernormlinear", "1b0070e94418f187b35ae9b3ac6bb4f3da9723b8de0cc538455b90c5fb0aa035",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -177,9 +177,9 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "6fde6bb3b186e733007fdf5104e5a17c1da86d58b661260149d85f1d7f619a6d",
+	sim.Compiled("linearallreducequantised", "2d2e6f75141f8a13a1ed6da4f2ef402db0a4d54bfbdddc6b4e4f6af5add97531",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "4c831caa0560167a85db980288e24217e07415f209927e37964949fb6d6ec1c2",
+	sim.Compiled("linearallreducequantisedsums", "d204b67ac0a0103eea82d52c429835b2098f3f1f8284f1838b3bb6fc1a7df921",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -216,41 +216,41 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "d7004159ecddfdb20d4fcdf551666f5915448876e3ae1f1ff0afcbf53f0f3bb6",
+	sim.Compiled("linearreducescatterquantised", "846b9a5b580221d7daf730ee60f83ecc6aa03a6a43b49af07ae33d605a6d9f0f",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "9828fbd0d98b02d756aaab36abc60de32a4e0db3f58eeb69e984a5816605095f",
+	sim.Compiled("linearreducescattervquantised", "4f7bc3ba87d236225d3bca3ac49bc81c7d640e32f8586b17279eb47484b6959e",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "a85f6ffe7726c0be3699f67346c7ab9e4d5b65e2ecfc5e1bf39361c5ffe06453",
+	sim.Compiled("llamalayer", "ae65e4d13cc611313e4978a3ccd8862fc9634ab13df56caf12d982585cad7d13",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "d5da414eae8b424d74e0ceb9456a95eeafb2238597bc5752211dfae5b11e33d0",
+	sim.Compiled("llamalayernccl", "7621fa9090d668f69bcd287c05dd81abae3ab8e9efb810f274731e3835a64561",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "6bf4c6f6845f818dcc4506b791b28cd8fb00fc7a22ab93d8cf7fe634be9aecdf",
+	sim.Compiled("normedheads", "67193d19c5db7df22963f02b992132c8d2253e558becc270e461a5b5d5ca9b4d",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "3dc6552088681d46da341c966b81216b049e9542ca2431a7bf63aa7cf64da333",
+	sim.Compiled("reducescatternormgather", "0b386f7710d5e4609be3631ec69dae446662823565fbc2c1259aa48206d0613d",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "60ee0a74b123ee79ef2f1007ad28bcfdaa45d21a0a678b9c02b7877a225ba0b0",
+	sim.Compiled("reducescatterquantised", "5e37113431185af82845bfeb6ea6afe79f9395830ab240e768b9fce9f8c3095f",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "053b2cb4f85f3f466ab3fc3e2ebf0768815dc031fdd826747dfe1588d3da6eaa",
+	sim.Compiled("reducescattervquantised", "40e9431e5f03e18e51d9b61a016d590de277c64c6e87b6521c8f96c991a0c05a",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "9f88b97e665f7888cd34542da60389e71f94c9be9d8ccc160e4ce266d476af3e",
+	sim.Compiled("rotaryattention", "ca778eb04f976ad8ededc6ee5c555a87596fe35c7a68279055ed4b92be9bd587",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c57633aadeb3d535b26b45dca6dccd39653335bfe6fd93a4965a176c1c2f8a11
+// 869be1c744352d75b5d073c7ed16f63927275ab1af79e3350d8bc4a90aa278ac
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

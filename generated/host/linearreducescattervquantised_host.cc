@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattervquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0ee04abf363586ef61f25c398cc58c8f926eef76a3592a79cad4fc1bfef58945
+// 029a51c5d14437eca392636cafb6264438879b3ccc8ecaac5c856c9885c5890c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5f7c156734bdd1245cd8c31082bed2ce1fb35dadac2654759f99a5adf3205bb7
+// 10d881971c1ea3c0041af602dbbc7f14e16a1544bb544841873abaca8e6f316d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

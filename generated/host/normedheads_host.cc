@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 931c65d31b8bea23a6a00d47c1e869a28172b5c165b8bdebf9ed0df74a757900
+// 911d527181a49c1847882a3cefdb34bb44baeb8e0353f342360c6a996f776497
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 48589a7cedfec44834e2d7e8a41b8ae7ea8c0941a7f392cfc47ca754822a830c
+// fd28f09da724085105c87d327ee1e6988163a6123e2f9d0eeeb293dfef68a086
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

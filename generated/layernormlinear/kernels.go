@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "1b097a40352ef00a9d8aa8e688fb6d084a22602ac06a789a1d65d89d46b01951",
+	Source:  "1b0070e94418f187b35ae9b3ac6bb4f3da9723b8de0cc538455b90c5fb0aa035",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -90,12 +90,13 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine[u % each] = f_add(mean1_mine[u % each], groups_of_mean1(element(x, k)));
+          float &mean1_now = mean1_mine[u % each];
+          mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
-        (float)columns);
+    const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
     float mean2_mine[each];
     for (unsigned u = 0; u < each; u++) {
       mean2_mine[u] = 0.0f;
@@ -105,15 +106,17 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean2_mine[u % each] = f_add(mean2_mine[u % each], groups_of_mean2(element(x, k), mean1));
+          float &mean2_now = mean2_mine[u % each];
+          mean2_now = f_add(mean2_now, groups_of_mean2(element(x, k), mean1));
         }
       }
     });
-    const float mean2 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean2_mine, parts), lanes),
-        (float)columns);
+    const float mean2_parts = of_parts<f_add, each>(mean2_mine, parts);
+    const float mean2 = f_div(of_lanes<f_add>(numbers, mean2_parts, lanes), (float)columns);
     const float s3 = f_add(mean2, 0x1.0c6f7ap-20f);
     const float s4 = f_div(1.0f, f_root(s3));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
       const unit<E> b = load_b(n);

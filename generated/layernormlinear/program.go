@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "3b51f924886ee52a1b5a0f3c0185c963ba8e334cb7c97bda72dea2d99bacc7ed",
+	Hash:    "9a75458e9a63b7a399d3c1fd3b224dccb1739aec86367c1b5fda3e74fc3081ae",
 	Proof:   "proven for D = 1..8, stamp 0c338bd7eda72104",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "6fde6bb3b186e733007fdf5104e5a17c1da86d58b661260149d85f1d7f619a6d",
+	Source:  "2d2e6f75141f8a13a1ed6da4f2ef402db0a4d54bfbdddc6b4e4f6af5add97531",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "1c06714e83ef8532699aad7750cdce1c060b5a0c08bd21f4ed1f7d282992b049",
+	Hash:     "ae0a9595eebc05c962a671ca222cff78980bb41b8ae05e9ce1b3e429dfdb3922",
 	Proof:    "proven for D = 1..8, stamp 03442fa240af94e0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

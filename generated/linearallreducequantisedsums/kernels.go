@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "4c831caa0560167a85db980288e24217e07415f209927e37964949fb6d6ec1c2",
+	Source:  "d204b67ac0a0103eea82d52c429835b2098f3f1f8284f1838b3bb6fc1a7df921",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

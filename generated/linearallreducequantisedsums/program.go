@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "4994b8092b2bd73e8d82bdbc1cb2c0dfaa45bf5e81fb15200c568f2fc7ab8fe7",
+	Hash:    "ea98bb4a7b094923d249d646dde5e421b2136bdb1dd4a51ee0a73978d0865e72",
 	Proof:   "proven for D = 1..8, stamp 5d49f5cb124f4895",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

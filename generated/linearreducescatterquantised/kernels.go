@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "d7004159ecddfdb20d4fcdf551666f5915448876e3ae1f1ff0afcbf53f0f3bb6",
+	Source:  "846b9a5b580221d7daf730ee60f83ecc6aa03a6a43b49af07ae33d605a6d9f0f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

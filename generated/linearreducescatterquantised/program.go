@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "e5577f388e595fa2a55e393df034e09da08d142755e5db07ecc5869e9120d07c",
+	Hash:     "1604b762e3330ee24d87869419448587f7d05b88e717e4b013b8a23e86f0158f",
 	Proof:    "proven for D = 1..8, stamp 3df7c293a4fd8225",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

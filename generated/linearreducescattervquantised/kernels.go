@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "9828fbd0d98b02d756aaab36abc60de32a4e0db3f58eeb69e984a5816605095f",
+	Source:  "4f7bc3ba87d236225d3bca3ac49bc81c7d640e32f8586b17279eb47484b6959e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

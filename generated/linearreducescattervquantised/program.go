@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "a02cb1d4b1ab0700eead1999a82ddfbbc821bd89b0bd657fb138ea7743558bd2",
+	Hash:     "c13d27bb818840bebcffe590b281c230a75bdc53c9510e04bd1db3b11f9939fb",
 	Proof:    "proven for D = 1..8, stamp 1c5e6e6ea35597fb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

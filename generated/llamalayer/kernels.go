@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "a85f6ffe7726c0be3699f67346c7ab9e4d5b65e2ecfc5e1bf39361c5ffe06453",
+	Source:  "ae65e4d13cc611313e4978a3ccd8862fc9634ab13df56caf12d982585cad7d13",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

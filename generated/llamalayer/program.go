@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "d4321c2689d001de72ca126427ffa5997c70b711eaeb27dd1a13d9e9f4e3f025",
+	Hash:    "ec55ff39948367376f5609a2a1deccdc671c21a8601a77c13324c7882abed2bb",
 	Proof:   "proven for D = 1..8, stamp 5bad281b5fd0bd85",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

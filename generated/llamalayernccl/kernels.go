@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "d5da414eae8b424d74e0ceb9456a95eeafb2238597bc5752211dfae5b11e33d0",
+	Source:  "7621fa9090d668f69bcd287c05dd81abae3ab8e9efb810f274731e3835a64561",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

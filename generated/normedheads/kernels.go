@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "6bf4c6f6845f818dcc4506b791b28cd8fb00fc7a22ab93d8cf7fe634be9aecdf",
+	Source:  "67193d19c5db7df22963f02b992132c8d2253e558becc270e461a5b5d5ca9b4d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

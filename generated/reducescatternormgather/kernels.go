@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "3dc6552088681d46da341c966b81216b049e9542ca2431a7bf63aa7cf64da333",
+	Source:  "0b386f7710d5e4609be3631ec69dae446662823565fbc2c1259aa48206d0613d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

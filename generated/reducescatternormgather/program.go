@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "64dbdfc042247100b22dc5cfc7fe4d94753a7fcba69ad193559c0e2a619364c0",
+	Hash:     "c219ec8af1a8a10779e1fe7406b37954b7a22651865e374e40f5bcb77bc5d45d",
 	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

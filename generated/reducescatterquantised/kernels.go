@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "60ee0a74b123ee79ef2f1007ad28bcfdaa45d21a0a678b9c02b7877a225ba0b0",
+	Source:  "5e37113431185af82845bfeb6ea6afe79f9395830ab240e768b9fce9f8c3095f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

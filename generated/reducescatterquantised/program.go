@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "b4cef45c008925a5a6faf73f577a78e658097fb0f157cd376302540ca8f4521f",
+	Hash:     "bc809e96ddb10aee8b7b52b0a0288d49c1df06f9ac279b87987bbdf3be6dd1b6",
 	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "053b2cb4f85f3f466ab3fc3e2ebf0768815dc031fdd826747dfe1588d3da6eaa",
+	Source:  "40e9431e5f03e18e51d9b61a016d590de277c64c6e87b6521c8f96c991a0c05a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "f1425d329bf585675e1b461f1dcaacd282514c01ab1d29e90ba5a1a6d6404acf",
+	Hash:     "eef93d2adf07611148b06af709f414cc13ea16fceaf8bb14eacedd8d8b136d6d",
 	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

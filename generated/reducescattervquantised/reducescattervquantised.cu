@@ -128,17 +128,20 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          most1_mine[u % each] = f_greatest(most1_mine[u % each], groups_of_most1(element(x, k)));
+          float &most1_now = most1_mine[u % each];
+          most1_now = f_greatest(most1_now, groups_of_most1(element(x, k)));
         }
       }
     });
-    const float most1 = of_lanes<f_greatest>(numbers, of_parts<f_greatest, each>(most1_mine, parts), lanes);
+    const float most1_parts = of_parts<f_greatest, each>(most1_mine, parts);
+    const float most1 = of_lanes<f_greatest>(numbers, most1_parts, lanes);
     const float s2 = f_div(most1, 448.0f);
     const float s3 = f_power(s2);
     if (lane == 0 && units > 0) {
       ((float *)p.scales)[group] = s3;
     }
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const auto y = [&](unsigned k) {
         return groups_made(element(x, k), s3);

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "9f88b97e665f7888cd34542da60389e71f94c9be9d8ccc160e4ce266d476af3e",
+	Source:  "ca778eb04f976ad8ededc6ee5c555a87596fe35c7a68279055ed4b92be9bd587",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -160,14 +160,10 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 		parts *= 2
 	}
 	lanes := max(parts/k.Each(), 1)
-	block := max(lanes, fewThreads)
-	beside := block / lanes
-	blocks := (elements/wide + beside - 1) / beside
+	block := max(lanes, 128) // threads
+	blocks := (elements/wide + block/lanes - 1) / (block / lanes)
 	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()*threads/block))), int(block))
 }
-
-// fewThreads are the threads of a block whose groups have fewer lanes.
-const fewThreads = 128
 
 // Each is how many parts of a group a lane has: two bring more of a row at once, and its lanes fill a block of their
 // own; what lands has blocks for its rows, and a kernel of several functions few registers.

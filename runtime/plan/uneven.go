@@ -48,16 +48,14 @@ func (b *Builder) Rows(n int) { b.plan.rows = n }
 // Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others
 // where the ranks don't divide the rows. Bind then takes no counts.
 func (b *Builder) Balanced(rows int) {
-	d := b.Size()
-	for r := range d {
-		b.plan.balanced = append(b.plan.balanced, (rows+d-1-r)/d)
+	for r := range b.Size() {
+		b.plan.balanced = append(b.plan.balanced, (rows+b.Size()-1-r)/b.Size())
 	}
 }
 
 // Parts declares a matrix product for each of the balanced parts, with its rows in place of d's.
 func (b *Builder) Parts(d driver.MatmulDesc) (list []*Product) {
-	for _, rows := range b.plan.balanced {
-		d.M = rows
+	for _, d.M = range b.plan.balanced {
 		list = append(list, b.Matmul(d))
 	}
 	return list

@@ -1,7 +1,7 @@
-// Groups of columns that go together: a row, or a head. A group is in parts: part l of the units l, l + parts and so on,
-// whose elements are added up in order. The parts are added by halves: the second half of them to the first, of these
-// the second half to the first, and so on. So the width of a group alone decides the order in which its elements are
-// added. Some threads of a block, its lanes, have a group: lane l has part l, or parts l and l + lanes.
+// Groups of columns that go together: a row, or a head. A group is in parts: part l of the units l, l + parts and so
+// on, whose elements are added up in order. The parts are added by halves: the second half of them to the first, of
+// these the second half to the first, and so on. So the width of a group alone decides the order in which its elements
+// are added. Some threads of a block, its lanes, have a group: lane l has part l, or parts l and l + lanes.
 
 #ifndef OVGEN_HOST
 enum { warp = 32 };  // threads that run together

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "f6468006852297f7318602f221be4c547a16c4810214f139ed4eec3f0c704cb2",
+	Source:  "f9c017d4645e5fa29fce1936e8d8bcd3a47b1a496d7db249499e33f3013df482",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

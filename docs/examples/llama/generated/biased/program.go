@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "d42bbfbe270a8603d4e5ba01895570c8bac0094da2285bc439b00f691acf65cd",
+	Hash:    "a925aee1c9c009448d04b35f6bd407fe61c503951bed18263cc583f39781308f",
 	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

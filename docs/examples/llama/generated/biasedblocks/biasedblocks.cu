@@ -82,18 +82,21 @@ DEVICE void groups_of(const struct groups &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < width) {
-          most1_mine[u % each] = f_greatest(most1_mine[u % each], groups_of_most1(element(x, k)));
+          float &most1_now = most1_mine[u % each];
+          most1_now = f_greatest(most1_now, groups_of_most1(element(x, k)));
         }
       }
     });
-    const float most1 = of_lanes<f_greatest>(numbers, of_parts<f_greatest, each>(most1_mine, parts), lanes);
+    const float most1_parts = of_parts<f_greatest, each>(most1_mine, parts);
+    const float most1 = of_lanes<f_greatest>(numbers, most1_parts, lanes);
     const float s2 = f_div(most1, 448.0f);
     const float s3 = f_power(s2);
     if (lane == 0 && units > 0) {
       const unsigned place = group % heads * (unsigned)p.rows + group / heads;  // head by head
       ((float *)p.scales)[place] = s3;
     }
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const auto y = [&](unsigned k) {
         return groups_made(element(x, k), s3);
@@ -255,15 +258,17 @@ DEVICE void packets_of(const struct packets &p)
       for (unsigned k = 0; k < unit_elements; k++) {
         const unsigned j = n * unit_elements + k;
         if (j < columns) {
-          mean1_mine[u % each] = f_add(mean1_mine[u % each], packets_of_mean1(element(x, k)));
+          float &mean1_now = mean1_mine[u % each];
+          mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
         }
       }
     });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, of_parts<f_add, each>(mean1_mine, parts), lanes),
-        (float)columns);
+    const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
     const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
+    each_unit<kept, each>(lane, lanes, units,
+        [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = load_a(n);
       const auto y = [&](unsigned k) {

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "2e225036adeeeecbf3c06d31a88b474a544d967c57ca85d9193aac9d17bca926",
+	Source:  "54d7b618109691cde07d6022870eb2442a9ae353ad8f227d97214297e8efc7f4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

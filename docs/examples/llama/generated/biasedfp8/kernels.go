@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "a3de1a6d0130cecaf3f7756e04dabc124ba997c20aa61331570a3f9c783be6f8",
+	Source:  "3a435d547958fcb52e9a569be1ab7355264c0923e8f7270b1372d1d338580347",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "e3b6b64470b5a0512fd26e511ad0b1ca78535d5fe84ab1d2fb051a7f1a970740",
+	Source:  "04130170b58f9394c985a1d1fc4a10a5f03701b3465942f1b771c13fd36f8753",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "8a9565c4d63aff40c803061c240ae9dfeea6153a330160a4d310011c78f949eb",
+	Hash:    "a0e406dcc9bda184cfe312c01e4212ff2a76fba6cd642e98c05a841a94aa4851",
 	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

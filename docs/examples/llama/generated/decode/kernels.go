@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "2fffdd7a8cbadfe39699f863903b0dfdd45bea4ae25f1a74db40463fc02cc4e0",
+	Source:  "fadc8019b45927cf3d8147663a88198163602c434c58e41ed180f1608949201d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "d6694545566475ac81e3a873878eaef7a8f5055d242dac317ab13461badea261",
+	Source:  "e2e3ec114d6e90411690ae2f468f630e84a11347f40ee0804cc57406e147ffa9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

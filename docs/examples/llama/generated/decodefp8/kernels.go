@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "50a516ae3d4d8514ee88f1d80469563fe5383c66e0cb61c90f4d83e96e05773e",
+	Source:  "86e6ad2f2dc8823975ee1df1227b9626fe93f7403cf59b80f964c9c95986c432",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "9b6fdc94cc9a7a3d0a9932a2b63c8fd2a53cb4b6e0284262318a277d6b599806",
+	Hash:    "bf451fb1972d9fa327681f84bed352b5bf0f67386eb8b5e0a54d9ea87afae77d",
 	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "a848d383439c69b826133af5a7197a2e9f3318d77a5efae8931b80fac4dd5bdb",
+	Source:  "6dc0a4e63746aae81b80bfdfa5178306306aa3b0ccb94273b93b1e83f2bac36c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

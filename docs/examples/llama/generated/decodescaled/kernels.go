@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "1fb52048eab4803456421540158392b1fea5f7a3f098e096afc43b9c39b00ce3",
+	Source:  "e4aef27329ddf33cf14c6a2951aae006d560f31dc98c5865df5a005d17a6c960",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "d6cf9372e43aef5187ccd8fb58ec6f99eae2bee672e37be6d16203beecf8b651",
+	Hash:    "098a5d9f33e45502a7bf8368826c68c4a35e9e4f9ef28a5e77307d626ae08873",
 	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "84a678aa57659b84edf0c9b536114e0340e76fafa3ced41fcb9a41a05496595b",
+	Source:  "ed17b0aa1ddb96c3ba9286b5514f6679c4c817804c480abbad381edafc969da7",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

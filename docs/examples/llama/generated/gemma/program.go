@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "69493439af7002811b5621a701b32a137c23ee3d8c12119ffc4a7c86ecc1ad2b",
+	Hash:     "d2c2931e9267cab12983d695fe2d19cc8af2ac40ce4b6187b96d3d8892ac21b6",
 	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

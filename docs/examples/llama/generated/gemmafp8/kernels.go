@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "5ef556389bcd1175359373be415864d97c7eb666fbf089f76ebbf2f37fb6174d",
+	Source:  "d5aa66b12c57153053db59f4a5c8d9b4a5c1886ada1e829bf8f19070d456f671",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

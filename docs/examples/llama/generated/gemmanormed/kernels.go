@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "b3b1642b109a88d55dc7a7eba7a9490ef9cd6d2f778d02c3fdbf735e3a9e9264",
+	Source:  "220caa66a1166d2ebfc605d7cf0ac2fd7337ae08cba8afd80bd2e9d7ef0c73f5",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "5cf717cbcdf98e7b93fceed106ccfc02fecba1d972477545b24456700c7919cd",
+	Source:  "269ff798da3886d9e6ed8596fcfb35b3081d561aea167d1c184fa0427d3ab94d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

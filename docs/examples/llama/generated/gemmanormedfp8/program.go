@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "7963c9b4f97bdcd44231b97a3009a9732c36b9fda0e244de9b9f7f8ae849f62f",
+	Hash:    "1d06075e3a0ffdc36d8dc555341ed59be662f2fa1955c8e40075854cee3098d7",
 	Proof:   "proven for D = 1..8, stamp 3464d33558bdd909",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

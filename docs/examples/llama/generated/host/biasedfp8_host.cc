@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d2bcb87198f48817416533c9f8ea6891ec689a5668a9c769185e221caae612a9
+// 7aff0130de17f91f6ce52a819ae14044bd48496d10248535d8fcd910f74f725c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

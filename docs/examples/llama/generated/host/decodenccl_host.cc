@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 465353deaedfc991458d7623b987299adc4c4a5de56ac858d52e9fb5e7a4c159
+// 5ecaf457a65ce9450ae191b35b8a2a813ef395c4760197ec1b69f60d8bb22acd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b3363f5dddf8cbf6bbebbd44875b8ee48080db953faf7e18bc96d6793658d381
+// 3db9674c6b562631450621142a6d8a05ea5affb8ad1656a5564e1a8fb43aba0b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

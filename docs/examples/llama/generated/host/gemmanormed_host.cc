@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6ae1347489d001769d6dfba38a1062d4334faf7adef61ad44125244e428568ec
+// c15d07246b7becc2b99b9fa127cd0b3d68ca501c85094c8f87814014669a7e5b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

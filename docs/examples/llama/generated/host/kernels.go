@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "f6468006852297f7318602f221be4c547a16c4810214f139ed4eec3f0c704cb2",
+	sim.Compiled("biased", "f9c017d4645e5fa29fce1936e8d8bcd3a47b1a496d7db249499e33f3013df482",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "2e225036adeeeecbf3c06d31a88b474a544d967c57ca85d9193aac9d17bca926",
+	sim.Compiled("biasedblocks", "54d7b618109691cde07d6022870eb2442a9ae353ad8f227d97214297e8efc7f4",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "a3de1a6d0130cecaf3f7756e04dabc124ba997c20aa61331570a3f9c783be6f8",
+	sim.Compiled("biasedfp8", "3a435d547958fcb52e9a569be1ab7355264c0923e8f7270b1372d1d338580347",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "e3b6b64470b5a0512fd26e511ad0b1ca78535d5fe84ab1d2fb051a7f1a970740",
+	sim.Compiled("biasedscaled", "04130170b58f9394c985a1d1fc4a10a5f03701b3465942f1b771c13fd36f8753",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "2fffdd7a8cbadfe39699f863903b0dfdd45bea4ae25f1a74db40463fc02cc4e0",
+	sim.Compiled("decode", "fadc8019b45927cf3d8147663a88198163602c434c58e41ed180f1608949201d",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "d6694545566475ac81e3a873878eaef7a8f5055d242dac317ab13461badea261",
+	sim.Compiled("decodeblocks", "e2e3ec114d6e90411690ae2f468f630e84a11347f40ee0804cc57406e147ffa9",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "50a516ae3d4d8514ee88f1d80469563fe5383c66e0cb61c90f4d83e96e05773e",
+	sim.Compiled("decodefp8", "86e6ad2f2dc8823975ee1df1227b9626fe93f7403cf59b80f964c9c95986c432",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "a848d383439c69b826133af5a7197a2e9f3318d77a5efae8931b80fac4dd5bdb",
+	sim.Compiled("decodenccl", "6dc0a4e63746aae81b80bfdfa5178306306aa3b0ccb94273b93b1e83f2bac36c",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "1fb52048eab4803456421540158392b1fea5f7a3f098e096afc43b9c39b00ce3",
+	sim.Compiled("decodescaled", "e4aef27329ddf33cf14c6a2951aae006d560f31dc98c5865df5a005d17a6c960",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "84a678aa57659b84edf0c9b536114e0340e76fafa3ced41fcb9a41a05496595b",
+	sim.Compiled("gemma", "ed17b0aa1ddb96c3ba9286b5514f6679c4c817804c480abbad381edafc969da7",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "5ef556389bcd1175359373be415864d97c7eb666fbf089f76ebbf2f37fb6174d",
+	sim.Compiled("gemmafp8", "d5aa66b12c57153053db59f4a5c8d9b4a5c1886ada1e829bf8f19070d456f671",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "b3b1642b109a88d55dc7a7eba7a9490ef9cd6d2f778d02c3fdbf735e3a9e9264",
+	sim.Compiled("gemmanormed", "220caa66a1166d2ebfc605d7cf0ac2fd7337ae08cba8afd80bd2e9d7ef0c73f5",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "5cf717cbcdf98e7b93fceed106ccfc02fecba1d972477545b24456700c7919cd",
+	sim.Compiled("gemmanormedfp8", "269ff798da3886d9e6ed8596fcfb35b3081d561aea167d1c184fa0427d3ab94d",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "ac7cce28f075e4df941748f57988652753ea562b1125f9b6e8c1e9cfa5fe47f2",
+	sim.Compiled("normed", "4bf6a2ab51d35203d22867304c87fc1811a1205e42dd20013d4840a34248796d",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "c2b1dc5afcf193e6cb35873758de6b51fe01b35c050309220e1899c6aa7f1add",
+	sim.Compiled("normedblocks", "e523b5b74188f27a4d9e061e79c218d0a60942e85315ce484e41f986f650fb4a",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "754493ec6c767fdefcf3ea557a6d3620361d8abe71d3f7d09cca94ee4e8b82ed",
+	sim.Compiled("normedfp8", "87752df24dc671246b307bdfd2f7d47d8fa20014546757b1345037c776dd67cd",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "5d6dfa60bc524fe331af4c23f4df65d0c0da860e9cf889d4aa118923b5f80461",
+	sim.Compiled("normedscaled", "fd5e2059f1634e3830bafa30db05b9a0297a3e6ddbd59977cfaaee9f6dfd4daf",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "a0f5d9ea9f5c37e34a1bfddb8dbaeb458116459b30df970a6e391f1f02093393",
+	sim.Compiled("prefill", "6300dd3d02bbe77430044705193cbbddf89171ca129562dc7a212573d3123d60",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "385694e9057b39c45ca7bf6dd22d21a1ea2ffe01c3f179d78049d78772dd8d43",
+	sim.Compiled("prefillnccl", "d7f28c9441a26e25b3dcb96315d809ee9f353fb695edc8bb67c48254c5121ba0",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "06fee85d6c31e9d5955b983c6efcdb9721aaca3a83f657728192a44977276df0",
+	sim.Compiled("prefillscaled", "d575a8fe47df9b64635ef2233e82d6994e07dc8b96af2bebe1cf19e238f541dd",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 55e730066fc7cea13e76acabab9c28122f961b0bf679e49b94b21d46f0f095d7
+// a32ce4c2ecdb7bbccccacfd69dfce60c987ea25849b36ef1edce8e68f942dbbc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c949f216b3f756aa2bfaf61371b05aeec6a1a732cdca412c452a170c62cdbd04
+// 7cbb1cfb604be3fdbafd03c05c792a1538df65c19ecea5be2760424f1b89c7f6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0746451a81e67caf943026805ab78e51f166244809c12e28bbb1470f3bc317a7
+// 709ac3bec54b4708c1b62f934732bd3ac1d3aac5c37565b16ffa08e8e500ce82
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "ac7cce28f075e4df941748f57988652753ea562b1125f9b6e8c1e9cfa5fe47f2",
+	Source:  "4bf6a2ab51d35203d22867304c87fc1811a1205e42dd20013d4840a34248796d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

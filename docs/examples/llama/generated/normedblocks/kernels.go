@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "c2b1dc5afcf193e6cb35873758de6b51fe01b35c050309220e1899c6aa7f1add",
+	Source:  "e523b5b74188f27a4d9e061e79c218d0a60942e85315ce484e41f986f650fb4a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "754493ec6c767fdefcf3ea557a6d3620361d8abe71d3f7d09cca94ee4e8b82ed",
+	Source:  "87752df24dc671246b307bdfd2f7d47d8fa20014546757b1345037c776dd67cd",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

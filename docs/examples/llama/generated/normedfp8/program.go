@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "6b7acdac5aceff9b3bc5d1fdabfa779a1c09a163bfc033440b7991eafc6d671e",
+	Hash:    "a4c20937d0bff024b71cd7c33bec19d8f5d5ca8f5ded77e577bd28c13880659b",
 	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

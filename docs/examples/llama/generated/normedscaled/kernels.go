@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "5d6dfa60bc524fe331af4c23f4df65d0c0da860e9cf889d4aa118923b5f80461",
+	Source:  "fd5e2059f1634e3830bafa30db05b9a0297a3e6ddbd59977cfaaee9f6dfd4daf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

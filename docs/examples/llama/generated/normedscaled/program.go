@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "127450b8bb1a5aaa878bb679883f50f48b740e79bf0b56780e2ef35f2580041d",
+	Hash:    "3cd751050c413bd6d6956b61dabc8835165f90124c43a5ad720a9db9b882f678",
 	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "a0f5d9ea9f5c37e34a1bfddb8dbaeb458116459b30df970a6e391f1f02093393",
+	Source:  "6300dd3d02bbe77430044705193cbbddf89171ca129562dc7a212573d3123d60",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

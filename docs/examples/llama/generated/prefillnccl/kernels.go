@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "385694e9057b39c45ca7bf6dd22d21a1ea2ffe01c3f179d78049d78772dd8d43",
+	Source:  "d7f28c9441a26e25b3dcb96315d809ee9f353fb695edc8bb67c48254c5121ba0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "06fee85d6c31e9d5955b983c6efcdb9721aaca3a83f657728192a44977276df0",
+	Source:  "d575a8fe47df9b64635ef2233e82d6994e07dc8b96af2bebe1cf19e238f541dd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "76abc2de25c055e555972c9547b70e42f718d3612201be6afc0e7f8f14d3ca51",
+	Hash:    "cfcb8149beee05f41e48a2af3f36ab82e92ac4510a11d28792694e41084a48f3",
 	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
