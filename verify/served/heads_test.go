@@ -106,7 +106,8 @@ func TestGatheredColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Buffers[0].Shared, p.Semaphores, p.Streams, p.Setup = false, nil, p.Streams[:1], nil
-	p.Body = []hostir.Node{hostir.Together(hostir.Stream("main"), hostir.AllGather, hostir.Whole("C"), hostir.Whole("A"))}
+	gather := hostir.Together(hostir.Stream("main"), hostir.AllGather, hostir.Whole("C"), hostir.Whole("A"))
+	p.Body = []hostir.Node{gather}
 	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil {
 		t.Error("proven with columns behind one another")
 	}
