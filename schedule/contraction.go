@@ -54,8 +54,8 @@ func (s Schedule) Contraction(o Op) (Contraction, error) {
 			Linear("", "", "").Index),
 			"%q is no index", o.Index)
 	}
-	var c Contraction
 	in := strings.Split(left, ",")
+	c := Contraction{In: make([]string, 0, len(in))}
 	if len(in) != len(o.In) {
 		return c, noIndex("name as many", "%q is of %d operands, and In has %d", o.Index, len(in), len(o.In))
 	}

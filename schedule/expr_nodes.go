@@ -16,7 +16,7 @@ type Node struct {
 // Nodes writes trees out, each the X of the next one. A node comes behind those that it is of, equal ones come once,
 // and the last one is the result.
 func Nodes(trees ...Expr) []Node {
-	w := &writing{numbers: map[string]int{}}
+	w := &writing{list: make([]Node, 0, 8), numbers: map[string]int{}}
 	x := w.add(Node{})
 	for _, e := range trees {
 		x = w.write(e, x)
@@ -38,8 +38,11 @@ func (w *writing) write(e Expr, x int) int {
 	}
 	n := Node{Expr: e}
 	n.Expr.Of = nil
-	for _, of := range e.Of {
-		n.Of = append(n.Of, w.write(of, x))
+	if len(e.Of) > 0 {
+		n.Of = make([]int, len(e.Of))
+	}
+	for i, of := range e.Of {
+		n.Of[i] = w.write(of, x)
 	}
 	return w.add(n)
 }

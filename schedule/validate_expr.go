@@ -187,10 +187,12 @@ func (e Expr) checkTurned(v *validation, path string, columns int) {
 // head, is its last extent, and what is turned beside it has the same.
 func (s Schedule) Tree(f Func) Expr {
 	tree, beside := f.Tree(), Extent("")
-	tree.walk("", func(_ string, e Expr) {
-		if w := s.headWidth(e); beside == "" {
-			beside = w
-		}
+	if !tree.any(func(e Expr) bool { return does[e.Do].heads }) {
+		return tree
+	}
+	tree.any(func(e Expr) bool {
+		beside = s.headWidth(e)
+		return beside != ""
 	})
 	return tree.each(func(e Expr) Expr {
 		if w := s.headWidth(e); w != "" {
@@ -234,8 +236,13 @@ func (e Expr) isX() bool {
 func (e Expr) walk(path string, f func(path string, e Expr)) {
 	f(path, e)
 	for i, x := range e.Of {
-		x.walk(fmt.Sprintf("%s.Of[%d]", path, i), f)
+		x.walk(path+".Of["+strconv.Itoa(i)+"]", f)
 	}
+}
+
+// any says that some node of the tree is as f says.
+func (e Expr) any(f func(Expr) bool) bool {
+	return f(e) || slices.ContainsFunc(e.Of, func(x Expr) bool { return x.any(f) })
 }
 
 // size is how many nodes lie in one another and how many there are as written; it stops where these are too many.

@@ -112,7 +112,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 		return Step{}, err
 	}
 	q := question{Contraction: c, Op: o, have: make([]State, len(o.In)), want: w.wish(o),
-		ofColumns: w.functionsOfColumns(o)}
+		ofColumns: func() bool { return w.functionsOfColumns(o) }}
 	for k, name := range o.In {
 		q.have[k], _ = w.At(name)
 		if q.have[k].Axis > len(c.In[k]) {

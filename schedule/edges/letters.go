@@ -48,7 +48,7 @@ type question struct {
 	stays []bool // operands that do not travel
 	want  wish
 	// ofColumns says that functions can be made of each rank's columns.
-	ofColumns bool
+	ofColumns func() bool
 }
 
 // resolve finds the cheapest answer for a contraction.

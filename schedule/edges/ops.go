@@ -48,7 +48,7 @@ func (q question) copy(instances []State) (answer, error) {
 	case kind == AllGather && q.have[0].Rows():
 		a.gathered[0], a.made = true, State{}
 	default:
-		a.moved = kind != AllGather || !q.ofColumns
+		a.moved = kind != AllGather || !q.ofColumns()
 	}
 	q.want.whole = q.want.whole && len(q.Then) == 0
 	err := a.leave(q.want)

@@ -140,6 +140,9 @@ func (p Parts) stream(s StreamRef) StreamRef {
 	if p.Stream != nil {
 		s = p.Stream(s)
 	}
+	if p.Expr == nil {
+		return s
+	}
 	what := "stream " + s.Set
 	s.Index, s.From, s.To = p.expr(what, s.Index), p.expr(what, s.From), p.expr(what, s.To)
 	return s
@@ -159,8 +162,10 @@ func (p Parts) words(list []Word) []Word {
 		if p.Word != nil {
 			w = p.Word(w)
 		}
-		w.Peer = p.expr("the peer of "+w.Semaphore, w.Peer)
-		w.Index = p.expr("the member of "+w.Semaphore, w.Index)
+		if p.Expr != nil {
+			w.Peer = p.expr("the peer of "+w.Semaphore, w.Peer)
+			w.Index = p.expr("the member of "+w.Semaphore, w.Index)
+		}
 		list[i] = w
 	}
 	return list
@@ -181,6 +186,9 @@ func (p Parts) view(role string, v View) View {
 	}
 	if p.View != nil {
 		v = p.View(role, v)
+	}
+	if p.Expr == nil {
+		return v
 	}
 	v.Index = p.expr("the index of "+v.Buffer, v.Index)
 	v.Count = p.expr("the number of chunks of "+v.Buffer, v.Count)

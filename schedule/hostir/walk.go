@@ -47,8 +47,11 @@ func Steps(nodes []Node, f func(Step)) {
 	})
 }
 
-// Bodies are the lists of nodes in a node.
+// Bodies are the lists of nodes in a node. Most nodes are steps, which have none.
 func Bodies(n Node) (list [][]Node) {
+	if _, step := n.(Step); step {
+		return nil
+	}
 	n.With(Parts{Body: func(b []Node) []Node { list = append(list, b); return b }})
 	return list
 }

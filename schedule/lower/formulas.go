@@ -36,9 +36,8 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		gathered := d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)
 		adds := kind(o.Name()) == gradient && i < len(d.schedule.Ops)-1 // a later one has its functions behind all else
-		if from < len(o.Then) && (partial || gathered || adds) {
+		if from < len(o.Then) && (partial || adds || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
 			sum := o
 			otherwise := !partial && (adds || d.comesOtherwise(o))
 			for sum.Out += between(partial, otherwise); d.known(sum.Out); {
@@ -94,8 +93,11 @@ func between(partial, otherwise bool) string {
 
 // gathered says that an operation is functions of rows that travel to all ranks.
 func (d *draft) gathered(o schedule.Op) bool {
+	if kind(o.Name()) != copied {
+		return false
+	}
 	list, err := edges.All(d.original)
-	return err == nil && kind(o.Name()) == copied && slices.ContainsFunc(list, func(e edges.Edge) bool {
+	return err == nil && slices.ContainsFunc(list, func(e edges.Edge) bool {
 		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out
 	})
 }
