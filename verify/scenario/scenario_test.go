@@ -151,7 +151,7 @@ func runRank(name string) error {
 }
 
 // arena is enough for the shapes of this package.
-const arena = 1 << 20
+const arena = 448 << 10
 
 // TestProcesses runs the scenarios with a process a rank, and with all ranks in this process.
 func TestProcesses(t *testing.T) {

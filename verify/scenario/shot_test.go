@@ -29,7 +29,7 @@ func shotAnywhere(e *env) error {
 
 // packetsAnywhere is anywhere for two plans by turns, whose threads each wait for packets in memory of their plan.
 func packetsAnywhere(e *env) error {
-	e.config.Arena = 2 * arena
+	e.config.Arena = 3 * arena
 	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (adding, error) {
 		first, err := boundPackets(e, g, a, c)
 		if err != nil {
