@@ -42,15 +42,30 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 	}
 	waits, start := b.waits, slices.Clone(b.last(stream))
 	var ended []int32
-	for block := range int64(blocks) {
+	count := int64(blocks)
+	if b.cutInColumns(list) {
+		count = 1
+	}
+	for block := range count {
 		b.streams[stream], b.waits, b.block = start, waits, block
 		for _, o := range list {
-			part := b.part(o, block, row)
+			part := o
+			if count > 1 {
+				part = b.part(o, block, row)
+			}
 			b.op(&part)
 		}
 		ended = union(ended, b.streams[stream])
 	}
 	b.streams[stream], b.block = ended, 0
+}
+
+// cutInColumns says that operations use memory whose columns are cut: no range has a block's rows there, so one block
+// takes all.
+func (m *machine) cutInColumns(list []ops.Op) bool {
+	return slices.ContainsFunc(list, func(o ops.Op) bool {
+		return slices.ContainsFunc(o.Uses, func(u ops.Use) bool { _, cut := m.Columns[u.At.Buffer]; return cut })
+	})
 }
 
 // part is a block's part of an operation: its part of each use, and its words, which lie behind the words

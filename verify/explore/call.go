@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/verify/ops"
 )
 
 // The caller's own work makes numbers that nothing else makes, of all numbers of its operands, in their order.
@@ -97,7 +98,7 @@ func (m *meaning) operandsOf(run int, op schedule.Op, owner int) []uint64 {
 func (m *meaning) held(run int, name string, rank int, own bool) (list []Number) {
 	if t, declared := m.Schedule.Tensor(name); declared {
 		places, _ := m.on(rank).places(t) // Of has seen every axis
-		return m.outputs(run, name, places)
+		return inMemory(t, ops.Case{ElementSize: m.plan}, m.outputs(run, name, places))
 	}
 	rows := m.sizes(name)[0]
 	first := int64(0)

@@ -2,6 +2,8 @@ package explore
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"sync"
 
 	"ovgen/schedule"
@@ -52,12 +54,18 @@ const headWidth = 4
 func heads(p *hostir.Program, shape ops.Case) {
 	times := int64(0)
 	for _, c := range p.Checks {
-		if c.Heads == "" {
+		if c.Heads == "" || constant(c.Extent) {
 			continue
 		}
 		times++
 		shape.Extents[string(c.Extent)] = times * c.Divisor(int64(shape.Ranks), headWidth)
 	}
+}
+
+// constant says that an extent is a number.
+func constant(e schedule.Extent) bool {
+	_, err := strconv.Atoi(string(e))
+	return err == nil
 }
 
 // divided enlarges extents to multiples of what the program asks for, no two alike.
@@ -100,12 +108,27 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 	}
 	c.Extents["M"] = 0
 	for i := range n {
-		count := []int64{2, 4, 0, 3}[i%4]
+		count := min([]int64{2, 4, 0, 3}[i%4], mostOf(p.Schedule))
 		c.Counts = append(c.Counts, count)
 		c.Extents["M"] += count
 	}
 	c.Extents["P"] = 5 // more than any
 	return c
+}
+
+// mostOf is the greatest count that all tensors have room for.
+func mostOf(s schedule.Schedule) int64 {
+	most := int64(math.MaxInt64)
+	for _, t := range s.Tensors {
+		for _, a := range t.Axes {
+			for _, x := range a.Outer {
+				if n, err := strconv.ParseInt(string(x.Most), 10, 64); err == nil {
+					most = min(most, n)
+				}
+			}
+		}
+	}
+	return most
 }
 
 // Of is the system of a program: each rank's results have the values and the places that

@@ -266,10 +266,10 @@ func (b *rankBuilder) ahead(o *ops.Op) []int32 {
 
 // spoils reports whether an operation writes memory that it reads, except the result that a
 // product adds to, and a term of a sum or an operand of a function that is its result: there the tile or thread that
-// writes an element is the one that reads it.
+// writes an element is the one that reads it. A call replaces an operand as it likes.
 func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	operands := s.operands
-	if o.Kind == ops.Sum || o.Kind == ops.Apply {
+	if o.Kind == ops.Sum || o.Kind == ops.Apply || o.Kind == ops.Call {
 		operands = slices.DeleteFunc(slices.Clone(operands), func(term []int32) bool {
 			return len(s.results) > 0 && slices.Equal(term, s.results[0])
 		})
