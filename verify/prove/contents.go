@@ -61,12 +61,14 @@ type symbols struct {
 	*expressions
 	cells [][][]cell // by rank, buffer and chunk
 	want  *expectation
-	// same is the expression that the first rank left in a chunk, for outputs that all
-	// ranks have.
-	same map[output]expr
+	// same is what the first rank left in a chunk, for outputs that all ranks have.
+	same map[output]leftFirst
 	// brought is the data of each rank in a collective, by run and number.
 	brought map[[3]int32][]sent
 }
+
+// leftFirst is an expression that a rank left, and the value that was expected of it.
+type leftFirst struct{ got, want expr }
 
 // output is a chunk of an output in a run.
 type output struct {
@@ -307,28 +309,28 @@ func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) 
 	if s.want.inOwnOrder(tensor) {
 		return nil
 	}
-	return s.equal(got, output{s.want.run, buffer, part}, name)
+	return s.equal(got, want, output{s.want.run, buffer, part}, name)
 }
 
-// equal checks that ranks which reduce to the same chunk add in the same order: so all
-// have equal bits.
-func (s *symbols) equal(got cell, at output, name string) *Counterexample {
+// equal checks that ranks which reduce to the same chunk, of equal inputs, add in the same order: so all have equal
+// bits.
+func (s *symbols) equal(got cell, want expr, at output, name string) *Counterexample {
 	if !s.want.Schedule.Reduces() {
 		return nil
 	}
 	if s.same == nil {
-		s.same = map[output]expr{}
+		s.same = map[output]leftFirst{}
 	}
 	first, ok := s.same[at]
 	if !ok {
-		s.same[at] = got.expr
+		s.same[at] = leftFirst{got.expr, s.value(want)}
 		return nil
 	}
-	if first == got.expr {
+	if first.got == got.expr || first.want != s.value(want) {
 		return nil
 	}
 	return s.lacks(Contents, got.by, fmt.Sprintf("%s is %s here and %s at another rank: their bits may differ", name,
-		s.text(got.expr), s.text(first)), "", "add in one order on all ranks, or add once and gather")
+		s.text(got.expr), s.text(first.got)), "", "add in one order on all ranks, or add once and gather")
 }
 
 // misread is the counterexample of a read of memory that this run has not written.

@@ -3,7 +3,9 @@ package prove
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -200,11 +202,25 @@ func samples(p *hostir.Program, d int) [][]int64 {
 		return balanced(p, string(e), int64(d))
 	}
 	equal, ramp, hole, one := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	room := roomOf(p.Schedule)
 	for i := range n {
-		equal[i], ramp[i], hole[i] = 2, int64(i+1), 3
+		equal[i], ramp[i], hole[i] = min(2, room), min(int64(i+1), room), min(3, room)
 	}
-	hole[n/2], one[n-1] = 0, 3
+	hole[n/2], one[n-1] = 0, min(3, room)
 	return [][]int64{equal, ramp, hole, one}
+}
+
+// roomOf is the greatest count that Bind takes, where tensors bound it by a constant.
+func roomOf(s schedule.Schedule) int64 {
+	room := int64(math.MaxInt64)
+	for _, t := range s.Tensors {
+		if axis, split, ok := t.Sharded(); ok {
+			if most, err := strconv.ParseInt(string(t.Axes[axis].Outer[split].Most), 10, 64); err == nil {
+				room = min(room, most)
+			}
+		}
+	}
+	return room
 }
 
 // balanced are counts to prove a program with balanced parts for: equal ones, each number of parts that have a row
