@@ -27,6 +27,11 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
 		return
 	}
+	if scale := s.scaleOf(o.In[0]); reads && !slices.Contains(o.operands(), scale.Name) {
+		v.add(path, fmt.Sprintf("begin with schedule.Dequantise(%q)", scale.Name),
+			"%s is of what %s stands for, and its functions do not read %s", o.Out, o.In[0], scale.Name)
+		return
+	}
 	if s.moves(o) || reads {
 		return // functions read it
 	}
@@ -116,6 +121,15 @@ func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
 
 // checkBlocks refuses functions to which a row is a block and that take more of it, or read what has rows of its own.
 func (s Schedule) checkBlocks(v *validation, path string, o Op) {
+	for i, f := range o.Then {
+		for _, x := range f.Operands() {
+			if of, scales := s.ScaledBy(x.Tensor); scales && x.Lies == InPlace {
+				v.add(fmt.Sprintf("%s.Then[%d]", path, i), "read a tensor that has the rows and columns of "+o.Out,
+					"%s reads a number for each of %s, and %s has scales of %s", f.Name(), o.Out, x.Tensor, of.Name)
+				return
+			}
+		}
+	}
 	columns := s.Block(o)
 	if columns == 0 || len(o.In) != 1 {
 		return

@@ -30,7 +30,7 @@ func (p *Program) Merge(inner, outer string) error {
 			return v
 		}
 		if !part || !v.Index.IsZero() || !in.Elements.Equal(to.Chunk) {
-			err = fmt.Errorf("merge %s into %s: they are cut into chunks that do not fit", inner, outer)
+			err = fmt.Errorf("merge %s into %s: their parts are of other rows or columns", inner, outer)
 		}
 		of := Rank
 		if !v.Peer.IsZero() {

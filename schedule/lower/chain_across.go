@@ -52,6 +52,9 @@ func (w *writer) junctions() error {
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
 		case w.chunks > 0:
 			return refused(s.partsAt, "leave it out", "the rows of %s come in batches", s.sums)
+		case j.next.summing != nil:
+			return refused(s.partsAt, "leave it out, or sum "+j.next.sums+" by schedule.Slots",
+				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.sums)
 		case parts > 0 && parts != j.parts:
 			return refused(s.partsAt, "write the same for each of its sums",
 				"all sums of a chain go on in as many parts")

@@ -106,7 +106,7 @@ func (c *chain) batched(d *draft) error {
 			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
 			t.Name, max(n, 1), a.Name, max(d.chunks, 1))
 	}
-	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" {
+	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" && !d.any((*stage).gathersColumns) {
 		return c.alikeBatches(d)
 	}
 	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {

@@ -70,6 +70,7 @@ func (d *draft) write() error {
 		infer,     // placements -> stages, and the communications between them
 		choose,    // -> their naive program, by the writers of their ways
 		behind,    // -> functions of the last result that nothing in it applies
+		fits,      // placements and ways that do not go together
 		finish,    // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {

@@ -113,8 +113,9 @@ func (d *draft) arrives(s *stage) need {
 	if s.moved.Kind != "" {
 		n.Kind = s.moved.Kind
 	}
+	t, declared := d.schedule.Tensor(s.input)
 	switch {
-	case n.Kind == edges.AllToAll && len(d.tensor(s.input).Axes) == 2:
+	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
 	case n.Kind != edges.AllGather:
 	case s.moved.From.Columns():

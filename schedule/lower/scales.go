@@ -305,7 +305,7 @@ func (x *scaling) fits(w hostir.Product) {
 	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
 	}
-	if w.InBlocks && (!w.B.Index.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
+	if w.InBlocks && (!w.B.Index.IsZero() || !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
 		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))
 	}
 }

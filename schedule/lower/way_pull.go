@@ -39,8 +39,13 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return refused(d.at(), "leave the batches out, or use another way",
 			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
 	}
+	if len(s.ops) == 0 {
+		if err := d.noPart(schedule.Pull{Parts: w.Parts, Streams: w.Streams}); err != nil {
+			return err
+		}
+	}
 	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
-	if s.once = w.Once || len(s.ops) == 0 && w == (schedule.Pull{By: w.By}); s.once {
+	if s.once = w.Once || len(s.ops) == 0 && !w.WithStep; s.once {
 		return nil
 	}
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
@@ -50,10 +55,8 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 func pullOf(write func(*draft, *stage) error, of ...need) rowsOfTable {
 	return by(func(d *draft, s *stage, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		for _, o := range schedule.Options(w) {
-			if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
-				return d.refusal(o.Field, "leave it out", "no product takes a part of %s alone", d.edge.Of)
-			}
+		if err := d.noPart(w); err != nil {
+			return err
 		}
 		if d.edge.Carrier.Fused {
 			return d.noKernel("By")
@@ -146,4 +149,14 @@ func summandsOfPeers(w *writer, s *stage) arrival {
 	a := pulling{}.rows(w, s)
 	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
+}
+
+// noPart refuses options of what comes in parts where no product takes one alone.
+func (d *draft) noPart(w schedule.Pull) error {
+	for _, o := range schedule.Options(w) {
+		if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
+			return d.refusal(o.Field, "leave it out", "no product takes a part of %s alone", d.edge.Of)
+		}
+	}
+	return nil
 }

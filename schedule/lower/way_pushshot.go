@@ -18,6 +18,10 @@ var pushGathers = append(by(pushGather, gatherRows).with(intoCallers), by(pushGa
 // pushGather serves rows that go to the peers as packets.
 func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 	s.gathering = landedRows
+	if t := d.tensor(s.input); t.Scale != "" && !d.tensor(t.Scale).OfRows() {
+		return refused(d.at(), "use another way, or give each row of "+t.Name+" a scale",
+			"packets bring rows with their scales, and %s has one", t.Name)
+	}
 	return nil
 }
 

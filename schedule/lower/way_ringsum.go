@@ -36,6 +36,9 @@ const ringSums = "ring"
 // passOn refuses functions of sums that no rank has all terms of.
 func (d *draft) passOn(s *stage, x leaving) error {
 	s.leaving = x
+	if err := d.roundsSums(s, schedule.WayName(d.edge.Way)); err != nil {
+		return err
+	}
 	for _, f := range s.ops[len(s.ops)-1].Then {
 		return refused(d.at(), "use another way, or leave it out",
 			"no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))

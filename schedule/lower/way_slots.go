@@ -33,6 +33,9 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	case s.bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.sums)
 	}
+	if d.edge.Carrier.Fused && d.widens(s) {
+		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.sums)
+	}
 	return d.prioritize(w.Streams, w.Equal)
 }
 

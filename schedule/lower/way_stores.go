@@ -7,13 +7,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var stored = by(stores, reduceRows, reduceColumns, reduceBalanced, reduceBatches).
-	with(lacksOf("Signals kernels", "Signals one kernel"))
+var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).
+	with(lacksOf("Signals kernels", "Signals one kernel")), by(stores, reduceBatches).with(lacksOf("Signals"))...)
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
+	if d.chunks > 0 && !d.edge.Carrier.Fused {
+		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
+	}
 	s.leaving = leaving{memory: storesMemory, plan: storesLeave}
-	return cmp.Or(besideOthers(d, s), d.prioritize(w.Streams, w.Equal))
+	return cmp.Or(d.roundsSums(s, "the kernel of Stores"), besideOthers(d, s), d.prioritize(w.Streams, w.Equal))
 }
 
 // besideOthers refuses kernels that signal in a chain.

@@ -63,7 +63,7 @@ var kernels = []declared{
 		at("Tensors[7].Type", "only calls read tensors of integers")},
 	{"a sum in the place of an operand", "which is no call's", of("A[M K] W[N/D K] Wo[K N/D] C[M K]",
 		s.Linear("H", "A", "W"), s.CallKernel("O", "Scale", "mn->mn", by("M"), "H"), s.Linear("C", "O", "Wo")).
-		within("C", "A"), at("Tensors[3].Within", "they are cut into chunks that do not fit")},
+		within("C", "A"), at("Tensors[3].Within", "their parts are of other rows or columns")},
 	{"the same by one shot", "which does not cut the result", of("A[M K] W[N/D K] Wo[K N/D] C[M K]",
 		s.Linear("H", "A", "W"), s.CallKernel("O", "Scale", "mn->mn", by("M"), "H"), s.Linear("C", "O", "Wo")).
 		within("C", "A").by("C", s.Shot{}), served},

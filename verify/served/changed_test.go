@@ -1,0 +1,131 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
+)
+
+// changed are schedules that differ from others of these tables in one thing, and were programs that neither checker
+// accepts, or that one of the two refused wrongly.
+var changed = []declared{
+	{"a function of scales", "in place", of("O[M K/D] Wo[N K/D] Q[M/D N] C[M:D N]",
+		s.Linear("Q", "O", "Wo", s.QuantiseFP4()), s.Copy("C", "Q", s.Add("SQ"), s.Dequantise("SQ"))).fp4("Q"),
+		at("Ops[1].Then[0]", "add reads a number for each of C, and SQ has scales of Q")},
+	{"functions of codes", "without their scales", moved("A[D/D D M] R[D D/D M] C[D D/D M]").
+		op(0, s.Copy("C", "A", s.SwiGLU("R"))).eight(true, "A"),
+		at("Ops[0]", "C is of what A stands for, and its functions do not read SA")},
+	{"sums in fp32 by stores", "they are rounded", inFP32(s.Stores{}), at("Moves[0].Way", "rounds the sums of C")},
+	{"sums in fp32 round a ring", "likewise", inFP32(s.RingSum{}), at("Moves[0].Way", "rounds the sums of C")},
+	{"sums in fp32 in products round a ring", "likewise", inFP32(s.RingAccumulate{}),
+		at("Moves[0].Way", "rounds the sums of C")},
+	{"sums in fp32 in parts by NCCL", "likewise", inFP32(s.NCCL{Parts: 3}), at("Moves[0].Way", "rounds the sums of C")},
+	{"sums in fp32 by slots in one kernel", "likewise", inFP32(s.Slots{By: s.OneKernel}),
+		at("Moves[0].Way.By", "no kernel of a whole shot keeps the sums of C in fp32")},
+	{"parts across a sum, and one at once", "own rows' partial results", form{catalog.BlockBehindAttention}.
+		by("R", s.Slots{Parts: 3}).by("C", s.NCCL{}), at("Moves[0].Way.Parts", "the partial results of C meet at once")},
+	{"a gather in parts", "functions stand behind it", of("A[M/D N] V[N] C[M N]", s.Copy("C", "A", normed)).
+		by("A", s.Pull{Parts: 2}), at("Moves[0].Way.Parts", "no product takes a part of A alone")},
+	{"a gather on streams", "likewise", of("A[M/D N] V[N] C[M N]", s.Copy("C", "A", normed)).
+		by("A", s.Pull{Streams: 3}), at("Moves[0].Way.Streams", "no product takes a part of A alone")},
+	{"a product of gathered rows", "beside products of them as they come", of(
+		"A[M/D K] B[N K] C[M:D N] Gathered[M:D K] W[K N/D] E[M N/D]", s.Linear("C", "A", "B"),
+		s.Copy("Gathered", "A"), s.Matmul("E", "Gathered", "W")), at("Ops[2]", "products take rows of A as they come")},
+	{"a shifted sum", "of a product behind columns", of("A[M/D N] C[M N/D] W[K N/D] R[M/D+1 K]", s.Copy("C", "A"),
+		s.Linear("R", "C", "W")), at("Tensors[3].Axes[0].Outer[0].Shift", "partial results of R meet at the rank")},
+	{"a part in steps", "of columns", of("A[M/D K] W[N K] C[M N/D:D]", s.Linear("Q", "A", "W"), s.Copy("C", "Q")),
+		at("Tensors[2].Axes[1].Outer[1]", "each rank has a part of an axis of C, and it is made in steps as well")},
+	{"columns by counts", "of a sum", linear("A[M K/D] B[N K/D] C[M N/D~]"),
+		at("Tensors[2].Axes[1].Outer[0].Uneven", "Bind is told how many rows each rank has")},
+	{"a constant number of rows", "by counts", sum("A[D/D 24 N] C[24/D~ N]"),
+		at("Tensors[1].Axes[0].Extent", "and their number is constant")},
+	{"equal parts", "beside rows by counts", of("A[M K/D] B[N K/D] B2[N2 K/D] C[M/D~ N] C2[M/D N2]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2")), at("Tensors[4].Axes[0].Outer[0]",
+		"the rows of C need not be in equal parts, and those of C2 are")},
+	{"equal parts", "beside balanced ones", balanced(of("A[M/D N] B[M/D N2] C[M N] E[M N2]", s.Copy("C", "A"),
+		s.Copy("E", "B")), "B"), at("Tensors[0].Axes[0].Outer[0]", "the rows of B need not be in equal parts")},
+	{"a call", "beside rows by counts", of("A[M K/D] B[N K/D] C[M/D~ N] E[M K/D]", s.Linear("C", "A", "B"),
+		s.Call("E", "Own", "mn->mn", "A")), at("Ops[1]", "no pass calls beside rows by counts")},
+	{"a gradient", "in parts by counts", gradient("A[M/D N] B[M/D K] C[N/D~ K]"),
+		at("Tensors[2].Axes[0].Outer[0].Uneven", "no pass makes a gradient in parts by counts")},
+	{"columns that are gathered", "of rows by counts", of(
+		"A[M/D~ K] Q[M/D~ K] B[N K] W[N2/D N] C[M N] E[M N2]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B"), s.Linear("E", "C", "W")).eight(true, "Q"),
+		at("Tensors[5]", "no pass gathers columns of E")},
+	{"a tensor of fp32", "that is gathered", of("A[D/D M N] V[N] C[M/D N] E[M N]", s.Sum("C", "A"),
+		s.Copy("E", "C", normed)).in32("C"), at("Tensors[2].Type", "no pass moves a tensor of fp32, such as C")},
+	{"packets of eight bits", "with one scale", gatheredEight(false).by("A", s.PushGather{}),
+		at("Moves[0].Way", "packets bring rows with their scales, and A has one")},
+	{"rows of several ranks", "with scales block by block", inSquares().by("A", s.Grouped{}), apart("A")},
+	{"sums of blocks of scales", "cut between elements", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").
+		by("C", s.TwoShot{}), at("Moves[0].Way", "TwoShot cuts the sums of C between elements")},
+	{"columns that a product made", "by kernels", of("A[M/D K] W[N K] C[M N/D]", s.Linear("Q", "A", "W"),
+		s.Copy("C", "Q")).by("Q", s.Pull{By: s.KernelCopies}), at("Moves[0].Way.By", "no kernel copies parts of columns")},
+	{"columns that are made in parts", "by NCCL", of("A[M/D K] W[N/D K] R[M/D N]", s.Linear("O", "A", "W"),
+		s.Copy("R", "O")).by("A", s.NCCL{Parts: 3}), at("Moves[0].Way.Parts", "parts of the columns of O travel")},
+	{"columns that are made in halves", "round a ring", of("A[M/D K] W[N/D K] R[M/D N]", s.Linear("O", "A", "W"),
+		s.Copy("R", "O")).by("A", s.Ring{Direction: s.Both}), at("Moves[0].Way.Direction", "parts of the columns of O")},
+	{"parts across a sum, and columns", "of the norm", of("O[M K/D] Wo[N K/D] Norm[N] Wq[F/D N] Q[M:D F/D] E[M N/D]",
+		s.Linear("X", "O", "Wo"), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("Q", "Y", "Wq"), s.Copy("E", "Y")).
+		by("X", s.Slots{Parts: 2}), at("Tensors", "parts of the columns of Y travel, and steps take its rows in pieces")},
+	{"four axes", "and parts of another one", of("A[F/D N2 M N] C[F N2/D M N]", s.Copy("C", "A", s.Softmax())),
+		at("Tensors[0]", "no pass exchanges parts of A, which has 4 axes")},
+	{"what a call makes", "in balanced parts", balanced(of("A[M K/D] B[N K/D] P[M/D N]", ownProduct), "P"),
+		at("Tensors[2]", "no pass cuts what a call makes into other parts than equal ones")},
+	{"stores of batches", "each product waits", linear("A[M K/D] B[N K/D] C[M*4/D N]").
+		by("C", s.Stores{Signals: s.MemOps}), at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
+	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
+		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), at("Moves[0].Way.WithStep",
+		"a kernel that waits ahead of a product of A holds the device")},
+	{"a number for each row", "behind products of parts", of(
+		"A[M/D K] W[N/D K] S[M] V[N/D] C[M:D N/D]", s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"),
+			s.Row("V"))})).by("A", s.NCCL{Parts: 3}),
+		served},
+	{"rows of a gradient", "that the caller gets", of("A[M/D N] B[M K/D] C[N K/D] E[M N]", s.Gradient("C", "A", "B"),
+		s.Copy("E", "A")), at("Tensors[3]", "a gradient takes parts of A as they come")},
+	{"sums", "behind columns that were gathered", of("A[M P] U[N/D P] L[M N] W[K/D N] C[M K/D] W2[N K/D] E[M/D N]",
+		s.Linear("L", "A", "U"), s.Linear("C", "L", "W"), s.Linear("E", "C", "W2")), at("Ops[2].In[0]",
+		"no pass goes on with all columns of")},
+
+	{"columns and rows by packets", "of one tensor", of("Q[M/D N] C[M N/D] W[F N] H[M:D F]", s.Copy("C", "Q"),
+		s.Linear("H", "Q", "W")).by("Q", s.PushGather{}), served},
+	{"a cache that grows in place", "beside sums in fp32", cached(by("M"), by("M", "P")).in32("C"), served},
+	{"fewer rows than others", "at most so many", form{catalog.LinearReduceScatterVQuantised}.most("3"), served},
+	{"a bias of all rows", "each rank has its own", of("A[M/D K] B[F/D K] B2[N F/D] C[M/D N] V[K] Gathered[M:D K]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Copy("Gathered", "A", s.Bias("V"))), served},
+	{"heads of a constant number of columns", "each as wide as a table", rotary("M", "W").extent("N", "48"), served},
+}
+
+// inFP32 is a sum in fp32 by a way.
+func inFP32(way s.Way) form { return linear("A[M K/D] B[N K/D] C[M/D N]").in32("C").by("C", way) }
+
+// ways are those of the form's moves, one after the other.
+func (f form) ways(list ...s.Way) form {
+	f.Moves = []s.Move{{Of: "A", Way: list[0]}, {Of: "C", Way: list[1]}}
+	return f
+}
+
+// most is the form with room for so many rows by counts.
+func (f form) most(rows s.Extent) form {
+	f.Schedule = scheduletest.Clone(f.Schedule)
+	f.axes(s.M, func(a *s.Axis) {
+		for i := range a.Outer {
+			if a.Outer[i].Uneven {
+				a.Outer[i].Most = rows
+			}
+		}
+	})
+	return f
+}
+
+// extent is the form with another extent in place of one.
+func (f form) extent(from, to s.Extent) form {
+	f.Schedule = scheduletest.Clone(f.Schedule)
+	f.axes(from, func(a *s.Axis) { a.Extent = to })
+	return f
+}
+
+// TestChanged holds each against its verdict, and has both checkers accept what is served.
+func TestChanged(t *testing.T) { explored(t, "Changed", changed) }
