@@ -1,21 +1,19 @@
 package lower
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
-	"ovgen/schedule/hostir"
 )
 
 // fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, readWhileItComes, givenToBoth, codesOfFP32,
-		ofBatchesOfParts, waitsAhead, columnsInPieces, partsOfCalls, goesOn, piecesOfColumns, gatheredByParts,
-		flatSquares} {
+	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, readWhileItComes, givenToBoth,
+		movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, partsOfCalls, goesOn, piecesOfColumns, gatheredByParts,
+		flatSquares, operandsInSteps, besideAxes, callsOfMatrices, tablesOfBatches} {
 		if err := rule(d); err != nil {
 			return err
 		}
@@ -49,86 +47,6 @@ func stepsOfParts(d *draft) error {
 	})
 }
 
-// countsAlike refuses parts by counts of other axes than rows, of a constant number of rows, and rows in other parts
-// beside them: those of all tensors of that number of rows have one list of counts.
-func countsAlike(d *draft) error {
-	counted, balanced := map[schedule.Extent]string{}, map[schedule.Extent]string{}
-	err := d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
-		a := t.Axes[axis]
-		_, scales := d.original.ScaledBy(t.Name)
-		switch s := a.Outer[split]; {
-		case s.Balanced:
-			balanced[a.Extent] = t.Name
-			return nil
-		case !s.Uneven || a.Extent == schedule.D || scales:
-			return nil
-		case kind(d.schedule.Ops[0].Name()) == gradient:
-			return refused(field+".Uneven", "leave it out", "no pass makes a gradient in parts by counts, as those of %s",
-				t.Name)
-		case axis > 0:
-			return refused(field+".Uneven", "leave it out", "Bind is told how many rows each rank has, and %s has parts "+
-				"of another axis", t.Name)
-		case constant(a.Extent):
-			return refused(fmt.Sprintf("%s.Extent", field[:len(field)-len(".Outer[0]")]), "use schedule.M",
-				"Bind is told how many rows of %s each rank has, and their number is constant", t.Name)
-		}
-		counted[a.Extent] = t.Name
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, o := range d.original.Ops {
-		if o.Call != "" && len(counted) > 0 {
-			return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.original, i),
-				"no pass calls beside rows by counts, such as those of %s", anyOf(counted))
-		}
-	}
-	for _, s := range d.chain.stages {
-		if len(counted) > 0 && s.gathersColumns() {
-			return d.misplaced(s.of(), "let each rank have its columns", "no pass gathers columns of %s, whose rows are by "+
-				"counts", s.of())
-		}
-	}
-	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
-		a := t.Axes[axis]
-		if a.Outer[split] != schedule.DIDx(schedule.D) {
-			return nil
-		}
-		if of := cmp.Or(counted[a.Extent], balanced[a.Extent]); of != "" {
-			return refused(field, "place both alike", "the rows of %s need not be in equal parts, and those of %s are", of,
-				t.Name)
-		}
-		return nil
-	})
-}
-
-// anyOf is the first name of some.
-func anyOf(names map[schedule.Extent]string) (first string) {
-	for _, name := range names {
-		if first == "" || name < first {
-			first = name
-		}
-	}
-	return first
-}
-
-// movedSums refuses sums whose parts are moved on, and functions of them.
-func movedSums(d *draft) error {
-	for _, t := range d.original.Tensors {
-		path, n := d.shiftOf(t.Name)
-		o, made := d.original.Maker(t.Name)
-		for made && kind(o.Name()) == copied && !d.known(o.In[0]) || len(o.Then) > 0 && kind(o.Name()) == copied {
-			o, made = d.original.Maker(o.In[0])
-		}
-		if n != 0 && made && d.original.Partial(o) {
-			return refused(path, "leave it out, and move it by a schedule.Copy", "partial results of %s meet at the rank "+
-				"of their number", t.Name)
-		}
-	}
-	return nil
-}
-
 // readWhileItComes refuses work on the caller's tensor of all rows that come in pieces: this rank's are there at last.
 func readWhileItComes(d *draft) error {
 	for _, s := range d.chain.stages {
@@ -145,33 +63,29 @@ func readWhileItComes(d *draft) error {
 // givenToBoth refuses to give the caller all rows of what a gradient takes parts of.
 func givenToBoth(d *draft) error {
 	for _, s := range d.chain.stages {
-		if s.gathers && s.ofSummands() && s.into != "" {
-			return d.misplaced(s.into, "leave it out", "a gradient takes parts of %s as they come, and all of it comes "+
-				"for %s", s.input, s.into)
+		if !s.gathers || !s.ofSummands() {
+			continue
+		}
+		if s.into != "" {
+			return d.misplaced(s.into, "leave it out",
+				"a gradient takes parts of %s as they come, and all of it comes for %s", s.input, s.into)
+		}
+		o := s.ops[0]
+		i := slices.IndexFunc(d.original.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
+		if added := d.schedule.With(o).Added(); added != "" && i >= 0 {
+			return ofItsOwn(d.original, i, fmt.Sprintf("products add to %s in place of %s, and nothing reads that",
+				added, o.Out))
 		}
 	}
 	return nil
 }
 
-// codesOfFP32 refuses a tensor of fp32 that travels in a plan of other types.
-func codesOfFP32(d *draft) error {
+// movedInFP32 refuses a tensor of fp32 that travels in a plan of other types.
+func movedInFP32(d *draft) error {
 	for _, s := range d.chain.stages {
 		if t := d.tensor(s.of()); s.gathers && t.Type == schedule.FP32 {
 			return refused(d.pathOf(t.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
 				"no pass moves a tensor of fp32, such as %s, in plans of other types", t.Name)
-		}
-	}
-	return nil
-}
-
-// ofBatchesOfParts refuses the exchange of a tensor with other axes than rows and columns, or an index a rank.
-func ofBatchesOfParts(d *draft) error {
-	for _, s := range d.chain.stages {
-		t := d.tensor(s.input)
-		if s.moved.Kind == edges.AllToAll && len(t.Axes) > 2 &&
-			(t.Axes[0].Extent != schedule.D || t.Axes[1].Extent != schedule.D) {
-			return d.misplaced(t.Name, "let it have rows and columns", "no pass exchanges parts of %s, which has %d axes",
-				t.Name, len(t.Axes))
 		}
 	}
 	return nil
@@ -192,113 +106,29 @@ func waitsAhead(d *draft) error {
 	return nil
 }
 
-// columnsInPieces refuses pieces of the rows of what has parts of its columns.
-func columnsInPieces(d *draft) (err error) {
-	hostir.Steps(d.program.Body, func(s hostir.Step) {
-		from, to := s.Views()
-		for _, v := range slices.Concat(from, to) {
-			b, _ := d.program.Buffer(v.Buffer)
-			if err == nil && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
-				err = d.inPieces(v.Buffer)
-			}
-		}
-	})
-	return err
-}
-
-// inPieces is the refusal of a buffer of which steps take pieces of rows and parts of columns.
-func (d *draft) inPieces(name string) error {
-	for i, e := range d.program.Edges {
-		if e.Steps == name {
-			name = d.program.Edges[i].Of
-		}
-	}
-	return d.misplaced(name, "let its rows be whole, or move it in a schedule of its own",
-		"parts of the columns of %s travel, and steps take its rows in pieces", name)
-}
-
-// partsOfCalls refuses sums of what calls make in other parts than equal ones.
-func partsOfCalls(d *draft) error {
-	for _, s := range d.chain.stages {
-		if s.given != "" && d.ofSummands(s.given) && s.left.Size != edges.Even {
-			return d.misplaced(s.sums, "let all ranks have equal parts",
-				"no pass cuts what a call makes into other parts than equal ones, and %s has some", s.sums)
-		}
-	}
-	return nil
-}
-
-// goesOn refuses operations on what is made of rows by counts, or of columns that were gathered behind products, where
-// they begin a stage of their own.
-func goesOn(d *draft) error {
-	for i, s := range d.chain.stages {
-		for _, o := range s.ops {
-			_, _, multiplies := productOf(o)
-			from := d.firstOf(o.In[0])
-			switch {
-			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()):
-				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
-			case i == 0 || !multiplies || s.gathers:
-			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
-				return refused(d.opOf(o), inTwo(d.original, d.indexOf(o)),
-					"no pass goes on with %s, which is made of rows of %s by counts", o.In[0], from)
+// operandsInSteps refuses operands of operations that are in steps as results are.
+func operandsInSteps(d *draft) error {
+	for _, o := range d.schedule.Ops {
+		for _, name := range o.In {
+			if t := d.tensor(name); !d.schedule.Made(name) && inSteps(t) {
+				return d.misplaced(name, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
+					name, d.written(t))
 			}
 		}
 	}
 	return nil
 }
 
-// behindGathered says that products of all columns of a result, which an earlier stage gathers, make a tensor.
-func (d *draft) behindGathered(before int, name string) bool {
-	for products := 0; ; {
-		o, made := d.schedule.Maker(name)
-		_, _, multiplies := productOf(o)
-		gathered := slices.ContainsFunc(d.chain.stages[:before], func(s *stage) bool {
-			return s.gathersColumns() && s.of() == name
-		})
-		if gathered || !made {
-			return gathered && products > 0
-		}
-		if multiplies {
-			products++
-		}
-		name = o.In[0]
-	}
-}
-
-// firstOf is the tensor of whose rows products and functions make another one.
-func (d *draft) firstOf(name string) string {
-	for {
-		o, made := d.schedule.Maker(name)
-		_, _, multiplies := productOf(o)
-		if !made || !multiplies && kind(o.Name()) != copied || kind(o.Name()) == gradient {
-			return name
-		}
-		name = o.In[0]
-	}
-}
-
-// indexOf and opOf are the number and the path of an operation.
-func (d *draft) indexOf(o schedule.Op) int {
-	return max(0, slices.IndexFunc(d.original.Ops, func(x schedule.Op) bool { return x.Out == o.Out }))
-}
-
-func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }
-
-// piecesOfColumns refuses pieces of a stage's rows where parts of the columns of a result travel.
-func piecesOfColumns(d *draft) error {
-	for _, t := range d.chain.stages {
-		if t.moved.Kind != edges.AllToAll {
-			continue
-		}
-		for _, s := range d.chain.stages {
-			if !slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == t.input }) || !s.gathers {
-				continue
-			}
-			for _, e := range d.program.Edges {
-				if field := inPiecesBy(e.Way); e.Steps == s.here() && field != "" {
-					return refused(e.Path+"."+field, "leave it out", "parts of the columns of %s travel, and its rows are "+
-						"made in pieces", t.input)
+// besideAxes refuses operands of functions of tensors with more axes than rows and columns that lie otherwise.
+func besideAxes(d *draft) error {
+	for _, o := range d.original.Ops {
+		out, _ := d.original.Tensor(o.Out)
+		for _, f := range o.Then {
+			for _, x := range f.Operands() {
+				t, declared := d.original.Tensor(x.Tensor)
+				if declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2 && !alike(t, out) {
+					return d.misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
+						o.Out, written(out))
 				}
 			}
 		}
@@ -306,47 +136,53 @@ func piecesOfColumns(d *draft) error {
 	return nil
 }
 
-// inPiecesBy is the option by which a way brings a rank's rows in pieces, if it is set so.
-func inPiecesBy(w schedule.Way) string {
-	for _, o := range schedule.Options(w) {
-		if o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both) {
-			return o.Field
+// callsOfMatrices refuses calls that name other axes than rows and columns of what an operation makes, or take all
+// columns of an operand where the result has a rank's.
+func callsOfMatrices(d *draft) error {
+	for i, o := range d.original.Ops {
+		if o.Call == "" {
+			continue
 		}
-	}
-	return ""
-}
-
-// gatheredByParts refuses functions with a number for each row behind products of parts that collectives bring.
-func gatheredByParts(d *draft) error {
-	for _, e := range d.program.Edges {
-		way, nccl := e.Way.(schedule.NCCL)
-		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool {
-			return slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-				return slices.ContainsFunc(f.Operands(), func(x schedule.Operand) bool {
-					return x.Lies == schedule.ByRow && d.tensor(x.Tensor).Name != ""
-				})
-			})
-		})
-		if nccl && way.Parts > 1 && i >= 0 && len(e.Products) > 0 {
-			return refused(e.Path+".Parts", "leave it out", "products of parts of %s have no number for each row, and %s "+
-				"takes some", e.Of, d.schedule.Ops[i].Out)
+		c, err := d.original.Contraction(o)
+		if err != nil {
+			return err
+		}
+		for k, in := range c.In {
+			_, declared := d.original.Tensor(o.In[k])
+			if !declared && len(in) != 2 && !d.ofSummands(o.In[k]) {
+				return refused(fmt.Sprintf("Ops[%d].Index", i), "write two letters",
+					"%s has rows and columns, and the index names others", o.In[k])
+			}
+			if d.original.OfOwnRows(o) && !declared && d.exchanged(o.In[k]) {
+				return refused(fmt.Sprintf("Ops[%d].In[%d]", i, k), "declare "+o.In[k]+" with its placement",
+					"nothing says which rows of %s, which comes, %s takes", o.In[k], o.Call)
+			}
+			at, known := d.chain.at[o.In[k]]
+			spread := d.chain.at[o.Out].Columns() && !c.OfRanks()
+			if known && spread && len(in) == 2 && len(c.Out) == 2 && in[1] == c.Out[1] && !at.Columns() {
+				return d.unfit(fmt.Sprintf("Ops[%d]", i), o, k, "every rank has all columns of %s, and %s makes some",
+					"spread the columns of all operands")
+			}
 		}
 	}
 	return nil
 }
 
-// flatSquares refuses sums whose parts are no rows, of products by scales of blocks.
-func flatSquares(d *draft) error {
-	for i, s := range d.chain.stages {
-		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
-			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
-		})
-		for _, e := range d.program.Edges {
-			_, two := e.Way.(schedule.TwoShot)
-			_, packets := e.Way.(schedule.PushTwoShot)
-			if blocks && e.Steps == s.sums && (two || packets) && i >= 0 {
-				return refused(e.Path, "use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, "+
-					"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
+// exchanged says that a tensor comes by an exchange of rows and columns.
+func (d *draft) exchanged(name string) bool {
+	return d.any(func(s *stage) bool { return s.moved.Kind == edges.AllToAll && s.into == name })
+}
+
+// tablesOfBatches refuses functions that read a row of a tensor for each row of batches.
+func tablesOfBatches(d *draft) error {
+	for i, o := range d.original.Ops {
+		for j, f := range o.Then {
+			for _, x := range f.Operands() {
+				t, declared := d.original.Tensor(x.Tensor)
+				if d.chunks > 0 && declared && slices.Contains(inRows(o.Then), t.Name) && x.Lies != schedule.InPlace {
+					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), "leave it out, or let the rows be no batches",
+						"%s has a row for each row of one batch, and those of %s come in %d", t.Name, o.Out, d.chunks)
+				}
 			}
 		}
 	}

@@ -106,11 +106,13 @@ type hole struct {
 
 // holes are all that are known.
 var holes = []hole{
-	{regexp.MustCompile("operations move or multiply one at a time|is no chunks of one rank's|a \"gradient\" of operands"),
-		true, "the prover follows an operand whose rows and whose columns travel, or that a gradient takes whole, only " +
-			"where all that takes it cuts it alike"},
+	{regexp.MustCompile("operations move or multiply one at a time|no chunks of one rank's|\"gradient\" of operands"),
+		true, "the prover follows an operand whose rows and whose columns travel, or that a gradient takes whole, " +
+			"only where all that takes it cuts it alike"},
 	{regexp.MustCompile("of which a sum takes rows, and the ranks need not divide the rows"), true,
 		"the prover reads rows of summands of codes only where nothing else is made of all rows"},
+	{regexp.MustCompile("is cut otherwise than its scales"), true,
+		"the prover cuts scales that lie block by block only as products do that take all rows"},
 	{regexp.MustCompile("cut into other parts"), true,
 		"a kernel by blocks stands behind another one that cuts the same rows otherwise, on one stream"},
 	{regexp.MustCompile("one operation at a time"), false,
@@ -148,7 +150,8 @@ func become(t *testing.T, x s.Schedule, ranks []int) (b became) {
 		}
 		l, other := explore.Small(p, ranks, false)
 		if b.hole = known(err, other); !b.hole {
-			b.wrong = fmt.Sprintf("lowered, refused by the prover, and on %v ranks the explorer says %v: %v", l, other, err)
+			b.wrong = fmt.Sprintf("lowered, refused by the prover, and the explorer says of %v ranks %v: %v", l, other,
+				err)
 		}
 		return b
 	}

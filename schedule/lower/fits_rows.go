@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+)
+
+// countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
+// and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.
+func countsAlike(d *draft) error {
+	counted, balanced, err := d.unevenRows()
+	if err != nil || len(counted)+len(balanced) == 0 {
+		return err
+	}
+	if len(counted) > 0 {
+		if err := d.besideCounts(anyOf(counted)); err != nil {
+			return err
+		}
+	}
+	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
+		a := t.Axes[axis]
+		if x := a.Outer[split]; x != schedule.DIDx(schedule.D) && x != schedule.Stream(schedule.D) {
+			return nil
+		}
+		if of := cmp.Or(counted[a.Extent], balanced[a.Extent]); of != "" {
+			return refused(field, "place both alike", "the rows of %s need not be in equal parts, and those of %s are",
+				of, t.Name)
+		}
+		return nil
+	})
+}
+
+// unevenRows are tensors with rows by counts and with balanced ones, by their extents. It refuses parts by counts of
+// other axes, of a constant number of rows, and of gradients.
+func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err error) {
+	counted, balanced = map[schedule.Extent]string{}, map[schedule.Extent]string{}
+	gradients := slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool { return kind(o.Name()) == gradient })
+	err = d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
+		a := t.Axes[axis]
+		_, scales := d.original.ScaledBy(t.Name)
+		switch s := a.Outer[split]; {
+		case s.Balanced && axis > 0:
+			return refused(field+".Balanced", "leave it and Uneven out",
+				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)
+		case s.Balanced:
+			balanced[a.Extent] = t.Name
+		case !s.Uneven || a.Extent == schedule.D || scales:
+		case gradients:
+			return refused(field+".Uneven", "leave it out",
+				"no pass makes a gradient in parts by counts, as those of %s", t.Name)
+		case axis > 0:
+			return refused(field+".Uneven", "leave it out",
+				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)
+		case constant(a.Extent):
+			return refused(field+".Uneven", "leave it out, or use schedule.M",
+				"Bind is told how many rows of %s each rank has, and their number is constant", t.Name)
+		default:
+			counted[a.Extent] = t.Name
+		}
+		return nil
+	})
+	return counted, balanced, err
+}
+
+// besideCounts refuses what no pass does beside a tensor with rows by counts.
+func (d *draft) besideCounts(rows string) error {
+	if i := slices.IndexFunc(d.original.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
+		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.original, i),
+			"no pass calls beside rows by counts, such as those of %s", rows)
+	}
+	for _, s := range d.chain.stages {
+		switch {
+		case s.gathersColumns():
+			return d.misplaced(s.of(), "let each rank have its columns",
+				"no pass gathers columns of %s, whose rows are by counts", s.of())
+		case s.sums != "" && s.left.Size != edges.Counted:
+			return d.misplaced(s.sums, "place all tensors of rows alike",
+				"the rows of %s are by counts, and those of %s are not", rows, s.sums)
+		}
+	}
+	return nil
+}
+
+// anyOf is the first name of some.
+func anyOf(names map[schedule.Extent]string) (first string) {
+	for _, name := range names {
+		if first == "" || name < first {
+			first = name
+		}
+	}
+	return first
+}
+
+// movedSums refuses sums whose parts are moved on, and functions of them.
+func movedSums(d *draft) error {
+	for _, t := range d.original.Tensors {
+		path, n := d.shiftOf(t.Name)
+		o, made := d.original.Maker(t.Name)
+		for made && kind(o.Name()) == copied && !d.known(o.In[0]) || len(o.Then) > 0 && kind(o.Name()) == copied {
+			o, made = d.original.Maker(o.In[0])
+		}
+		if n != 0 && made && d.original.Partial(o) {
+			return refused(path, "leave it out, and move it by a schedule.Copy",
+				"partial results of %s meet at the rank of their number", t.Name)
+		}
+	}
+	return nil
+}
+
+// partsOfCalls refuses sums of what calls make in other parts than equal ones.
+func partsOfCalls(d *draft) error {
+	for _, s := range d.chain.stages {
+		if s.given != "" && d.ofSummands(s.given) && s.left.Size != edges.Even {
+			return d.misplaced(s.sums, "let all ranks have equal parts",
+				"no pass cuts what a call makes into other parts than equal ones, and %s has some", s.sums)
+		}
+	}
+	return nil
+}
+
+// goesOn refuses operations on what is made of rows by counts, or of columns that were gathered behind products, where
+// they begin a stage of their own.
+func goesOn(d *draft) error {
+	for i, s := range d.chain.stages {
+		for _, o := range s.ops {
+			_, _, multiplies := productOf(o)
+			from := d.firstOf(o.In[0])
+			switch {
+			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()):
+				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
+			case i == 0 || !multiplies || s.gathers:
+			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
+				return refused(d.opOf(o), inTwo(d.original, d.indexOf(o)),
+					"no pass goes on with %s, which is made of rows of %s by counts", o.In[0], from)
+			}
+		}
+	}
+	return nil
+}
+
+// firstOf is the tensor of whose rows products and functions make another one.
+func (d *draft) firstOf(name string) string {
+	for {
+		o, made := d.schedule.Maker(name)
+		_, _, multiplies := productOf(o)
+		if !made || !multiplies && kind(o.Name()) != copied || kind(o.Name()) == gradient {
+			return name
+		}
+		name = o.In[0]
+	}
+}
+
+// indexOf and opOf are the number and the path of an operation.
+func (d *draft) indexOf(o schedule.Op) int {
+	return max(0, slices.IndexFunc(d.original.Ops, func(x schedule.Op) bool { return x.Out == o.Out }))
+}
+
+func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }
