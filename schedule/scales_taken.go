@@ -7,13 +7,9 @@ import (
 
 // checkEight refuses what no product does of operands of eight bits, and no function of blocks.
 func (s Schedule) checkEight(v *validation, path string, o Op) {
-	eight := func(name string) bool {
-		t, _ := s.Tensor(name)
-		return t.Scale != ""
-	}
 	s.checkBlocks(v, path, o)
-	wide := slices.IndexFunc(o.In, func(name string) bool { return !eight(name) })
-	if !slices.ContainsFunc(o.operands(), eight) {
+	wide := slices.IndexFunc(o.In, func(name string) bool { return !s.hasScale(name) })
+	if !slices.ContainsFunc(o.operands(), s.hasScale) {
 		return
 	}
 	linear := o
@@ -22,12 +18,13 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	}
 	c, err := s.Contraction(o)
 	reads := err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0
-	if scale := s.scaleOf(o.In[0]); reads && scale.ByBlock() {
+	scale := s.scaleOf(o.In[0])
+	if reads && scale.ByBlock() {
 		v.add(path, "let scales of blocks lie side by side, or multiply "+o.In[0],
 			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
 		return
 	}
-	if scale := s.scaleOf(o.In[0]); reads && !slices.Contains(o.operands(), scale.Name) {
+	if reads && !slices.Contains(o.operands(), scale.Name) {
 		v.add(path, fmt.Sprintf("begin with schedule.Dequantise(%q)", scale.Name),
 			"%s is of what %s stands for, and its functions do not read %s", o.Out, o.In[0], scale.Name)
 		return
@@ -48,6 +45,12 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 			"%s has eight bits, and %s has not", o.In[0], o.In[1])
 		return
 	}
+	s.checkMultiplied(v, path, o)
+}
+
+// checkMultiplied refuses operands of eight bits whose scales no product takes, and functions behind one that read
+// eight bits.
+func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 	for i, name := range o.In {
 		t, _ := s.Tensor(name)
 		scale := s.scaleOf(name)
@@ -68,7 +71,7 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		}
 	}
 	for i, f := range o.Then {
-		if slices.ContainsFunc(f.Reads(), eight) {
+		if slices.ContainsFunc(f.Reads(), s.hasScale) {
 			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
 				"%s takes no eight bits", f.Name())
 		}
@@ -86,6 +89,12 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		v.add(path, "give both a scale for each row, or both one",
 			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
 	}
+}
+
+// hasScale says that a tensor has codes that a scale multiplies.
+func (s Schedule) hasScale(name string) bool {
+	t, _ := s.Tensor(name)
+	return t.Scale != ""
 }
 
 // checkSummed refuses sums of codes but of bytes that have scales of rows, or of blocks that lie side by side.

@@ -141,13 +141,14 @@ func (k Kernel) AnyKept(list []Leaf) bool {
 }
 
 // TakesColumn reports whether the function of an element takes its column.
-func (k Kernel) TakesColumn() bool {
-	return regexp.MustCompile(`\bj\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
-}
+func (k Kernel) TakesColumn() bool { return k.takes("j") }
 
 // TakesPlace reports whether the function of an element takes its place among those of a unit, or its column.
-func (k Kernel) TakesPlace() bool {
-	return regexp.MustCompile(`\b[jk]\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
+func (k Kernel) TakesPlace() bool { return k.takes("[jk]") }
+
+// takes reports whether the function of an element takes one of some variables.
+func (k Kernel) takes(variables string) bool {
+	return regexp.MustCompile(`\b` + variables + `\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
 }
 
 // mostColumns is how long a line is at most.

@@ -60,7 +60,7 @@ func readWhileItComes(d *draft) error {
 	return nil
 }
 
-// givenToBoth refuses to give the caller all rows of what a gradient takes parts of.
+// givenToBoth refuses a gather for the caller of rows that a gradient takes part by part.
 func givenToBoth(d *draft) error {
 	for _, s := range d.chain.stages {
 		if !s.gathers || !s.ofSummands() {
@@ -71,9 +71,9 @@ func givenToBoth(d *draft) error {
 				"a gradient takes parts of %s as they come, and all of it comes for %s", s.input, s.into)
 		}
 		o := s.ops[0]
-		i := slices.IndexFunc(d.original.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
+		i := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
 		if added := d.schedule.With(o).Added(); added != "" && i >= 0 {
-			return ofItsOwn(d.original, i, fmt.Sprintf("products add to %s in place of %s, and nothing reads that",
+			return ofItsOwn(d.schedule, i, fmt.Sprintf("products add to %s in place of %s, and nothing reads that",
 				added, o.Out))
 		}
 	}
@@ -139,7 +139,7 @@ func besideAxes(d *draft) error {
 // callsOfMatrices refuses calls that name other axes than rows and columns of what an operation makes, or take all
 // columns of an operand where the result has a rank's.
 func callsOfMatrices(d *draft) error {
-	for i, o := range d.original.Ops {
+	for i, o := range d.schedule.Ops {
 		if o.Call == "" {
 			continue
 		}
@@ -180,11 +180,21 @@ func tablesOfBatches(d *draft) error {
 			for _, x := range f.Operands() {
 				t, declared := d.original.Tensor(x.Tensor)
 				if d.chunks > 0 && declared && slices.Contains(inRows(o.Then), t.Name) && x.Lies != schedule.InPlace {
-					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), "leave it out, or let the rows be no batches",
+					return refused(d.thenOf(i, j), "leave it out, or let the rows be no batches",
 						"%s has a row for each row of one batch, and those of %s come in %d", t.Name, o.Out, d.chunks)
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// thenOf is the path, in the draft, of a function of a declared operation; asDeclared takes it back.
+func (d *draft) thenOf(op, then int) string {
+	for i, x := range slices.Backward(d.origins) {
+		if x.Op == op && x.Then <= then {
+			return fmt.Sprintf("Ops[%d].Then[%d]", i, then-x.Then)
+		}
+	}
+	return fmt.Sprintf("Ops[%d].Then[%d]", op, then)
 }

@@ -35,11 +35,11 @@ func columnsInPieces(d *draft) (err error) {
 	return err
 }
 
-// inPieces is the refusal of a buffer of which steps take pieces of rows and parts of columns.
+// inPieces refuses steps that take pieces of a buffer's rows beside steps that take parts of its columns.
 func (d *draft) inPieces(name string) error {
-	for i, e := range d.program.Edges {
+	for _, e := range d.program.Edges {
 		if e.Steps == name {
-			name = d.program.Edges[i].Of
+			name = e.Of
 		}
 	}
 	return d.misplaced(name, "let its rows be whole, or move it in a schedule of its own",
@@ -93,7 +93,8 @@ func inPiecesBy(w schedule.Way) string {
 	return ""
 }
 
-// gatheredByParts refuses functions with a number for each row behind products of parts that collectives bring.
+// gatheredByParts refuses functions with a number for each row behind products of parts that collectives bring. Those
+// of the last operation are then made behind all else.
 func gatheredByParts(d *draft) error {
 	for _, e := range d.program.Edges {
 		way, nccl := e.Way.(schedule.NCCL)
@@ -114,14 +115,14 @@ func gatheredByParts(d *draft) error {
 
 // flatSquares refuses sums whose parts are no rows, of products by scales of blocks.
 func flatSquares(d *draft) error {
-	for i, s := range d.chain.stages {
+	for _, s := range d.chain.stages {
 		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
 		for _, e := range d.program.Edges {
 			_, two := e.Way.(schedule.TwoShot)
 			_, packets := e.Way.(schedule.PushTwoShot)
-			if blocks && e.Steps == s.sums && (two || packets) && i >= 0 {
+			if blocks && e.Steps == s.sums && (two || packets) {
 				return refused(e.Path,
 					"use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, and scales of "+
 						"blocks lie block by block", schedule.WayName(e.Way), e.Of)

@@ -68,8 +68,8 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 
 // besideCounts refuses what no pass does beside a tensor with rows by counts.
 func (d *draft) besideCounts(rows string) error {
-	if i := slices.IndexFunc(d.original.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
-		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.original, i),
+	if i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
+		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.schedule, i),
 			"no pass calls beside rows by counts, such as those of %s", rows)
 	}
 	for _, s := range d.chain.stages {
@@ -100,7 +100,7 @@ func movedSums(d *draft) error {
 	for _, t := range d.original.Tensors {
 		path, n := d.shiftOf(t.Name)
 		o, made := d.original.Maker(t.Name)
-		for made && kind(o.Name()) == copied && !d.known(o.In[0]) || len(o.Then) > 0 && kind(o.Name()) == copied {
+		for made && kind(o.Name()) == copied && (len(o.Then) > 0 || !d.known(o.In[0])) {
 			o, made = d.original.Maker(o.In[0])
 		}
 		if n != 0 && made && d.original.Partial(o) {
@@ -116,14 +116,13 @@ func partsOfCalls(d *draft) error {
 	for _, s := range d.chain.stages {
 		if s.given != "" && d.ofSummands(s.given) && s.left.Size != edges.Even {
 			return d.misplaced(s.sums, "let all ranks have equal parts",
-				"no pass cuts what a call makes into other parts than equal ones, and %s has some", s.sums)
+				"a call makes equal parts of each summand, and those of %s are not equal", s.sums)
 		}
 	}
 	return nil
 }
 
-// goesOn refuses operations on what is made of rows by counts, or of columns that were gathered behind products, where
-// they begin a stage of their own.
+// goesOn refuses a stage whose operands are made of rows by counts, and a sum behind products of gathered columns.
 func goesOn(d *draft) error {
 	for i, s := range d.chain.stages {
 		for _, o := range s.ops {
@@ -134,7 +133,7 @@ func goesOn(d *draft) error {
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
 			case i == 0 || !multiplies || s.gathers:
 			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
-				return refused(d.opOf(o), inTwo(d.original, d.indexOf(o)),
+				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)),
 					"no pass goes on with %s, which is made of rows of %s by counts", o.In[0], from)
 			}
 		}
@@ -154,9 +153,10 @@ func (d *draft) firstOf(name string) string {
 	}
 }
 
-// indexOf and opOf are the number and the path of an operation.
+// indexOf is the number of an operation of a stage.
 func (d *draft) indexOf(o schedule.Op) int {
-	return max(0, slices.IndexFunc(d.original.Ops, func(x schedule.Op) bool { return x.Out == o.Out }))
+	return slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == o.Out })
 }
 
+// opOf is its path, which asDeclared takes to the declared operation's.
 func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }

@@ -69,7 +69,7 @@ var functionKernels = []KernelMutant{
 	{File: "device/groups.h", Text: "a lane's second part left out", Old: "join(mine[0], mine[each - 1])",
 		New: "mine[0]"},
 	{File: "device/groups.h", Text: "a lane of each part, of which it has two",
-		Old: "parts > 1 ? parts / each : parts", New: "parts > each ? parts : parts"},
+		Old: "parts > 1 ? parts / each : parts", New: "parts > 1 ? parts : parts"},
 	{File: "pieces.tmpl", Text: "both parts of a lane as one", Old: "{{.Name}}_mine[u % each]",
 		New: "{{.Name}}_mine[0]"},
 	{File: "device/groups.h", Text: "units of the next lane", Old: "f(u, lane + u * lanes)",

@@ -80,7 +80,7 @@ var changed = []declared{
 	{"four axes", "and parts of another one", of("A[F/D N2 M N] C[F N2/D M N]", s.Copy("C", "A", s.Softmax())),
 		at("Tensors[0]", "no pass exchanges parts of A, which has 4 axes")},
 	{"what a call makes", "in balanced parts", balanced(of("A[M K/D] B[N K/D] P[M/D N]", ownProduct), "P"),
-		at("Tensors[2]", "no pass cuts what a call makes into other parts than equal ones")},
+		at("Tensors[2]", "a call makes equal parts of each summand, and those of P are not equal")},
 	{"stores of batches", "each product waits", linear("A[M K/D] B[N K/D] C[M*4/D N]").
 		by("C", s.Stores{Signals: s.MemOps}),
 		at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
@@ -99,6 +99,9 @@ var changed = []declared{
 	{"a call of three axes", "of a matrix", of("A[M/D K] Wo[N/D K] C[M:D N/D]", s.Copy("X", "A", s.GELU()),
 		s.CallRows("Y", "Route", "abc->abc", "X"), s.Linear("C", "Y", "Wo")), at("Ops[1].Index",
 		"X has rows and columns, and the index names others")},
+	{"a call of three axes", "of a sum's norm", of("O[M K/D] Wo[N K/D] Norm[N] Wp[F/D N] C[M:D F/D]",
+		s.Linear("X", "O", "Wo", s.RMSNorm("Norm")), s.CallRows("Y", "Route", "abc->abc", "X"),
+		s.Linear("C", "Y", "Wp")), at("Ops[1].Index", "X has rows and columns, and the index names others")},
 	{"a call of all queries", "and a rank's keys", of("A[M/D K] Wq[N K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M/D K]",
 		s.Linear("Q", "A", "Wq"), s.Linear("Key", "A", "Wk"), s.Linear("V", "A", "Wv"), attention,
 		s.Linear("C", "O", "Wo")), at("Ops[3].In[0]", "every rank has all columns of Q, and Attention makes some")},
