@@ -68,9 +68,15 @@ func (p *Program) layers() bool { return len(p.Schedule.Hidden()) > 0 }
 
 // Measures reports whether a tensor of the program has a symbol of the operation, as itself
 // or as a constant.
-func (p *Program) Measures(symbol schedule.Extent) bool {
-	_, has := p.Schedule.Symbols()[symbol]
-	return has || symbol == schedule.P && slices.ContainsFunc(p.Schedule.Tensors, bounded)
+func (p *Program) Measures(symbol schedule.Extent) bool { return p.measured()(symbol) }
+
+// measured is Measures of many symbols.
+func (p *Program) measured() func(symbol schedule.Extent) bool {
+	symbols := p.Schedule.Symbols()
+	return func(symbol schedule.Extent) bool {
+		_, has := symbols[symbol]
+		return has || symbol == schedule.P && slices.ContainsFunc(p.Schedule.Tensors, bounded)
+	}
 }
 
 // Fit derives the extents that a shape leaves open, and drops those that the program does
@@ -80,7 +86,7 @@ func (p *Program) Measures(symbol schedule.Extent) bool {
 // share of the first layer, as in the other programs: F is n*D, and the
 // second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
-	constants := p.Schedule.Constants()
+	constants, measured := p.Schedule.Constants(), p.measured()
 	if p.shares(s) {
 		s.F, s.N = s.N*ranks, 0
 	}
@@ -89,7 +95,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 		switch n, constant := constants[e]; {
 		case constant:
 			*at = int(n)
-		case !p.Measures(e):
+		case !measured(e):
 			*at = 0
 		case *at == 0:
 			*at = otherwise
@@ -103,7 +109,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	}
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)
-	if !p.Measures(schedule.N3) {
+	if !measured(schedule.N3) {
 		narrow = max(s.N, 8) // also where nothing has N columns
 	}
 	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))

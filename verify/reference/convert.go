@@ -166,12 +166,17 @@ func encodePower(t driver.Type, size float64) uint32 {
 	if size != size {
 		return nan
 	}
-	for bits := range nan {
-		if size <= float64(decode(t, bits)) {
-			return bits
-		}
+	fraction, e := math.Frexp(size) // a fraction of one half or more, which half is where size is a power of two
+	if fraction == .5 {
+		e--
 	}
-	return nan - 1
+	switch {
+	case size == 0 || e+bias(t) < 0:
+		return 0
+	case math.IsInf(size, 1):
+		return nan - 1
+	}
+	return min(uint32(e+bias(t)), nan-1)
 }
 
 func decode(t driver.Type, bits uint32) float32 {
