@@ -30,8 +30,8 @@ var Tiny = Config{
 
 // tinies are models by model_type: Tiny, and smaller ones of other families, with an epsilon that tells. These can be
 // cut for 1, 2 and 4 ranks, and four share the heads of keys.
-var tinies = map[string]Config{"llama": Tiny, "qwen2": tinyOf("qwen2"), "qwen3": tinyOf("qwen3"),
-	"gemma2": tinyGemma2(), "gemma3_text": tinyGemma3()}
+var tinies = map[string]Config{"llama": Tiny, "mistral": tinyOf("mistral"), "qwen2": tinyOf("qwen2"),
+	"qwen3": tinyOf("qwen3"), "gemma2": tinyGemma2(), "gemma3_text": tinyGemma3()}
 
 // tinyOf is a model of a family, with heads that are wider than their share.
 func tinyOf(family string) Config {
