@@ -10,7 +10,8 @@
 # smoke    whether grid, small and block run: on one GPU, in about a minute
 # grid     the models' layers beside NCCL and PyTorch
 # small    few bytes and few rows
-# block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
+# block    a layer of Llama as a chain, as plans and by torch, and their bits
+# forms    the bits of forms that no package of the catalogue has
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
@@ -87,9 +88,15 @@ fi
 
 # block: the bits of the schedules of bench/block, and the times of a layer of Llama behind attention.
 if [ "$PART" = block ]; then
-  part "forms-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
+  part "block-bits-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
   part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# forms: the bits of the schedules of bench/forms.
+if [ "$PART" = forms ]; then
+  part "forms-$gpus" timeout 120 "$BIN/forms-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
   exit $failed
 fi
 

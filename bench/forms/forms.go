@@ -1,0 +1,53 @@
+// Package forms has schedules that no package of the catalogue has and whose bits bench/gpu.sh holds: layers of 16
+// bits by counts, and codes of e5m2 with scales of ue8m0. Only make gpu-build generates their packages.
+package forms
+
+import s "ovgen/schedule"
+
+var (
+	bounded = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true, Most: s.P}
+
+	AllGatherMXE5M2  = mx(s.DIDx(s.D), s.Dim(s.M, s.Stream(s.D)))
+	AllGatherVMXE5M2 = mx(bounded, s.Dim(s.M))
+
+	AllGatherVLinear = s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.K)}},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Linear("C", "A", "B")},
+	}
+	LinearReduceScatterV = s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Linear("C", "A", "B")},
+	}
+	GatedMLPV = s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.K)}},
+			{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Down", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down")},
+	}
+)
+
+// mx gathers rows of a spread as codes of e5m2.
+func mx(spread s.Split, made s.Axis) s.Schedule {
+	r := s.Dim(s.M, spread)
+	return s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{r, s.Dim(s.N)}},
+			{Name: "Codes", Axes: []s.Axis{r, s.Dim(s.N)}, Type: s.E5M2, Scale: "Scales"},
+			{Name: "Scales", Axes: []s.Axis{r, s.Dim(s.Blocks(s.N, 32))}, Type: s.UE8M0},
+			{Name: "C", Axes: []s.Axis{made, s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Copy("Codes", "A", s.QuantiseE5M2()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+	}
+}
