@@ -87,7 +87,7 @@ func (d *draft) functionsOf(of schedule.Op, own bool) (list []hostir.Function) {
 			if sum, ok := d.sumsOnly[o.Out]; ok && j < sum.ends {
 				made = sum.sum
 			}
-			if made == of.Out && !d.adds(f) {
+			if made == of.Out && !d.addsTerm(f) {
 				list = append(list, hostir.Function{Op: i, Then: j})
 			}
 		}

@@ -132,7 +132,7 @@ func (d *draft) inParts(s *stage, n int, option string) error {
 // pooled gives the products a number of streams, which rounds take in turn.
 func (d *draft) pooled(streams int) error {
 	var moved []string
-	for _, l := range d.legs() {
+	for _, l := range d.legs {
 		moved = append(moved, l.operand)
 	}
 	if streams > 0 && len(moved) > 1 {

@@ -13,11 +13,11 @@ import (
 // Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an
 // operation on them is lowered as one on all rows, which come in batches.
 
-// batched gives tensors of batches two axes, of the same places in memory.
-func batched(d *draft) error {
+// joinBatches gives tensors of batches two axes, of the same places in memory.
+func joinBatches(d *draft) error {
 	was := d.schedule
 	d.schedule.Tensors, d.schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
-	if stays(was) {
+	if nothingTravels(was) {
 		return d.flat(was)
 	}
 	for i, o := range d.schedule.Ops {
@@ -33,7 +33,7 @@ func batched(d *draft) error {
 			if at < 0 {
 				continue
 			}
-			if err := d.joined(at); err != nil {
+			if err := d.joinAxes(at); err != nil {
 				return err
 			}
 		}
@@ -41,8 +41,8 @@ func batched(d *draft) error {
 	return nil
 }
 
-// joined makes one axis of the batches and the rows of a tensor.
-func (d *draft) joined(i int) error {
+// joinAxes makes one axis of the batches and the rows of a tensor.
+func (d *draft) joinAxes(i int) error {
 	t := &d.schedule.Tensors[i]
 	if len(t.Axes) != 3 {
 		return nil // it is of another operation as well
@@ -76,11 +76,11 @@ func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
 
 // eachTravels refuses batches that do not travel one by one.
 func (d *draft) eachTravels() error {
-	i, legs := slices.IndexFunc(d.original.Ops, schedule.Op.Batched), d.legs()
-	if i < 0 || d.chunks > 0 || len(legs) == 0 {
+	i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched)
+	if i < 0 || d.chunks > 0 || len(d.legs) == 0 {
 		return nil
 	}
-	return d.apartFrom(i, legs[0].String())
+	return d.apartFrom(i, d.legs[0].String())
 }
 
 // apartFrom refuses batches of operation i.
@@ -89,8 +89,8 @@ func (d *draft) apartFrom(i int, what string) error {
 		"no pass does the %s of batches that are an axis", what)
 }
 
-// apart gives the buffers of tensors of batches the axes that they are declared with.
-func apart(d *draft) {
+// declaredAxes gives the buffers of tensors of batches the axes that they are declared with.
+func declaredAxes(d *draft) {
 	for i, b := range d.program.Buffers {
 		t, declared := d.original.Tensor(b.Name)
 		if declared && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(t.Axes) {

@@ -58,7 +58,7 @@ func (d *draft) lastBeside(out schedule.Tensor) error {
 		path := fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from+i)
 		nodes := schedule.Nodes(d.original.Tree(f))
 		if schedule.ReachOf(nodes) == schedule.InRow && spread {
-			return refused(path, d.behind(d.last.op, d.last.from+i),
+			return refused(path, d.endBefore(d.last.op, d.last.from+i),
 				"each rank has a part of each row of %s, and %s takes whole rows", out.Name, f.Name())
 		}
 		if err := oneKernel(path, d.last.op, d.last.from, d.last.from+i); err != nil {
@@ -82,10 +82,10 @@ func (d *draft) besideLast(path string, x schedule.Operand, out schedule.Tensor)
 		schedule.ByRow: out.Axes[:columns], schedule.OfTable: out.Axes[:columns]}[x.Lies]
 	switch {
 	case !declared:
-		return refused(path, d.behind(d.last.op, d.last.from), "no pass reads %s behind %s, which goes on", x.Tensor,
+		return refused(path, d.endBefore(d.last.op, d.last.from), "no pass reads %s behind %s, which goes on", x.Tensor,
 			out.Name)
 	case x.Lies == schedule.OfTable && columns > 1:
-		return refused(path, d.behind(d.last.op, d.last.from),
+		return refused(path, d.endBefore(d.last.op, d.last.from),
 			"no kernel reads the rows of %s again for each index of the first axis", x.Tensor)
 	case t.Root || !lieAlike(t.Axes, beside):
 		want := t
@@ -132,8 +132,8 @@ func ranksOf(a schedule.Axis) []schedule.Split {
 	return a.Outer
 }
 
-// behind makes the functions that the program is without so far.
-func behind(d *draft) error {
+// makeLast makes the functions that the program is without so far.
+func makeLast(d *draft) error {
 	if len(d.last.own()) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func behind(d *draft) error {
 		list, words = append(list, d.original.Tree(f)), append(words, f.Name())
 		functions = append(functions, hostir.Function{Op: n, Then: d.last.from + i})
 	}
-	x, err := d.come(out.Name)
+	x, err := d.asItComes(out.Name)
 	if err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func behind(d *draft) error {
 	return nil
 }
 
-// come is the last result as it comes: where its functions are made, or in memory of the plan if it comes in parts of
+// asItComes is the last result as it comes: where its functions are made, or in memory of the plan if it comes in parts of
 // its columns, of which no kernel makes functions in place, or where an operand lies within the result.
-func (d *draft) come(out string) (hostir.View, error) {
+func (d *draft) asItComes(out string) (hostir.View, error) {
 	b := *d.buffer(out)
 	o := d.last.op
 	within := slices.ContainsFunc(d.original.Tensors, func(t schedule.Tensor) bool {
@@ -175,7 +175,7 @@ func (d *draft) come(out string) (hostir.View, error) {
 	switch columns := !b.Rows.IsZero(); {
 	case columns && kind(o.Name()) != copied, !b.Room.IsZero(), within && !b.Counts.IsZero():
 		return hostir.View{}, refused(fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from),
-			d.behind(o, d.last.from), "no pass makes %s of parts of %s as they come", o.Then[d.last.from].Name(), out)
+			d.endBefore(o, d.last.from), "no pass makes %s of parts of %s as they come", o.Then[d.last.from].Name(), out)
 	case !columns && !within:
 		return d.all(out), nil
 	}

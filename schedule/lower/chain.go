@@ -77,8 +77,8 @@ func (d *draft) widens(s *stage) bool {
 	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.ops[len(s.ops)-1])
 }
 
-// meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
+// holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
+func (s *stage) holdsDevice() bool { return s.gathering != nil || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
@@ -119,7 +119,7 @@ func chained(d *draft) error {
 	if c.wrong != nil {
 		return c.wrong
 	}
-	return c.batched(d)
+	return c.findBatches(d)
 }
 
 // step adds an operation to the last stage, or begins another.
@@ -129,10 +129,10 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	if o.Call != "" {
 		return c.call(d, i, path, o)
 	}
-	out, _ := d.schedule.Tensor(o.Out)
+	out := d.tensor(o.Out)
 	switch {
 	case copies(o):
-		return c.moved(d, i, o)
+		return c.copy(d, i, o)
 	case kind(o.Name()) == copied && out.Summands():
 		return c.summand(d, i, path, o)
 	case kind(o.Name()) == summedUp:
@@ -145,9 +145,9 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	switch {
 	case err != nil:
 		return err
-	case multiplies && c.comes(o):
+	case multiplies && c.fetchesFor(o):
 	case multiplies:
-		err = c.weight(d, path, o, x)
+		err = c.checkWeight(d, path, o, x)
 	}
 	switch {
 	case err != nil:
@@ -158,9 +158,9 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	return c.follow(d, i, path, o, x)
 }
 
-// weight refuses a weight that no product of a chain has.
-func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) error {
-	w, _ := d.schedule.Tensor(o.In[1])
+// checkWeight refuses a weight that no product of a chain has.
+func (c *chain) checkWeight(d *draft, path string, o schedule.Op, x edges.State) error {
+	w := d.tensor(o.In[1])
 	_, columns, _ := productOf(o)
 	summed := overRanks(w, 1-columns)
 	switch {
@@ -194,7 +194,7 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 
 // follow adds operation i, whose first operand is at x. No weight travels.
 func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
-	done, err := c.edges.Step(i, c.stays(o)...)
+	done, err := c.edges.Step(i, c.unfetched(o)...)
 	if err != nil && len(o.In) > 1 && o.In[0] == o.In[1] {
 		return refused(path+".In[1]", "declare a tensor for each", "no pass lowers %s in two places", o.In[1])
 	}
@@ -209,7 +209,7 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	if first {
 		s := c.stage(o.In[0], true, false)
 		s.moved = c.fetches[o.In[0]]
-		c.adds(d, path, o, s, done)
+		c.addOp(d, path, o, s, done)
 		return nil
 	}
 	of, _ := d.schedule.Maker(o.In[0])
@@ -218,19 +218,19 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers: // all of it is there
-		c.adds(d, path, o, c.begin(o.In[0], false, own), done)
+		c.addOp(d, path, o, c.begin(o.In[0], false, own), done)
 		return nil
 	case gathers && x.Shift != 0:
 		return d.misplaced(o.In[0], "gather it by a schedule.Copy, and multiply that",
 			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0],
 			written(d.tensor(o.In[0])))
 	}
-	c.adds(d, path, o, c.stage(o.In[0], gathers, own), done)
+	c.addOp(d, path, o, c.stage(o.In[0], gathers, own), done)
 	return nil
 }
 
-// adds adds an operation to a stage, and finds where its result is.
-func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.Step) {
+// addOp adds an operation to a stage, and finds where its result is.
+func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges.Step) {
 	s.ops = append(s.ops, o)
 	out := done.Made
 	if out.Partial {
@@ -241,23 +241,22 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
-	if out.Columns() && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.ofSummands() {
+	if out.Columns() && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.addsShares() {
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return
 	}
-	t, _ := d.schedule.Tensor(o.Out)
+	t := d.tensor(o.Out)
 	if inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
-		x, _ := d.schedule.Tensor(o.In[0])
-		c.blame(d.misplaced(x.Name, "place it "+d.written(cutAs(x, edges.Along(0))),
-			"%s is made in steps, and every rank has all of %s", o.Out, x.Name))
+		c.blame(d.misplacedIn(o.In[0], edges.Along(0), "%s is made in steps, and every rank has all of %s",
+			o.Out, o.In[0]))
 	}
 	counted := d.uneven(s.input) || d.ofCounted(s.input)
 	if inSteps(t) && counted && s.input != d.sized(s.input) {
-		c.blame(d.misplaced(t.Name, "place it "+d.written(cutAs(t, out)),
-			"%s is made in steps, and the rows of %s are by counts", t.Name, d.sized(s.input)))
+		c.blame(d.misplacedIn(t.Name, out, "%s is made in steps, and the rows of %s are by counts", t.Name,
+			d.sized(s.input)))
 	}
 	if s.given == "" {
-		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !counted && !s.ofSummands()
+		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !counted && !s.addsShares()
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
@@ -280,7 +279,7 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	if x, known := c.at[name]; known {
 		return x, nil
 	}
-	t, _ := d.schedule.Tensor(name)
+	t := d.tensor(name)
 	if len(t.Axes) != 2 {
 		return edges.State{}, d.misplaced(name, "give it two axes",
 			"%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))

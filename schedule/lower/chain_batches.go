@@ -47,15 +47,15 @@ func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
 
 // batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
 func (d *draft) batchesOfProducts() int {
-	t, _ := d.schedule.Tensor(d.schedule.Ops[0].In[0])
+	t := d.tensor(d.schedule.Ops[0].In[0])
 	if t.Name == "" || !d.productsOf(t.Name) {
 		return 0
 	}
 	return inBatchesOf(t)
 }
 
-// rounds are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of a batch.
-func (d *draft) rounds(t schedule.Tensor, n int) ([]schedule.Split, error) {
+// roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of a batch.
+func (d *draft) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
 	outer, batches := t.Axes[0].Outer, decimal(n)
 	if len(outer) > 0 && constant(outer[0].Count) && outer[0].Count != batches {
 		return nil, refused(d.pathOf(d.schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
@@ -80,15 +80,15 @@ func inBatchesOf(t schedule.Tensor) int {
 	return n
 }
 
-// batched finds in how many batches the rows come: one gather and one sum can take them in turn.
-func (c *chain) batched(d *draft) error {
+// findBatches finds in how many batches the rows come: one gather and one sum can take them in turn.
+func (c *chain) findBatches(d *draft) error {
 	first := c.stages[0]
 	if len(c.stages) == 1 && first.outward() && first.left.Batches != "" {
 		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
 		c.order = batchesInRound
 		return nil
 	}
-	a, _ := d.schedule.Tensor(first.input)
+	a := d.tensor(first.input)
 	d.chunks = inBatchesOf(a)
 	for i, t := range d.schedule.Tensors {
 		n := inBatchesOf(t)

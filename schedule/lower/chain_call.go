@@ -61,7 +61,7 @@ func (c *chain) handed(d *draft, name string, first bool) (edges.State, error) {
 
 // calledWithin reports whether a call makes a tensor where an operand of its own is, all of it, or takes it so.
 func (d *draft) calledWithin(t schedule.Tensor) bool {
-	outer, _ := d.schedule.Tensor(t.Within)
+	outer := d.tensor(t.Within)
 	place, _ := t.PlaceWithin(outer)
 	return place == schedule.AllOf && slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
 		return o.Call != "" && (o.Out == t.Name && slices.Contains(o.In, outer.Name) ||
@@ -73,7 +73,7 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 // rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
 // gradient with what it adds.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
-	outer, _ := d.schedule.Tensor(t.Within)
+	outer := d.tensor(t.Within)
 	place, _ := t.PlaceWithin(outer)
 	o, made := d.schedule.Maker(t.Name)
 	if sum, ok := d.schedule.Maker(outer.Name); ok && sum.Added() == t.Name && kind(sum.Name()) == gradient {

@@ -8,8 +8,8 @@ import (
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	carry := w.puts()
-	if w.copies() {
+	carry := w.putSets()
+	if w.bringsByCopies() {
 		carry = slices.Insert(carry, 0, copySet)
 	}
 	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
@@ -19,7 +19,7 @@ func (w *writer) head() {
 		begin := fork
 		begin.Streams, begin.Remark = now, "the first product starts before the post"
 		w.add(begin)
-	} else if len(carry) > 0 && !w.meetsBeforeEarly() {
+	} else if len(carry) > 0 && !w.heldBeforeEarly() {
 		posts = hostir.Stream(carry[0].Name)
 	}
 	if posts == mainRef {
@@ -45,7 +45,7 @@ func (w *writer) head() {
 // behindPosts lets the streams that wait for peers do so behind this rank's posts, which are on another one.
 func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	var waiting []hostir.StreamSet
-	for _, set := range w.puts() {
+	for _, set := range w.putSets() {
 		if set.Name != posts.Set {
 			waiting = append(waiting, set)
 		}
@@ -82,13 +82,13 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	return []hostir.StreamRef{d.own}, all
 }
 
-// meetsBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
+// heldBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
 // The post that peers' copies need must not come behind that meeting, which holds the device.
-func (w *writer) meetsBeforeEarly() bool {
+func (w *writer) heldBeforeEarly() bool {
 	met := false
 	return w.any(func(s *stage) bool {
 		early := met && w.early(s)
-		met = met || s.meets()
+		met = met || s.holdsDevice()
 		return early
 	})
 }
@@ -111,8 +111,8 @@ func (w *writer) beside() (sets []hostir.StreamSet) {
 // putting says that a stage has the stream of sums.
 func (w *writer) putting(s *stage) bool { return w.leaves[s].sums.Set == putName }
 
-// puts are the sets of streams of copies and sums that leave.
-func (w *writer) puts() (sets []hostir.StreamSet) {
+// putSets are the sets of streams of copies and sums that leave.
+func (w *writer) putSets() (sets []hostir.StreamSet) {
 	for _, s := range w.chain.stages {
 		if w.putting(s) {
 			sets = withSet(sets, hostir.StreamSet{Name: putName, High: true})
@@ -136,19 +136,19 @@ func (w *writer) open(on hostir.StreamRef) {
 	}
 }
 
-// copies says that the stream of copies brings rows or columns from peers.
-func (w *writer) copies() bool {
+// bringsByCopies says that the stream of copies brings rows or columns from peers.
+func (w *writer) bringsByCopies() bool {
 	return w.any(func(s *stage) bool { return w.comes[s].on == copyRef })
 }
 
-// reads says that peers' memory is read until the end of the run.
-func (w *writer) reads() bool {
+// readsPeers says that peers' memory is read until the end of the run.
+func (w *writer) readsPeers() bool {
 	return w.any(func(s *stage) bool { return w.comes[s].reads != "" || w.spreads(s) })
 }
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
-	puts, copies, spreads := w.any(w.putting), w.copies(), w.any(w.spreads)
+	puts, copies, spreads := w.any(w.putting), w.bringsByCopies(), w.any(w.spreads)
 	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
 	if copies {
 		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef
@@ -167,7 +167,7 @@ func (w *writer) tail() {
 	w.close(reader)
 	name, of := w.readAcross()
 	post := hostir.Post(posts, read, every).Described(name + " may be overwritten afterwards")
-	if w.reads() && !spreads {
+	if w.readsPeers() && !spreads {
 		w.moves(of, post)
 	}
 	if copies && puts {
@@ -176,13 +176,13 @@ func (w *writer) tail() {
 	if spreads {
 		w.moves(of, post)
 	}
-	if w.reads() && w.exchanges() {
+	if w.readsPeers() && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
-	if (w.reads() || w.any(w.closes)) && w.any((*stage).meets) && last != mainRef {
+	if (w.readsPeers() || w.any(w.closes)) && w.any((*stage).holdsDevice) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
-	if w.reads() {
+	if w.readsPeers() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	for _, s := range w.chain.stages {

@@ -31,7 +31,7 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.chain.stages {
 		switch {
-		case s.ofSummands():
+		case s.addsShares():
 			w.cut(s.whole(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
@@ -61,14 +61,14 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.sums && declared && made == o.Out:
 	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
 		w.eachRank(made, o.Out, columns)
-	case o.Out != s.sums && w.ofSummands(o.Out):
+	case o.Out != s.sums && w.calledForSummands(o.Out):
 		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
 		w.memory(made, elements(schedule.Tensor{Axes: axes}), axes...)
 	case o.Out != s.sums:
 		w.ofRows(made, o.Out, s.own, columns)
 	case s.puts():
 		s.leaving.memory(w, s, columns)
-	case s.takes(o): // into memory of its kernel's way
+	case s.inKernel(o): // into memory of its kernel's way
 	case s.given != "":
 		if !s.toAll {
 			w.cut(s.given, schedule.D)
@@ -124,7 +124,7 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 	if !multiplies {
 		return d.columnsOf(o.In[0])
 	}
-	weight, _ := d.schedule.Tensor(o.In[1])
+	weight := d.tensor(o.In[1])
 	return d.chain.columnsOfProduct(o, weight, columns)
 }
 

@@ -47,8 +47,8 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			nodes = append(nodes, w.quantised(on, s, p, here)...)
 			continue
 		}
-		if s.ofSummands() {
-			nodes = append(nodes, w.summand(on, s, p, here)...)
+		if s.addsShares() {
+			nodes = append(nodes, w.shareOf(on, s, p, here)...)
 			continue
 		}
 		x := here
@@ -56,7 +56,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			x = w.at(o.In[0], p)
 		}
 		if _, _, multiplies := productOf(o); multiplies {
-			if !s.takes(o) {
+			if !s.inKernel(o) {
 				nodes = append(nodes, w.products(on, s, o, p, x)...)
 			}
 			x = w.at(o.Out, p)

@@ -9,8 +9,8 @@ import (
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.
 
-// adds says that a function adds partial results, which a product does.
-func (d *draft) adds(f schedule.Func) bool {
+// addsTerm says that a function adds partial results, which a product does.
+func (d *draft) addsTerm(f schedule.Func) bool {
 	return d.schedule.IsTerm(f.Adds())
 }
 
@@ -52,7 +52,7 @@ func (w *writer) termsOf(o schedule.Op) (list []hostir.Function) {
 	for _, t := range append(slices.Clone(w.schedule.Terms(o)), o) {
 		for i, declared := range w.original.Ops {
 			for j, f := range declared.Then {
-				if w.adds(f) && (declared.Out == t.Out || w.sumsOnly[declared.Out].sum == t.Out) {
+				if w.addsTerm(f) && (declared.Out == t.Out || w.sumsOnly[declared.Out].sum == t.Out) {
 					list = append(list, hostir.Function{Op: i, Then: j})
 				}
 			}

@@ -13,7 +13,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case w.through[s]: // peers may read its input already
-	case i > 0 && s.ofSummands() && (s.held != nil || w.early(s)):
+	case i > 0 && s.addsShares() && (s.held != nil || w.early(s)):
 	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
@@ -37,7 +37,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 // the device, peers need what leaves here before they can.
 func (w *writer) awaited(s *stage, i int) bool {
 	return slices.ContainsFunc(w.chain.stages[i+1:], func(x *stage) bool {
-		return x.meets() || x.input == s.sums ||
+		return x.holdsDevice() || x.input == s.sums ||
 			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) })
 	})
 }
@@ -72,8 +72,8 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 		Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
 
-// together brings all rows of a stage, ahead of its operations.
-func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
+// bringAll brings all rows of a stage, ahead of its operations.
+func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
 	a, comes := w.comes[s]
 	if !comes || !s.once {
 		return nil
@@ -96,7 +96,7 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	}
 	w.coming = append(w.coming, s)
 	if len(s.ops) > 0 {
-		nodes = append(nodes, w.come(s)...)
+		nodes = append(nodes, w.awaitComing(s)...)
 	}
 	return hostir.MovesOf(s.here(), nodes...)
 }
@@ -106,9 +106,9 @@ func (w *writer) brings(s *stage) []hostir.StreamRef {
 	return append([]hostir.StreamRef{w.comes[s].on}, refs(w.comes[s].beside)...)
 }
 
-// come lets the caller's stream wait for what a stage takes that other streams bring, with all that these have brought
+// awaitComing lets the caller's stream wait for what a stage takes that other streams bring, with all that these have brought
 // before. What none takes is waited for at the end.
-func (w *writer) come(s *stage) []hostir.Node {
+func (w *writer) awaitComing(s *stage) []hostir.Node {
 	takes := s.operands()
 	if j, goesOn := w.across[s]; goesOn {
 		takes = append(takes, j.next.operands()...)
@@ -119,7 +119,7 @@ func (w *writer) come(s *stage) []hostir.Node {
 	var on []hostir.StreamRef
 	var of *stage
 	for _, x := range w.coming {
-		if x != s && !s.meets() && !slices.Contains(takes, cmp.Or(x.into, x.input)) {
+		if x != s && !s.holdsDevice() && !slices.Contains(takes, cmp.Or(x.into, x.input)) {
 			continue
 		}
 		of = cmp.Or(of, x)
@@ -209,7 +209,7 @@ func (w *writer) order(s *stage) []turns {
 	if a, comes := w.comes[s]; comes && s.pulls() {
 		return a.turns
 	}
-	if s.ofSummands() {
+	if s.addsShares() {
 		return []turns{w.shift(1).onMain()}
 	}
 	if d := w.leaves[s]; d.order != nil && !s.bare() {

@@ -50,12 +50,12 @@ func writeChain(d *draft) error {
 	w.words()
 	w.head()
 	for i, s := range d.chain.stages {
-		w.add(w.come(s)...)
+		w.add(w.awaitComing(s)...)
 		if w.through[s] && s.own {
 			continue
 		}
 		w.add(s.gathering.steps(w, s, s.here())...)
-		w.add(w.together(s, i)...)
+		w.add(w.bringAll(s, i)...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
@@ -92,23 +92,22 @@ func (d *draft) any(is func(*stage) bool) bool {
 // named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
 // that travels or, of a sum that is gathered as it is, with the move.
 func (w *writer) named(name, move string) string {
-	legs := w.legs()
-	if len(legs) == 1 {
+	if len(w.legs) == 1 {
 		return name
 	}
 	of := func(operand string) (n int) {
-		for _, l := range legs {
+		for _, l := range w.legs {
 			if l.operand == operand {
 				n++
 			}
 		}
 		return n
 	}
-	i := slices.IndexFunc(legs, func(l leg) bool { return l.move == move })
-	if i < 0 || of(legs[i].operand) > 1 {
+	i := slices.IndexFunc(w.legs, func(l leg) bool { return l.move == move })
+	if i < 0 || of(w.legs[i].operand) > 1 {
 		return move + name
 	}
-	return legs[i].operand + name
+	return w.legs[i].operand + name
 }
 
 // words declares the semaphores.
@@ -117,7 +116,7 @@ func (w *writer) words() {
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}
-	if w.reads() {
+	if w.readsPeers() {
 		w.semaphores(read)
 	}
 }

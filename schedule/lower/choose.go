@@ -74,9 +74,8 @@ func lacksOf(options ...string) func(*lowering) {
 
 // choose writes the program, by the schedule's way for each tensor that travels.
 func choose(d *draft) error {
-	legs := d.legs()
 	var of []string
-	for _, l := range legs {
+	for _, l := range d.legs {
 		of = append(of, l.operand)
 	}
 	for i, m := range d.original.Moves {
@@ -86,16 +85,17 @@ func choose(d *draft) error {
 	}
 	var moves []schedule.Move
 	var used []int
-	d.program.Edges = make([]hostir.Edge, len(legs))
-	for i, l := range legs {
-		chosen := d.move(legs, l, of[i])
+	d.program.Edges = make([]hostir.Edge, len(d.legs))
+	for i, l := range d.legs {
+		chosen := d.move(l, of[i])
 		d.edge = &d.program.Edges[i]
-		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: d.open(l), Steps: l.move,
-			Products: d.products(l.beside)}
+		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: d.openWay(l), Steps: l.move,
+			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
 		}
+		d.edge.Carrier = carrierOf(d.edge.Way)
 		used = append(used, chosen)
 		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
 		x, err := d.lowering(l, d.edge.Way)
@@ -120,8 +120,8 @@ func choose(d *draft) error {
 	return writeChain(d)
 }
 
-// open is the way of a leg that the schedule leaves open.
-func (d *draft) open(l leg) schedule.Way {
+// openWay is the way of a leg that the schedule leaves open.
+func (d *draft) openWay(l leg) schedule.Way {
 	if d.bringsCounted(l) {
 		return schedule.Pull{Once: true}
 	}
@@ -130,23 +130,23 @@ func (d *draft) open(l leg) schedule.Way {
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
 // it is, each of two moves is of one leg; one move is of the leg that takes its way.
-func (d *draft) move(legs []leg, l leg, of string) int {
+func (d *draft) move(l leg, of string) int {
 	open := -1
 	for i, m := range d.original.Moves {
 		switch {
 		case m.Of != of:
-		case m.Way == nil || l.takes(m.Way):
+		case m.Way == nil || l.doneBy(m.Way):
 			return i
-		case !slices.ContainsFunc(legs, func(x leg) bool { return x.operand == l.operand && x.takes(m.Way) }):
+		case !slices.ContainsFunc(d.legs, func(x leg) bool { return x.operand == l.operand && x.doneBy(m.Way) }):
 			open = i // its way is refused here
 		}
 	}
 	return open
 }
 
-// takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
+// doneBy says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
 // communications of one name.
-func (l leg) takes(way schedule.Way) bool {
+func (l leg) doneBy(way schedule.Way) bool {
 	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need && x.takes(way) })
 }
 
@@ -282,20 +282,19 @@ func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
 }
 
-// carriedBy is what the value of a way's By lets kernels do.
-func carriedBy[C ~string](by, otherwise C) hostir.Carrier {
-	by = cmp.Or(by, otherwise)
-	return hostir.Carrier{
-		Copies:  by == schedule.KernelCopies || by == schedule.Kernels || by == schedule.OneKernel,
-		Signals: by == schedule.KernelSignals || by == schedule.Kernels || by == schedule.OneKernel,
-		Fused:   by == schedule.OneKernel,
+// carrierOf is what the options By and Signals of a way let kernels do.
+func carrierOf(way schedule.Way) (c hostir.Carrier) {
+	for _, o := range schedule.Options(way) {
+		switch o.Field {
+		case "By":
+			c.Copies = o.Value != schedule.CopyEngine && o.Value != schedule.KernelSignals
+			c.Signals = o.Value != schedule.CopyEngine && o.Value != schedule.KernelCopies
+			c.Fused = o.Value == schedule.OneKernel
+		case "Signals":
+			c.Signals, c.Fused = o.Value != schedule.MemOps, o.Value == schedule.OneKernel
+		}
 	}
-}
-
-// signalledBy is what the value of a way's Signals lets kernels do.
-func signalledBy[S ~string](by, otherwise S) hostir.Carrier {
-	by = cmp.Or(by, otherwise)
-	return hostir.Carrier{Signals: by != schedule.MemOps, Fused: by == schedule.OneKernel}
+	return c
 }
 
 // leg is one of the communications that a program does.
@@ -307,8 +306,8 @@ type leg struct {
 	beside  []schedule.Op
 }
 
-// legs are the communications of a program, one for each stage that communicates.
-func (d *draft) legs() (list []leg) {
+// travels are the communications of a chain, one for each time that a stage communicates.
+func (d *draft) travels() (list []leg) {
 	for _, s := range d.chain.stages {
 		add := func(n need, operand, move string) {
 			beside := s.ops

@@ -38,8 +38,8 @@ func fetches(s schedule.Schedule) map[string]edges.Edge {
 	return found
 }
 
-// comes says that an operand of a product comes whole.
-func (c *chain) comes(o schedule.Op) bool {
+// fetchesFor says that an operand of a product comes whole.
+func (c *chain) fetchesFor(o schedule.Op) bool {
 	return slices.ContainsFunc(o.In, func(name string) bool { _, comes := c.fetches[name]; return comes })
 }
 
@@ -71,8 +71,8 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 	return true, cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
 }
 
-// stays are the operands of an operation that do not travel.
-func (c *chain) stays(o schedule.Op) []string {
+// unfetched are the operands of an operation that do not travel.
+func (c *chain) unfetched(o schedule.Op) []string {
 	return slices.DeleteFunc(slices.Clone(o.In[1:]), func(name string) bool {
 		_, comes := c.fetches[name]
 		return comes

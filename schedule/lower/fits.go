@@ -63,7 +63,7 @@ func readWhileItComes(d *draft) error {
 // givenToBoth refuses a gather for the caller of rows that a gradient takes part by part.
 func givenToBoth(d *draft) error {
 	for _, s := range d.chain.stages {
-		if !s.gathers || !s.ofSummands() {
+		if !s.gathers || !s.addsShares() {
 			continue
 		}
 		if s.into != "" {
@@ -149,7 +149,7 @@ func callsOfMatrices(d *draft) error {
 		}
 		for k, in := range c.In {
 			_, declared := d.original.Tensor(o.In[k])
-			if !declared && len(in) != 2 && !d.ofSummands(o.In[k]) {
+			if !declared && len(in) != 2 && !d.calledForSummands(o.In[k]) {
 				return refused(fmt.Sprintf("Ops[%d].Index", i), "write two letters",
 					"%s has rows and columns, and the index names others", o.In[k])
 			}

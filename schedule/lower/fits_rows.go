@@ -114,7 +114,7 @@ func movedSums(d *draft) error {
 // partsOfCalls refuses sums of what calls make in other parts than equal ones.
 func partsOfCalls(d *draft) error {
 	for _, s := range d.chain.stages {
-		if s.given != "" && d.ofSummands(s.given) && s.left.Size != edges.Even {
+		if s.given != "" && d.calledForSummands(s.given) && s.left.Size != edges.Even {
 			return d.misplaced(s.sums, "let all ranks have equal parts",
 				"a call makes equal parts of each summand, and those of %s are not equal", s.sums)
 		}

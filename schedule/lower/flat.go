@@ -12,8 +12,8 @@ import (
 // Where nothing travels no rank asks which rows another one has. So all axes but the last are rows, at the same places
 // in memory: a tensor of any number of axes is lowered as a matrix.
 
-// stays says that nothing travels, and that no call asks for the axes of its operands.
-func stays(s schedule.Schedule) bool {
+// nothingTravels says that nothing travels, and that no call asks for the axes of its operands.
+func nothingTravels(s schedule.Schedule) bool {
 	list, err := edges.All(s)
 	return err == nil && len(list) == 0 && !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
 }

@@ -46,7 +46,7 @@ func formulas(d *draft) error {
 			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
 			if partial {
-				d.moved(o.Out, sum.Out)
+				d.movesOfSum(o.Out, sum.Out)
 			} else if otherwise {
 				d.comesFirst(o, sum.Out)
 			}
@@ -73,7 +73,7 @@ func evenParts(d *draft) error {
 			from = d.schedule.MadeFrom(o)
 		}
 		if from < len(o.Then) && (sum || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced) {
-			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.behind(o, from),
+			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.endBefore(o, from),
 				"no pass makes %s of uneven parts", o.Then[from].Name())
 		}
 	}
@@ -116,8 +116,8 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 	})
 }
 
-// moved gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is yet.
-func (d *draft) moved(declared, sum string) {
+// movesOfSum gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is yet.
+func (d *draft) movesOfSum(declared, sum string) {
 	d.original.Moves = slices.Clone(d.original.Moves)
 	for i, m := range d.original.Moves {
 		own := m.Way != nil && schedule.Sums(m.Way) && !schedule.Travels(m.Way)
@@ -129,8 +129,8 @@ func (d *draft) moved(declared, sum string) {
 	}
 }
 
-// unmoved gives moves and edges of sums the names of the results that were declared.
-func (d *draft) unmoved() {
+// movesAsDeclared gives moves and edges of sums the names of the results that were declared.
+func (d *draft) movesAsDeclared() {
 	for declared, x := range d.sumsOnly {
 		for i := range d.original.Moves {
 			if d.original.Moves[i].Of == x.sum {

@@ -17,7 +17,7 @@ import (
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	if j := d.schedule.MadeFrom(o); j < len(o.Then) && !done.Made.Partial {
-		return refused(fmt.Sprintf("%s.Then[%d]", path, j), d.behind(o, j),
+		return refused(fmt.Sprintf("%s.Then[%d]", path, j), d.endBefore(o, j),
 			"no pass applies %s to the gradient %s, whose products add to a tensor, and do no more", o.Then[j].Name(),
 			o.Out)
 	}
@@ -33,33 +33,32 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 		x, _ := c.edges.At(name)
 		switch {
 		case x.Cut != (edges.Cut{}):
-			return d.misplaced(name, "place it "+cutAs(d.tensor(name), edges.Along(0)).String(),
+			return d.misplacedIn(name, edges.Along(0),
 				"no pass makes a gradient of rows of %s in other than equal parts: %s", name, o)
 		case x.Columns() && slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.Of == name }):
-			return d.misplaced(name, "place it "+cutAs(d.tensor(name), edges.State{}).String(),
+			return d.misplacedIn(name, edges.State{},
 				"no pass gathers columns of %s for a gradient: %s", name, o)
 		case x.Rows() && !done.Made.Partial:
 			input, gathers = name, true
 		}
 	}
 	if done.Left.Columns() && done.Made.Partial {
-		return d.misplaced(o.Out, "place it "+cutAs(d.tensor(o.Out), edges.Along(0)).String(),
-			"no pass leaves columns of the gradient %s on their ranks", o.Out)
+		return d.misplacedIn(o.Out, edges.Along(0), "no pass leaves columns of the gradient %s on their ranks", o.Out)
 	}
-	c.adds(d, path, o, c.begin(input, gathers, false), done)
+	c.addOp(d, path, o, c.begin(input, gathers, false), done)
 	return nil
 }
 
-// ofSummands says that a stage adds up shares of rows of all ranks.
-func (s *stage) ofSummands() bool {
+// addsShares says that a stage adds up shares of rows of all ranks.
+func (s *stage) addsShares() bool {
 	return s.ofAll() && len(s.ops) == 1 && kind(s.ops[0].Name()) == gradient
 }
 
 // whole is the operand of such a stage that every rank has.
 func (s *stage) whole() string { return s.ops[0].In[1-slices.Index(s.ops[0].In, s.input)] }
 
-// summand adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
-func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
+// shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
+func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
 	o, beside := s.ops[0], hostir.Whole(s.whole())
 	if !p.rank.IsZero() {
 		beside = hostir.Chunk(s.whole(), p.rank)

@@ -15,9 +15,9 @@ type hole struct {
 
 // holes are the facts; the first that holds is given.
 var holes = []hole{
-	{func(n need, w schedule.Way) bool { return n.hosts && !named(w, schedule.Rails{}) },
+	{func(n need, w schedule.Way) bool { return n.hosts && !sameWay(w, schedule.Rails{}) },
 		"a rank can't reach the memory of another host"},
-	{func(n need, w schedule.Way) bool { return !n.hosts && named(w, schedule.Rails{}) },
+	{func(n need, w schedule.Way) bool { return !n.hosts && sameWay(w, schedule.Rails{}) },
 		"ranks of one host have no network between them"},
 	{func(n need, w schedule.Way) bool { return !n.sums() && !schedule.Travels(w) }, "it adds up partial results"},
 	{func(n need, w schedule.Way) bool { return n.sums() && !schedule.Sums(w) }, "it adds nothing up"},
@@ -28,9 +28,9 @@ var holes = []hole{
 	}, "each rank takes its part once, and no product waits for it"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofSteps },
 		"a step multiplies a batch of all ranks' rows, which one collective brings"},
-	{func(n need, w schedule.Way) bool { return named(w, schedule.Collective{}) },
+	{func(n need, w schedule.Way) bool { return sameWay(w, schedule.Collective{}) },
 		"it brings a batch of all ranks' rows a step"},
-	{func(n need, w schedule.Way) bool { return named(w, schedule.Padded{}) },
+	{func(n need, w schedule.Way) bool { return sameWay(w, schedule.Padded{}) },
 		"only counted rows of at most so many are padded"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofBatches }, "it takes all rows at once"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofColumns },
@@ -45,7 +45,7 @@ var holes = []hole{
 	{func(n need, _ schedule.Way) bool { return n.bare && n.sums() }, "no product makes the terms"},
 	{func(n need, _ schedule.Way) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 	{func(n need, w schedule.Way) bool {
-		return named(w, schedule.TwoShot{}) || named(w, schedule.PushTwoShot{})
+		return sameWay(w, schedule.TwoShot{}) || sameWay(w, schedule.PushTwoShot{})
 	}, "it brings every rank all sums"},
 	{func(n need, w schedule.Way) bool { return n.sums() },
 		"it adds up products of rows that are there from the beginning, and these come"},
@@ -57,11 +57,11 @@ func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == ed
 // inTurns says that by a way the rows of one rank come after another's.
 func inTurns(w schedule.Way) bool {
 	return slices.ContainsFunc([]schedule.Way{schedule.Push{}, schedule.Grouped{}, schedule.Ring{}, schedule.PushRing{},
-		schedule.Broadcast{}, schedule.Tiles{}, schedule.Naive{}}, func(x schedule.Way) bool { return named(w, x) })
+		schedule.Broadcast{}, schedule.Tiles{}, schedule.Naive{}}, func(x schedule.Way) bool { return sameWay(w, x) })
 }
 
-// named says that a way is of the type of another one.
-func named(w, other schedule.Way) bool { return schedule.WayName(w) == schedule.WayName(other) }
+// sameWay says that a way is of the type of another one.
+func sameWay(w, other schedule.Way) bool { return schedule.WayName(w) == schedule.WayName(other) }
 
 // whyNot is the fact why a way does not do a communication; empty: it does, or nobody knows.
 func whyNot(n need, w schedule.Way) string {

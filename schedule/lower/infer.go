@@ -18,19 +18,19 @@ func infer(d *draft) error {
 	if err := chained(d); err != nil {
 		return err
 	}
-	return cmp.Or(d.eachTravels(), d.spread())
+	d.legs = d.travels()
+	return cmp.Or(d.eachTravels(), d.acrossHosts())
 }
 
-// spread finds the communications of ranks on several hosts, where the mesh has them.
-func (d *draft) spread() error {
+// acrossHosts finds the communications of ranks on several hosts, where the mesh has them.
+func (d *draft) acrossHosts() error {
 	if !d.original.OverHosts() {
 		return nil
 	}
-	legs := d.legs()
-	if len(legs) == 0 {
+	if len(d.legs) == 0 {
 		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", d.schedule.Ops[0])
 	}
-	for _, l := range legs {
+	for _, l := range d.legs {
 		if !l.need.served() {
 			return notOverHosts(l.need, l.operand)
 		}

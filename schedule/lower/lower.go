@@ -14,7 +14,8 @@ type draft struct {
 	original schedule.Schedule // with defaults, and the usual letters
 	schedule schedule.Schedule // the same, with one axis of batches and their rows
 	program  *hostir.Program
-	chain    *chain             // of a schedule that is one
+	chain    *chain             // its stages
+	legs     []leg              // its communications
 	origins  []hostir.Function  // of the operations: those that were declared, and their first functions
 	sumsOnly map[string]sumOnly // sums whose functions are of operations of their own, by the results
 	chunks   int                // that the stream axis has, where they are a constant
@@ -34,12 +35,12 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 // write is the program of a schedule as the ways of its communications write it. Where nothing applies functions of the
 // last result as it comes they are made behind all else.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
-	d := begin(name, s)
+	d := newDraft(name, s)
 	wrong := d.write()
 	if wrong == nil {
 		return d.program, nil
 	}
-	d = begin(name, s)
+	d = newDraft(name, s)
 	if !d.lastApart() {
 		return nil, wrong
 	}
@@ -53,8 +54,8 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	return nil, wrong
 }
 
-// begin is an empty program of a schedule.
-func begin(name string, s schedule.Schedule) *draft {
+// newDraft is an empty program of a schedule.
+func newDraft(name string, s schedule.Schedule) *draft {
 	s = s.WithDefaults().Apart().Canonical()
 	return &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
@@ -69,7 +70,7 @@ func (d *draft) write() error {
 		recognise, // operations that some program does together
 		infer,     // placements -> stages, and the communications between them
 		choose,    // -> their naive program, by the writers of their ways
-		behind,    // -> functions of the last result that nothing in it applies
+		makeLast,  // -> functions of the last result that nothing in it applies
 		fits,      // placements and ways that do not go together
 		finish,    // -> its tensors as they are declared
 	} {
@@ -88,9 +89,9 @@ func (d *draft) at() string { return cmp.Or(d.edge.Path, movesField) }
 
 // finish gives the program the schedule as it is declared.
 func finish(d *draft) error {
-	d.unmoved()
+	d.movesAsDeclared()
 	d.program.Schedule = d.original
-	apart(d)
+	declaredAxes(d)
 	seen := map[string]bool{}
 	for _, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })

@@ -101,8 +101,13 @@ func (d *draft) semaphores(names ...string) {
 	}
 }
 
-// share lets peers read a buffer of the caller.
-func (d *draft) share(name string) { d.buffer(name).Shared = true }
+// lent lets peers read memory, which the caller may own.
+func (d *draft) lent(name string) string {
+	if b := d.buffer(name); b.Owner == hostir.Caller {
+		b.Shared = true
+	}
+	return name
+}
 
 // decimal is a constant extent.
 func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }

@@ -20,8 +20,8 @@ func (d *draft) comesOtherwise(o schedule.Op) bool {
 
 // comesFirst declares the memory in which an operation has its result without functions.
 func (d *draft) comesFirst(o schedule.Op, name string) {
-	t, _ := d.schedule.Tensor(o.Out)
-	from, _ := d.schedule.Tensor(o.In[0])
+	t := d.tensor(o.Out)
+	from := d.tensor(o.In[0])
 	t.Name, t.Type, t.Scale, t.Within = name, from.Type, from.Scale, ""
 	d.schedule.Tensors = append(slices.Clone(d.schedule.Tensors), t)
 }

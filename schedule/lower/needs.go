@@ -137,7 +137,7 @@ func (d *draft) arrives(s *stage) need {
 }
 
 // takesParts says that a stage takes parts of what travels otherwise than the rows of one rank after another's.
-func (s *stage) takesParts() bool { return s.moved.Kind != "" || s.ofSummands() }
+func (s *stage) takesParts() bool { return s.moved.Kind != "" || s.addsShares() }
 
 // leavesBy is the communication that adds up the partial results of a stage.
 func (d *draft) leavesBy(s *stage) need {

@@ -103,8 +103,8 @@ func (j junction) across() (list []string) {
 	return list
 }
 
-// products are the products among operations, as they are declared.
-func (d *draft) products(ops []schedule.Op) (list []string) {
+// productTexts are the products among operations, as they are declared.
+func (d *draft) productTexts(ops []schedule.Op) (list []string) {
 	for _, o := range ops {
 		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
 			list = append(list, declared.String())

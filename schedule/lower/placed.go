@@ -42,7 +42,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		}
 	}
 	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {
-		rounds, err := d.rounds(t, n)
+		rounds, err := d.roundSplits(t, n)
 		if err != nil {
 			return err
 		}
@@ -62,13 +62,11 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 		return d.misplaced(t.Name, "write it "+cutAs(t, at).String(), "%s is %s, and sums are not made in steps",
 			t.Name, written(t))
 	case edges.Of(t) != at:
-		return d.misplaced(t.Name, "place it "+cutAs(t, at).String(),
-			"%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op)
+		return d.misplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op)
 	case inBatchesOf(t) > 0:
 		return nil
 	case at.Batches != "" || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
-		return d.misplaced(t.Name, "place it "+cutAs(t, edges.State{Axis: at.Axis}).String(),
-			"%s is %s, and products have equal parts, or balanced rows: %s", t.Name, written(t), op)
+		return d.misplacedIn(t.Name, edges.State{Axis: at.Axis}, "%s is %s, and products have equal parts, or balanced rows: %s", t.Name, written(t), op)
 	}
 	return d.plain(t.Name)
 }
@@ -107,6 +105,11 @@ func (d *draft) misplaced(tensor, hint, format string, args ...any) error {
 	return refused(d.pathOf(tensor), hint, format, args...)
 }
 
+// misplacedIn is the refusal of a placement, where the operations ask for another state.
+func (d *draft) misplacedIn(tensor string, at edges.State, format string, args ...any) error {
+	return d.misplaced(tensor, "place it "+d.written(cutAs(d.tensor(tensor), at)), format, args...)
+}
+
 // tensor is a declared tensor.
 func (d *draft) tensor(name string) schedule.Tensor {
 	t, _ := d.schedule.Tensor(name)
@@ -129,7 +132,7 @@ func (d *draft) pathOf(tensor string) string {
 // in steps, or as it is spread, or whole.
 func (d *draft) nearest(t schedule.Tensor) edges.State {
 	for _, o := range d.schedule.Ops {
-		if out, _ := d.schedule.Tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && inSteps(out) {
+		if out := d.tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && inSteps(out) {
 			return edges.Along(0)
 		}
 	}

@@ -110,7 +110,7 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 		if t, declared := d.schedule.Tensor(o.In[i]); declared && at >= 0 {
 			return t.Axes[at].Extent
 		}
-		if at == 0 || d.ofSummands(o.In[i]) {
+		if at == 0 || d.calledForSummands(o.In[i]) {
 			return d.rowExtent(o.In[i])
 		}
 	}
@@ -120,13 +120,13 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
 func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 	if schedule.ReachOf(schedule.Nodes(o.Then[i].Tree())) == schedule.InRow && at.Columns() {
-		if of, _ := d.schedule.Tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
+		if of := d.tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
 			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
 			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)
 		}
 		return d.withAllColumns(endsWith(o, i))
 	}
-	return d.behind(o, i)
+	return d.endBefore(o, i)
 }
 
 // withAllColumns says how every rank gets all columns of a tensor.
@@ -138,8 +138,8 @@ func (d *draft) withAllColumns(name string) string {
 	return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 }
 
-// behind says where a schedule without the functions from i on ends.
-func (d *draft) behind(o schedule.Op, i int) string {
+// endBefore says where a schedule without the functions from i on ends.
+func (d *draft) endBefore(o schedule.Op, i int) string {
 	var names []string
 	for _, x := range o.Then[i:] {
 		names = append(names, x.Name())

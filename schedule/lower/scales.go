@@ -100,8 +100,8 @@ func (x *scaling) apart(rows string) error {
 		strings.TrimSuffix(rows, gatheredSuffix))
 }
 
-// moved is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
-func moved(s hostir.Step) (from, to hostir.View, ok bool) {
+// carries is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
+func carries(s hostir.Step) (from, to hostir.View, ok bool) {
 	switch x := s.Do.(type) {
 	case hostir.Copy:
 		return x.From, x.To, true
@@ -117,7 +117,7 @@ func moved(s hostir.Step) (from, to hostir.View, ok bool) {
 
 // fills notes the memory that a step fills with elements of eight bits, and declares that of its scales.
 func (x *scaling) fills(s hostir.Step) {
-	from, view, moves := moved(s)
+	from, view, moves := carries(s)
 	if !moves || x.wrong != nil {
 		return
 	}
@@ -173,7 +173,7 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		return []hostir.Node{s}
 	}
 	sent, packets := hostir.SentBy(s.Do)
-	if from, to, moves := moved(s); moves && (packets || !s.Fused()) && !x.Schedule.InParts(from.Buffer) {
+	if from, to, moves := carries(s); moves && (packets || !s.Fused()) && !x.Schedule.InParts(from.Buffer) {
 		if _, gathers := s.Do.(hostir.Gather); gathers || packets || s.Remote() && x.EdgeOf(s).Carrier.Copies {
 			x.even(from)
 		}

@@ -35,15 +35,15 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 	return "", 0, false
 }
 
-// moved is a stage without operations: it gathers rows for the caller.
-func (c *chain) moved(d *draft, i int, o schedule.Op) error {
+// copy is a stage without operations: it gathers rows for the caller.
+func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	if len(d.schedule.Ops) == 1 {
 		if err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
 			err = d.nowhere(o)
 		}
 	} else if err == nil {
-		err = c.unmoved(d, i, o, done)
+		err = c.uncopied(d, i, o, done)
 	}
 	if t, declared := d.schedule.Tensor(o.Out); !declared || len(t.Axes) == 2 {
 		c.at[o.Out] = done.Left
@@ -52,7 +52,7 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 		return err
 	}
 	e := done.Edges[0]
-	t, _ := d.schedule.Tensor(o.In[0])
+	t := d.tensor(o.In[0])
 	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
 	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
 		return d.nowhere(o)
@@ -68,11 +68,10 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	return nil
 }
 
-// unmoved refuses a copy that no pass does beside the other operations.
-func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
+// uncopied refuses a copy that no pass does beside the other operations.
+func (c *chain) uncopied(d *draft, i int, o schedule.Op, done edges.Step) error {
 	x, _ := c.edges.At(o.In[0])
 	given, declared := d.schedule.Tensor(o.In[0])
-	equal := cutAs(given, edges.Along(0))
 	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
 	gathers := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool {
 		return e.Kind == edges.AllGather && e.From.Shift == 0
@@ -80,9 +79,9 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	switch {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !alike(given, equal) &&
+	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !alike(given, cutAs(given, edges.Along(0))) &&
 		!byCounts(given):
-		return d.misplaced(given.Name, "place it "+equal.String(),
+		return d.misplacedIn(given.Name, edges.Along(0),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && gathers && c.came(d.schedule, o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
@@ -119,9 +118,9 @@ func ofProducts(s schedule.Schedule, name string) bool {
 // sum is a stage without operations: it adds up what the caller gives, or a call makes.
 func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	given, _ := d.schedule.Tensor(o.In[0])
+	given := d.tensor(o.In[0])
 	moved := done.Left.Columns() || done.Left.Shift != 0
-	summands := len(given.Axes) == 3 && overRanks(given, 0) || given.Name == "" && d.ofSummands(o.In[0])
+	summands := len(given.Axes) == 3 && overRanks(given, 0) || given.Name == "" && d.calledForSummands(o.In[0])
 	if err != nil || done.Misfit != nil || moved || !summands {
 		return d.nowhere(o)
 	}
@@ -133,7 +132,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 		s.input, s.summand = made.In[0], made
 	}
 	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted {
-		return d.misplaced(o.Out, "place it "+d.written(cutAs(d.tensor(o.Out), edges.Along(0))),
+		return d.misplacedIn(o.Out, edges.Along(0),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
 	}
 	if last := len(c.stages) - 1; d.ofPartials(s.input) {
@@ -142,7 +141,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 		c.add(s)
 	}
 	s.given = o.In[0]
-	c.adds(d, path, o, s, done)
+	c.addOp(d, path, o, s, done)
 	return nil
 }
 
@@ -161,7 +160,7 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 			sums = append(sums, j)
 		}
 	}
-	t, _ := d.schedule.Tensor(o.In[0])
+	t := d.tensor(o.In[0])
 	product := d.ofPartials(o.In[0])
 	switch {
 	case d.original.OverHosts():
@@ -187,8 +186,8 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 	return cmp.Or(err, d.plain(o.In[0]), d.plain(o.Out))
 }
 
-// ofSummands says that a call makes a summand of each rank.
-func (d *draft) ofSummands(name string) bool {
+// calledForSummands says that a call makes a summand of each rank.
+func (d *draft) calledForSummands(name string) bool {
 	o, _ := d.schedule.Maker(name)
 	c, err := d.schedule.Contraction(o)
 	return err == nil && o.Call != "" && c.OfRanks()
@@ -227,14 +226,6 @@ func (w *writer) summands(s *stage) string {
 	return w.named(partial, s.sums)
 }
 
-// lent lets peers read memory, which the caller may own.
-func (w *writer) lent(name string) string {
-	if b := w.buffer(name); b.Owner == hostir.Caller {
-		b.Shared = true
-	}
-	return name
-}
-
 // intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {
@@ -260,7 +251,7 @@ func (c *chain) intoCallersOwn(d *draft) {
 
 // plain refuses a tensor that is cut into more than the parts of the ranks.
 func (d *draft) plain(name string) error {
-	t, _ := d.schedule.Tensor(name)
+	t := d.tensor(name)
 	want := cutAs(t, edges.Of(t))
 	want.Root = t.Root
 	if axis, k, spread := t.Sharded(); spread && !t.Root {
@@ -276,7 +267,7 @@ func (d *draft) plain(name string) error {
 // everywhere refuses tensors that rank 0 alone has.
 func (d *draft) everywhere(names ...string) error {
 	for _, name := range names {
-		if t, _ := d.schedule.Tensor(name); t.Root {
+		if t := d.tensor(name); t.Root {
 			return d.misplaced(name, "let every rank have it", "no pass multiplies %s %s", name, written(t))
 		}
 	}

@@ -22,7 +22,7 @@ func recognise(d *draft) error {
 				"no pass lowers the contraction %q", o.Index)
 		}
 	}
-	return cmp.Or(together(d.schedule), batched(d))
+	return cmp.Or(together(d.schedule), joinBatches(d))
 }
 
 // together refuses an operation that no program does beside the others.
@@ -46,7 +46,7 @@ func together(s schedule.Schedule) error {
 func tooMany(s schedule.Schedule, i int) string {
 	o := s.Ops[i]
 	switch {
-	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !ofSummands(s, o.In[0]):
+	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !functionsOfSummands(s, o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
@@ -65,8 +65,8 @@ func placedAlike(s schedule.Schedule, a, b string) bool {
 	return edges.Of(x) == edges.Of(y)
 }
 
-// ofSummands says that functions of the caller's summands make others.
-func ofSummands(s schedule.Schedule, name string) bool {
+// functionsOfSummands says that functions of the caller's summands make others.
+func functionsOfSummands(s schedule.Schedule, name string) bool {
 	o, _ := s.Maker(name)
 	t, _ := s.Tensor(name)
 	return kind(o.Name()) == copied && t.Summands()

@@ -16,14 +16,14 @@ const (
 
 // uneven says that a tensor's parts have extents of their own.
 func (d *draft) uneven(name string) bool {
-	t, _ := d.schedule.Tensor(name)
+	t := d.tensor(name)
 	axis, split, ok := t.Sharded()
 	return ok && t.Axes[axis].Outer[split].Uneven
 }
 
 // ofCounted says that a tensor has the rows of parts as large as Bind is told, its own or all, or is made of them.
 func (d *draft) ofCounted(name string) bool {
-	if t, _ := d.schedule.Tensor(name); edges.Of(t).Size == edges.Counted {
+	if t := d.tensor(name); edges.Of(t).Size == edges.Counted {
 		return true
 	}
 	o, made := d.schedule.Maker(name)
@@ -71,7 +71,7 @@ func (d *draft) multipliesCounted(s *stage) error {
 		return d.misplaced(d.sized(rows), "let all ranks have equal parts",
 			"a product has as many rows as New is told, and Bind says how many a rank has of %s", d.sized(rows))
 	case in && s.sums != "" && !out:
-		return d.misplaced(s.sums, "place it "+d.written(cutAs(d.tensor(s.sums), edges.Of(d.tensor(d.sized(rows))))),
+		return d.misplacedIn(s.sums, edges.Of(d.tensor(d.sized(rows))),
 			"the rows of %s are by counts, and those of %s are not", d.sized(rows), s.sums)
 	case out && !in && (s.ofAll() || !s.first):
 		return d.misplaced(s.sums, "place all tensors of rows alike, and declare them",
@@ -138,7 +138,7 @@ func rowsOfFirst(e schedule.Extent) hostir.Expr {
 
 // most is the bound on the rows of a tensor's uneven parts.
 func (d *draft) most(name string) (schedule.Extent, bool) {
-	t, _ := d.schedule.Tensor(name)
+	t := d.tensor(name)
 	axis, split, ok := t.Sharded()
 	if !ok || t.Axes[axis].Outer[split].Most == "" {
 		return "", false

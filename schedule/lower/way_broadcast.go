@@ -8,7 +8,6 @@ import (
 var broadcasts = by(broadcastFrom, gatherRows, gatherBalanced)
 
 func broadcastFrom(d *draft, s *stage, w schedule.Broadcast) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
 }

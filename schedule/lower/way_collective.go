@@ -6,7 +6,6 @@ import (
 )
 
 var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 	return d.pooled(w.Streams)
 }, gatherSteps)

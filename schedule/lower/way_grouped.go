@@ -6,7 +6,6 @@ import (
 )
 
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s.arriving = groupedRows
 	if s.sums != "" {
 		return refused(d.at(), "use schedule.Pull",

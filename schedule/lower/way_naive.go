@@ -11,7 +11,6 @@ import (
 
 var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	const hint = "use schedule.Pull"
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	switch {
 	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
 		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
@@ -29,7 +28,7 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 // alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {
 	var names []string
-	for _, l := range d.legs() {
+	for _, l := range d.legs {
 		names = append(names, l.operand)
 	}
 	if len(names) < 2 {

@@ -87,7 +87,7 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	if s.toAll {
 		do = hostir.AllReduce
 	}
-	behind := adds(s.ops[len(s.ops)-1])
+	behind := addsBeside(s.ops[len(s.ops)-1])
 	if behind {
 		to = hostir.Whole(w.named(reduced, s.sums))
 		w.ofRows(to.Buffer, s.sums, !s.toAll, w.columnsOf(s.sums))
@@ -99,8 +99,8 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	return nodes
 }
 
-// adds says that functions add something to an operation's result.
-func adds(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }
+// addsBeside says that functions add something to an operation's result.
+func addsBeside(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }
 
 // exchangedByNCCL is an all-to-all by one collective.
 func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {

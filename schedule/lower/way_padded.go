@@ -13,7 +13,6 @@ const paddedSuffix = "padded"
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts.
 func padded(d *draft, s *stage, w schedule.Padded) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	if _, ok := d.most(d.edge.Of); !ok {
 		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")

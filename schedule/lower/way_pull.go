@@ -22,10 +22,9 @@ var pulls = slices.Concat(
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs()) > 1):
+	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs) > 1):
 		return d.noKernel("By")
 	case w.Once && len(s.ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
@@ -54,7 +53,6 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 // pullOf does what comes whole: no product takes a part of it alone.
 func pullOf(write func(*draft, *stage) error, of ...need) rowsOfTable {
 	return by(func(d *draft, s *stage, w schedule.Pull) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		if err := d.noPart(w); err != nil {
 			return err
 		}
@@ -87,7 +85,7 @@ func pullParts(d *draft, s *stage) error {
 
 // pullOperand does a weight, or rows whose shares of a gradient are added up.
 func pullOperand(_ *draft, s *stage) error {
-	if s.transferBy(partOfEach); s.ofSummands() {
+	if s.transferBy(partOfEach); s.addsShares() {
 		s.arriving, s.once = summandsOfPeers, false
 	}
 	return nil

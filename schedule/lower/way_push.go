@@ -10,8 +10,7 @@ import (
 var pushes = by(push, gatherRows, gatherBalanced)
 
 func push(d *draft, s *stage, w schedule.Push) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	if d.edge.Carrier.Fused && len(d.legs()) > 1 {
+	if d.edge.Carrier.Fused && len(d.legs) > 1 {
 		return d.noKernel("By")
 	}
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }

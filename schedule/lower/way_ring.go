@@ -11,12 +11,10 @@ import (
 var rings = append(by(pullRing, gatherRows, gatherBalanced), by(pushRing, gatherRows, gatherBalanced)...)
 
 func pullRing(d *draft, s *stage, w schedule.Ring) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
 }
 
 func pushRing(d *draft, s *stage, w schedule.PushRing) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 }
 

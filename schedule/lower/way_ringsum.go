@@ -12,7 +12,6 @@ var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate,
 	with(noRowsCome)
 
 func ringSum(d *draft, s *stage, w schedule.RingSum) error {
-	d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
 	if err := d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing}); err != nil {
 		return err
 	} else if w.Streams > 0 {
@@ -22,7 +21,6 @@ func ringSum(d *draft, s *stage, w schedule.RingSum) error {
 }
 
 func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	return d.passOn(s, leaving{memory: ringMemory(ringSums), plan: accumulatedInRing})
 }
 

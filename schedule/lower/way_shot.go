@@ -24,7 +24,6 @@ var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, w schedule.Shot) error {
-	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 	// Uneven and balanced parts have other sizes on other ranks.
 	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) && !d.coded(s)
 	s.summing = sumsOfPeers
@@ -33,9 +32,8 @@ func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 
 // inTwoShots serves sums that each rank makes a part of.
 func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
 	// Kernels of other moves cut the same memory into other parts.
-	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 && !d.coded(s)
+	d.edge.Carrier.ByBlocks = len(d.legs) == 1 && !d.coded(s)
 	s.summing = sumsOfParts
 	return d.widensApart(s, "By", w.By == schedule.OneKernel)
 }
@@ -76,7 +74,7 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 
 // rowsOfPeers brings all rows of a stage's input here.
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	w.share(s.input)
+	w.lent(s.input)
 	return w.whileRead(s.input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
 		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
 }

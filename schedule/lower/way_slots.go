@@ -16,7 +16,6 @@ var slotted = slices.Concat(
 var slottedSums = by(slotsOf, allBare).with(ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.toAll && s.outward() {

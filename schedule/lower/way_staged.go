@@ -14,7 +14,6 @@ var stagings = by(staged, reduceRows, reduceColumns).with(noRowsCome)
 
 func staged(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
 }

@@ -11,7 +11,6 @@ var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).
 	with(lacksOf("Signals kernels", "Signals one kernel")), by(stores, reduceBatches).with(lacksOf("Signals"))...)
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
-	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 	if d.chunks > 0 && !d.edge.Carrier.Fused {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
 	}
@@ -21,7 +20,7 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 
 // besideOthers refuses kernels that signal in a chain.
 func besideOthers(d *draft, s *stage) error {
-	if len(d.legs()) == 1 || !d.edge.Carrier.Signals {
+	if len(d.legs) == 1 || !d.edge.Carrier.Signals {
 		return nil
 	}
 	return d.refusal("Signals", "use schedule.MemOps",

@@ -71,7 +71,7 @@ func (t tiling) check() error {
 // take has the kernel make the product of an operation, if it makes such.
 func (t tiling) take(s *stage, o schedule.Op) error {
 	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.sums} // by groups of tiles
-	t.edge.Products = t.products([]schedule.Op{o})
+	t.edge.Products = t.productTexts([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
 	if kind(o.Name()) != linear {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
@@ -107,7 +107,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.ops[0]
 	ready, done, own, all := w.named(ready, s.here()), w.named(read, s.here()), hostir.Whole(s.input),
 		hostir.Whole(s.here())
-	w.share(s.input)
+	w.lent(s.input)
 	w.semaphores(ready, done)
 	w.units(w.columnsOf(s.input), w.columnsOfWeight(o))
 	nodes := []hostir.Node{
@@ -155,7 +155,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 
 // columnsOfWeight is the axis of a linear's weight that its result has for columns.
 func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
-	weight, _ := w.schedule.Tensor(o.In[1])
+	weight := w.tensor(o.In[1])
 	return w.chain.columnsOfProduct(o, weight, 0)
 }
 
