@@ -44,6 +44,9 @@ func (s Schedule) InParts(tensor string) bool { return s.scaleOf(tensor).OfParts
 // unitOfBlocks divides the columns of a block: their codes are whole bytes, and a kernel takes 16 bytes at once.
 const unitOfBlocks = 16
 
+// Number is a constant extent.
+func Number[N ~int | ~int64](n N) Extent { return Extent(fmt.Sprint(n)) }
+
 // Blocks is the extent of an axis with one index for each block of so many columns of another one: that of scales.
 func Blocks(of Extent, columns int64) Extent { return of + Extent(fmt.Sprintf("/%d", columns)) }
 
@@ -53,6 +56,18 @@ func (e Extent) Blocks() (of Extent, columns int64, ok bool) {
 	columns, _ = Extent(by).value()
 	return Extent(cut), columns, ok && columns > 0
 }
+
+// Joined is the extent of an axis that has two: its batches, and the rows of each.
+func (e Extent) Joined(rows Extent) Extent { return e + joint + rows }
+
+// Factors are the two extents of such an axis. ok: it has two.
+func (e Extent) Factors() (batches, rows Extent, ok bool) {
+	b, r, ok := strings.Cut(string(e), joint)
+	return Extent(b), Extent(r), ok
+}
+
+// joint stands between the two.
+const joint = "*"
 
 // InBlocks says that an axis has an index for each block of columns.
 func (a Axis) InBlocks() bool {

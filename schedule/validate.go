@@ -14,6 +14,11 @@ type FieldError struct {
 	Hint string // the remedy
 }
 
+// Refused is a mistake in a field.
+func Refused(path, hint, format string, args ...any) error {
+	return &FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
 // Error is "Tensors[1].Axes[0]: the mistake (the remedy)".
 func (e *FieldError) Error() string {
 	if e.Hint == "" {

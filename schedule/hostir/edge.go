@@ -8,6 +8,8 @@ type Edge struct {
 	Kind string // the communication, as the table of communications has it: all-gather
 	Path string // of the way in the schedule that was lowered; empty: it leaves the way open
 	Way  schedule.Way
+	// Default is the way of a schedule that leaves it open.
+	Default schedule.Way
 	// Steps is the MoveOf of its steps. Empty: all steps of the program are of the edge.
 	Steps   string
 	Carrier Carrier
@@ -18,6 +20,15 @@ type Edge struct {
 	Parts  int
 	Across []string
 }
+
+// MovesField is the field of the schedule that asks for communications.
+const MovesField = "Moves"
+
+// ReadWord is the word by which a reader tells an owner that it is done with its memory.
+const ReadWord = "read"
+
+// GatheredSuffix ends the name of the memory in which all ranks' rows of a tensor are gathered.
+const GatheredSuffix = "gathered"
 
 // Carrier says what kernels do of an edge: the copies, the signals, a copy and the signals around it in one launch, and
 // signals for each block of such a launch where its peers signal so as well; and functions of rows of what it sums.

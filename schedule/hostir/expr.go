@@ -3,8 +3,6 @@ package hostir
 import (
 	"fmt"
 	"strconv"
-
-	"ovgen/schedule"
 )
 
 // Expr is an integer expression over the rank r, the mesh size D, loop indices,
@@ -53,17 +51,6 @@ func Sub(x, y Expr) Expr { return Expr{op: '-', x: &x, y: &y} }
 
 // Mul is x * y.
 func Mul(x, y Expr) Expr { return Expr{op: '*', x: &x, y: &y} }
-
-// Extent is that of an axis: a number, a variable of its name, or one of blocks.
-func Extent(e schedule.Extent) Expr {
-	if of, columns, ok := e.Blocks(); ok {
-		return Div(Extent(of), Const(columns))
-	}
-	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
-		return Const(n)
-	}
-	return Var(string(e))
-}
 
 // Div is x / y, rounded towards zero.
 func Div(x, y Expr) Expr { return Expr{op: '/', x: &x, y: &y} }

@@ -242,6 +242,6 @@ func (w *writer) cutMemory(x pieces, names []string) error {
 func (w *writer) finer(name, as string, parts int64) {
 	w.fine[name] = parts
 	b, rows := w.buffer(name), w.rowAxis(as, true)
-	rows.Outer = append(rows.Outer, schedule.DIDx(decimal(int(parts))))
-	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[len(b.Tensor.Axes)-1]}})
+	rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Number(parts)))
+	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[len(b.Tensor.Axes)-1]}})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -61,17 +60,8 @@ func (d *draft) joinAxes(i int) error {
 	if len(rows.Outer) > 0 {
 		outer = append([]schedule.Split{{Kind: schedule.Plain, Count: batches.Extent}}, rows.Outer...)
 	}
-	t.Axes = append([]schedule.Axis{schedule.Dim(batches.Extent+joint+rows.Extent, outer...)}, t.Axes[2:]...)
+	t.Axes = append([]schedule.Axis{schedule.Dim(batches.Extent.Joined(rows.Extent), outer...)}, t.Axes[2:]...)
 	return nil
-}
-
-// joint stands between two factors of an extent.
-const joint = "*"
-
-// factors are the two extents whose product is an extent of joined axes: batches and rows.
-func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
-	b, r, ok := strings.Cut(string(e), joint)
-	return schedule.Extent(b), schedule.Extent(r), ok
 }
 
 // eachTravels refuses batches that do not travel one by one.

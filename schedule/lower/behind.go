@@ -164,8 +164,8 @@ func makeLast(d *draft) error {
 	return nil
 }
 
-// asItComes is the last result as it comes: where its functions are made, or in memory of the plan if it comes in parts of
-// its columns, of which no kernel makes functions in place, or where an operand lies within the result.
+// asItComes is the last result as it comes: where its functions are made, or in memory of the plan if it comes in parts
+// of its columns, of which no kernel makes functions in place, or where an operand lies within the result.
 func (d *draft) asItComes(out string) (hostir.View, error) {
 	b := *d.buffer(out)
 	o := d.last.op
@@ -175,7 +175,8 @@ func (d *draft) asItComes(out string) (hostir.View, error) {
 	switch columns := !b.Rows.IsZero(); {
 	case columns && kind(o.Name()) != copied, !b.Room.IsZero(), within && !b.Counts.IsZero():
 		return hostir.View{}, refused(fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from),
-			d.endBefore(o, d.last.from), "no pass makes %s of parts of %s as they come", o.Then[d.last.from].Name(), out)
+			d.endBefore(o, d.last.from), "no pass makes %s of parts of %s as they come", o.Then[d.last.from].Name(),
+			out)
 	case !columns && !within:
 		return d.all(out), nil
 	}
@@ -217,7 +218,7 @@ func (d *draft) all(name string) hostir.View {
 
 // columnsHere is how many columns a rank has of each row.
 func columnsHere(t schedule.Tensor) hostir.Expr {
-	return volume(schedule.Tensor{Axes: t.Axes[len(t.Axes)-1:]}, func(_ int, s schedule.Split) bool {
+	return hostir.Volume(schedule.Tensor{Axes: t.Axes[len(t.Axes)-1:]}, func(_ int, s schedule.Split) bool {
 		return s.Kind == schedule.DeviceX
 	})
 }

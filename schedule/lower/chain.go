@@ -88,7 +88,7 @@ func (s *stage) here() string {
 	case s.into != "":
 		return s.into
 	}
-	return s.input + gatheredSuffix
+	return s.input + hostir.GatheredSuffix
 }
 
 // ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.

@@ -19,5 +19,5 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 	return hostir.MovesOf(of, a(w, s)...)
 }
 
-// inKernel says that the kernel that brings the rows, or adds up the partial results, makes the product of an operation.
+// inKernel says that the kernel that brings the rows, or adds up the partial results, makes an operation's product.
 func (s *stage) inKernel(o schedule.Op) bool { return slices.Contains(s.taken, o.Out) }

@@ -8,9 +8,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatheredSuffix ends the name of the memory in which all ranks' rows of a tensor are gathered.
-const gatheredSuffix = "gathered"
-
 // memories declares the memory that the stages need beside the caller's tensors.
 func (w *writer) memories() {
 	for _, s := range w.chain.stages {
@@ -63,7 +60,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums && w.calledForSummands(o.Out):
 		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
-		w.memory(made, elements(schedule.Tensor{Axes: axes}), axes...)
+		w.memory(made, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
 	case o.Out != s.sums:
 		w.ofRows(made, o.Out, s.own, columns)
 	case s.puts():
@@ -102,7 +99,7 @@ func (w *writer) rowAxis(of string, own bool) schedule.Axis {
 // ofRows declares memory with such rows and some columns.
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 	axes := []schedule.Axis{w.rowAxis(of, own), columns}
-	w.memory(name, elements(schedule.Tensor{Axes: axes}), axes...)
+	w.memory(name, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
 }
 
 // columnsOf is the axis of a tensor's columns: its own, or its weight's.

@@ -68,7 +68,7 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	for _, t := range w.order(s) {
 		sets = withSet(sets, t.set)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
+	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
 		Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
 
@@ -106,8 +106,8 @@ func (w *writer) brings(s *stage) []hostir.StreamRef {
 	return append([]hostir.StreamRef{w.comes[s].on}, refs(w.comes[s].beside)...)
 }
 
-// awaitComing lets the caller's stream wait for what a stage takes that other streams bring, with all that these have brought
-// before. What none takes is waited for at the end.
+// awaitComing lets the caller's stream wait for what a stage takes that other streams bring, with all that these have
+// brought before. What none takes is waited for at the end.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
 	takes := s.operands()
 	if j, goesOn := w.across[s]; goesOn {
@@ -201,7 +201,8 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 	if a := w.comes[s]; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef}, On: on}
+	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
+		Streams: []hostir.StreamRef{mainRef}, On: on}
 }
 
 // order is that in which the rows of peers go through a stage.

@@ -89,7 +89,8 @@ func choose(d *draft) error {
 	for i, l := range d.legs {
 		chosen := d.move(l, of[i])
 		d.edge = &d.program.Edges[i]
-		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: d.openWay(l), Steps: l.move,
+		open := d.openWay(l)
+		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: open, Default: open, Steps: l.move,
 			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)

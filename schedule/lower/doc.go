@@ -5,7 +5,5 @@
 // communication, and says of each step which edge it is of. Options that do not go together are an error that names the
 // field.
 //
-// Passes (passes.go) then rewrite the program, and know nothing beside it: they give tensors one memory, share handles
-// once, choose kernels, fuse steps into launches and simplify indices. Each runs on every program, and leaves most as
-// they are.
+// The passes of package passes then rewrite the program.
 package lower

@@ -82,7 +82,7 @@ func (c *chain) unfetched(o schedule.Op) []string {
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.
 func (w *writer) weight(o schedule.Op) hostir.View {
 	if _, comes := w.chain.fetches[o.In[1]]; comes {
-		return hostir.Whole(o.In[1] + gatheredSuffix)
+		return hostir.Whole(o.In[1] + hostir.GatheredSuffix)
 	}
 	return hostir.Whole(o.In[1])
 }

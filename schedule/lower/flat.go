@@ -54,7 +54,7 @@ func (d *draft) flat(was schedule.Schedule) error {
 func rowsJoined(t schedule.Tensor, n int) schedule.Tensor {
 	rows := t.Axes[0]
 	for _, a := range t.Axes[1:n] {
-		rows.Extent += joint + a.Extent
+		rows.Extent = rows.Extent.Joined(a.Extent)
 		rows.Outer = append(slices.Clip(rows.Outer), a.Outer...)
 	}
 	t.Axes = append([]schedule.Axis{rows}, t.Axes[n:]...)

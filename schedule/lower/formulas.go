@@ -88,7 +88,7 @@ func between(partial, otherwise bool) string {
 	case otherwise:
 		return movedSuffix
 	}
-	return gatheredSuffix
+	return hostir.GatheredSuffix
 }
 
 // gathered says that an operation is functions of rows that travel to all ranks.
@@ -116,7 +116,8 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 	})
 }
 
-// movesOfSum gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is yet.
+// movesOfSum gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is
+// yet.
 func (d *draft) movesOfSum(declared, sum string) {
 	d.original.Moves = slices.Clone(d.original.Moves)
 	for i, m := range d.original.Moves {
@@ -319,7 +320,7 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 			operands = append(operands, w.at(operand.Tensor, p))
 		}
 	}
-	columns := extent(w.columnsOf(o.Out).Extent)
+	columns := hostir.Extent(w.columnsOf(o.Out).Extent)
 	declared, _ := w.original.Maker(o.Out)
 	if block := w.original.Block(declared); block > 0 {
 		columns = hostir.Const(block)

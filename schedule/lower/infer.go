@@ -73,7 +73,7 @@ func (d *draft) tensors() error {
 				d.divisible(a)
 			}
 		}
-		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: elements(t), Chunk: chunk(t)}
+		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
 		if i >= len(d.original.Tensors) {
 			b.Owner = hostir.Plan
 		}
@@ -121,46 +121,7 @@ func (d *draft) divisible(a schedule.Axis) {
 	}
 }
 
-// elements counts the elements of a rank's part of a tensor.
-func elements(t schedule.Tensor) hostir.Expr {
-	return volume(t, func(_ int, s schedule.Split) bool { return s.Kind == schedule.DeviceX })
-}
-
 // chunk counts the elements of one part of the outermost axis, or all without parts.
 func chunk(t schedule.Tensor) hostir.Expr {
-	return volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
-}
-
-// volume multiplies the extents of a tensor, each divided by the splits that cut says.
-func volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) hostir.Expr {
-	var n hostir.Expr
-	for i, a := range t.Axes {
-		e, by := extent(a.Extent), hostir.Expr{}
-		for _, s := range a.Outer {
-			if !cut(i, s) {
-				continue
-			}
-			if s.Count == a.Extent {
-				e = hostir.Const(1)
-				continue
-			}
-			by = times(by, extent(s.Count))
-		}
-		if !by.IsZero() {
-			e = hostir.Div(e, by)
-		}
-		n = times(n, e)
-	}
-	return n
-}
-
-// times multiplies; an absent factor counts as 1.
-func times(x, y hostir.Expr) hostir.Expr {
-	switch one := hostir.Const(1); {
-	case x.IsZero(), x.Equal(one):
-		return y
-	case y.Equal(one):
-		return x
-	}
-	return hostir.Mul(x, y)
+	return hostir.Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
 }

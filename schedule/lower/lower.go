@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/passes"
 )
 
 // draft is a program in the making, until the ways of its communications have written it.
@@ -29,7 +30,30 @@ type draft struct {
 // Lower returns the host program of a schedule. Its errors come from Validate, or
 // are a *schedule.FieldError of a field that no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
-	return Behind(name, s, func(Pass, *hostir.Program) {})
+	return Behind(name, s, func(passes.Pass, *hostir.Program) {})
+}
+
+// Written is how a program begins, before all passes.
+var Written = passes.Pass{Name: "ways", Sentence: "the program is as the ways of its communications write it"}
+
+// Behind lowers a schedule as Lower does. It calls seen with the program as it is written, and then behind each pass;
+// the program changes afterwards.
+func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Program)) (*hostir.Program, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := write(name, s)
+	if err != nil {
+		return nil, s.AsDeclared(err)
+	}
+	seen(Written, p)
+	for _, pass := range passes.All {
+		if err := pass.Run(p); err != nil {
+			return nil, s.AsDeclared(err)
+		}
+		seen(pass, p)
+	}
+	return p, nil
 }
 
 // write is the program of a schedule as the ways of its communications write it. Where nothing applies functions of the
@@ -85,7 +109,7 @@ func (d *draft) write() error {
 func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
 
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
-func (d *draft) at() string { return cmp.Or(d.edge.Path, movesField) }
+func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
 
 // finish gives the program the schedule as it is declared.
 func finish(d *draft) error {

@@ -37,7 +37,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	for _, n := range parts {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
-	return elements(schedule.Tensor{Axes: axes})
+	return hostir.Elements(schedule.Tensor{Axes: axes})
 }
 
 // oneEach says that each rank has one index of an axis.
@@ -91,7 +91,7 @@ func constant(e schedule.Extent) bool {
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
-		Elements: elements(t), Chunk: chunk})
+		Elements: hostir.Elements(t), Chunk: chunk})
 }
 
 // semaphores declares semaphores of one member.
@@ -108,9 +108,6 @@ func (d *draft) lent(name string) string {
 	}
 	return name
 }
-
-// decimal is a constant extent.
-func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 func (d *draft) heads(f schedule.Func, columns schedule.Extent, spread bool) {

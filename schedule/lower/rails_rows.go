@@ -99,7 +99,8 @@ func (w *writer) eachHost(name, of string, parts int64) {
 	rows, columns := w.rowAxis(of, true), w.columnsOf(of)
 	part := schedule.Dim(rows.Extent, rows.Outer...)
 	if parts > 1 {
-		part.Outer = append(part.Outer, schedule.DIDx(decimal(int(parts))))
+		part.Outer = append(part.Outer, schedule.DIDx(schedule.Number(parts)))
 	}
-	w.memory(name, elements(schedule.Tensor{Axes: []schedule.Axis{part, columns}}), schedule.Dim("H"), rows, columns)
+	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{part, columns}})
+	w.memory(name, chunk, schedule.Dim("H"), rows, columns)
 }

@@ -15,7 +15,7 @@ import (
 
 // refused is the refusal of a field.
 func refused(path, hint, format string, args ...any) error {
-	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	return schedule.Refused(path, hint, format, args...)
 }
 
 // written is a placement of a tensor of the schedule, with batches that are an axis of their own as that.
@@ -24,7 +24,7 @@ func (d *draft) written(t schedule.Tensor) string {
 	if len(declared.Axes) <= len(t.Axes) {
 		return written(t)
 	}
-	batches, rows, _ := factors(t.Axes[0].Extent)
+	batches, rows, _ := t.Axes[0].Extent.Factors()
 	outer := t.Axes[0].Outer
 	if len(outer) > 0 && outer[0].Count == batches {
 		outer = outer[1:]

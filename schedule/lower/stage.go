@@ -79,8 +79,8 @@ func (c *chain) uncopied(d *draft, i int, o schedule.Op, done edges.Step) error 
 	switch {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !alike(given, cutAs(given, edges.Along(0))) &&
-		!byCounts(given):
+	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !byCounts(given) &&
+		!alike(given, cutAs(given, edges.Along(0))):
 		return d.misplacedIn(given.Name, edges.Along(0),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && gathers && c.came(d.schedule, o.In[0]):

@@ -45,7 +45,7 @@ func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 // Where forks and joins come from.
 var (
 	forkAt = hostir.Origin{Field: "StartInLoop"}
-	joinAt = hostir.Origin{Remark: "join", Field: movesField}
+	joinAt = hostir.Origin{Remark: "join", Field: hostir.MovesField}
 )
 
 // fork declares streams, if they are not, and makes them wait for the caller's.

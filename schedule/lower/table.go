@@ -88,8 +88,8 @@ func Read(p *hostir.Program) (list []Moved) {
 	for _, e := range p.Edges {
 		n := needOf(e)
 		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: n.data(),
-			Options: optionsOf(n, e.Way), Open: reflect.DeepEqual(e.Way, Default(n)),
-			Default: schedule.WayName(Default(n)), Others: waysBeside(n, e.Way)})
+			Options: optionsOf(n, e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
+			Default: schedule.WayName(e.Default), Others: waysBeside(n, e.Way)})
 	}
 	return list
 }

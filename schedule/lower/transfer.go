@@ -115,6 +115,6 @@ func (d *draft) cutColumns(name string) {
 	b := d.buffer(name)
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
 	columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
-	b.Rows = elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
-	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
+	b.Rows = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
+	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 }

@@ -120,20 +120,20 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	}
 	b.Chunk = hostir.Const(1)
 	if len(columns) > 0 {
-		b.Chunk = elements(schedule.Tensor{Axes: columns})
+		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
 	}
-	most := extent(rows.Extent)
+	most := hostir.Extent(rows.Extent)
 	if m, ok := d.most(name); ok {
-		most = extent(m)
+		most = hostir.Extent(m)
 	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
 		most = rowsOfFirst(e)
 	}
-	b.Elements = times(most, b.Chunk)
+	b.Elements = hostir.Times(most, b.Chunk)
 }
 
 // rowsOfFirst are the rows of the first of balanced parts, which has the most.
 func rowsOfFirst(e schedule.Extent) hostir.Expr {
-	return hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
+	return hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
 }
 
 // most is the bound on the rows of a tensor's uneven parts.
@@ -196,6 +196,6 @@ func (w *writer) counts(s *stage) bool {
 func (w *writer) summandsCounted(name string) {
 	if b := w.buffer(name); b.Name != "" {
 		b.Counts = hostir.Var(countChunk)
-		b.Chunk = elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
+		b.Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
 	}
 }

@@ -155,7 +155,7 @@ type partsSummed struct {
 
 // memory is that of the partial results. In a reduce-scatter a part has rows of each rank.
 func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
-	n, a, rows := decimal(int(x.n)), s.ops[0].In[0], w.rowExtent(s.sums)
+	n, a, rows := schedule.Number(x.n), s.ops[0].In[0], w.rowExtent(s.sums)
 	w.cut(s.sums, n)
 	if s.toAll {
 		w.cut(a, n)

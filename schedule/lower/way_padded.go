@@ -27,9 +27,10 @@ func rowsPadded(w *writer, s *stage) arrival {
 	most, _ := w.most(s.input)
 	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
 	name := s.input + paddedSuffix
-	w.memory(name, extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
+	w.memory(name, hostir.Extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
 	b := w.buffer(name)
-	b.Shared, b.Counts, b.Room = true, hostir.Var(countChunk), hostir.Mul(extent(most), extent(columns.Extent))
+	b.Shared, b.Counts = true, hostir.Var(countChunk)
+	b.Room = hostir.Mul(hostir.Extent(most), hostir.Extent(columns.Extent))
 	room := func(v hostir.View) hostir.View {
 		v.Padded = true
 		return v

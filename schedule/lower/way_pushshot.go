@@ -45,7 +45,7 @@ func (d *draft) noLandedBias(s *stage) error {
 // landedRows brings all rows of a stage's input to each rank.
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.buffer(s.input).Tensor
-	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, elements(own), own.Axes...)
+	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, hostir.Elements(own), own.Axes...)
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
 }
 
@@ -58,7 +58,7 @@ func landedSums(words bool) atOnce {
 		}
 		o := s.ops[len(s.ops)-1]
 		sum := w.buffer(s.sums).Tensor
-		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, elements(sum), sum.Axes...)
+		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, hostir.Elements(sum), sum.Axes...)
 		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), addedTo(o)).
 			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o, false))}
 	}

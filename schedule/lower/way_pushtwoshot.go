@@ -25,7 +25,7 @@ func spreadSums(w *writer, s *stage) []hostir.Node {
 		name = w.named(name, s.sums)
 		whole := w.buffer(s.sums)
 		elements, axes := whole.Elements, whole.Tensor.Axes
-		w.landing(name, w.named(flags, s.sums), false, part, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent,
+		w.landing(name, w.named(flags, s.sums), false, part, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent),
 			schedule.DIDx(schedule.D)))
 		w.buffer(name).Elements = elements
 		return *w.buffer(name)

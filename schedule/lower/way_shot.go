@@ -98,7 +98,7 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
 	o, axes := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes
-	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent, schedule.DIDx(schedule.D)))
+	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
 	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)

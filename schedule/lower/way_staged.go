@@ -24,8 +24,8 @@ func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	if len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.sums, true), columns}
 	}
-	buffer := elements(schedule.Tensor{Axes: axes})
-	axes = append([]schedule.Axis{schedule.Dim(decimal(w.with.compute))}, axes...)
+	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
+	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.with.compute))}, axes...)
 	w.memory(w.named(staging, s.sums), buffer, axes...)
 }
 

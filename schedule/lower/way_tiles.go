@@ -163,7 +163,7 @@ func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
 func (w *writer) units(columns ...schedule.Axis) {
 	const elements = 8
 	for _, a := range columns {
-		check := hostir.Divide{Extent: a.Extent, By: decimal(elements)}
+		check := hostir.Divide{Extent: a.Extent, By: schedule.Number(elements)}
 		if len(a.Outer) > 0 {
 			check.By, check.Times = schedule.D, elements
 		}

@@ -51,7 +51,7 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		New: "strings.Contains(c.Summed(), \"?\")"},
 	{File: "schedule/signature.go", Text: "tuned takes a schedule without equal bits for one with",
 		Tests: "TestSignature", Old: "if s.Invariant {", New: "if false {"},
-}), within("schedule/lower", []CodeMutant{
-	{File: "schedule/lower/products.go", Text: "the library adds in any order", Tests: "TestEqualBits",
+}), within("schedule/passes", []CodeMutant{
+	{File: "schedule/passes/products.go", Text: "the library adds in any order", Tests: "TestEqualBits",
 		Old: "x.InOrder, made = true, true", New: "made = true"},
 }))

@@ -14,6 +14,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/passes"
 )
 
 // passes prints what each pass changes in a schedule's program.
@@ -24,7 +25,7 @@ func (c *call) passes() error {
 	}
 	var text string
 	err = load.Guarded(func() (err error) {
-		text, err = passes(d.Name, d.Schedule)
+		text, err = behindEach(d.Name, d.Schedule)
 		return err
 	})
 	if err != nil {
@@ -34,11 +35,11 @@ func (c *call) passes() error {
 	return err
 }
 
-// passes is a schedule's program as its ways write it, and then what each pass changes in it.
-func passes(name string, s schedule.Schedule) (string, error) {
+// behindEach is a schedule's program as its ways write it, and then what each pass changes in it.
+func behindEach(name string, s schedule.Schedule) (string, error) {
 	var paragraphs []string
 	var before behind
-	_, err := lower.Behind(name, s, func(pass lower.Pass, p *hostir.Program) {
+	_, err := lower.Behind(name, s, func(pass passes.Pass, p *hostir.Program) {
 		x := behind{passText(p), programJSON(p)}
 		text := x.text
 		if len(paragraphs) > 0 {

@@ -12,6 +12,7 @@ import (
 	schedules "ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/passes"
 )
 
 // The example of docs/design.md is what show -passes prints.
@@ -21,7 +22,7 @@ func TestDesignShowsPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := passes("AllReduceOneShot", schedules.AllReduceOneShot)
+	text, err := behindEach("AllReduceOneShot", schedules.AllReduceOneShot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestPassesSayWhatChanges(t *testing.T) {
 	last := schedules.All()[0]
 	last.Schedule.Multiples = map[schedule.Extent]string{schedule.M: "64"} // no schedule of the catalogue has some
 	for _, n := range append(schedules.All(), last) {
-		text, err := passes(n.Name, n.Schedule)
+		text, err := behindEach(n.Name, n.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestPassesSayWhatChanges(t *testing.T) {
 			}
 		}
 	}
-	for _, pass := range lower.Passes {
+	for _, pass := range passes.All {
 		if !changes[pass.Name] && pass.Name != "blocks" {
 			t.Errorf("%s changes nothing", pass.Name)
 		}

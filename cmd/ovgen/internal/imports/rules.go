@@ -26,6 +26,7 @@ var rules = []rule{
 	{"schedule/edges", []string{"schedule"}},
 	{"schedule/hostir", []string{"schedule"}},
 	{"schedule/lower", []string{"schedule"}},
+	{"schedule/passes", []string{"schedule"}},
 	{"schedule/scheduletest", []string{"schedule"}}, // for tests alone
 	{"schedule", nil},
 	{"runtime", []string{"runtime", "golang.org/x/sys"}},

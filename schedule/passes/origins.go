@@ -1,4 +1,4 @@
-package lower
+package passes
 
 import (
 	"cmp"
@@ -9,33 +9,26 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Fields of the schedule that ask for work.
-const (
-	opsField   = "Ops"
-	movesField = "Moves"
-	meshField  = "Mesh"
-)
-
 // asking has the field that asks for each work where its writer names none.
 var asking = map[hostir.Kind]string{
-	hostir.ProductKind: opsField,
-	hostir.ApplyKind:   opsField,
-	hostir.CallKind:    opsField,
+	hostir.ProductKind: "Ops",
+	hostir.ApplyKind:   "Ops",
+	hostir.CallKind:    "Ops",
 
-	hostir.Step{}.Kind():         movesField,
-	hostir.CopyKind:              movesField,
-	hostir.GatherKind:            movesField,
-	hostir.Tiles{}.Kind():        movesField,
-	hostir.Scatter{}.Kind():      movesField,
-	hostir.Packets{}.Kind():      movesField,
-	hostir.PacketGather{}.Kind(): movesField,
-	hostir.PacketSpread{}.Kind(): movesField,
-	hostir.SumKind:               movesField,
-	hostir.AllGather:             movesField,
-	hostir.ReduceScatter:         movesField,
-	hostir.AllReduce:             movesField,
-	hostir.AllToAll:              movesField,
-	hostir.Exchange:              meshField,
+	hostir.Step{}.Kind():         hostir.MovesField,
+	hostir.CopyKind:              hostir.MovesField,
+	hostir.GatherKind:            hostir.MovesField,
+	hostir.Tiles{}.Kind():        hostir.MovesField,
+	hostir.Scatter{}.Kind():      hostir.MovesField,
+	hostir.Packets{}.Kind():      hostir.MovesField,
+	hostir.PacketGather{}.Kind(): hostir.MovesField,
+	hostir.PacketSpread{}.Kind(): hostir.MovesField,
+	hostir.SumKind:               hostir.MovesField,
+	hostir.AllGather:             hostir.MovesField,
+	hostir.ReduceScatter:         hostir.MovesField,
+	hostir.AllReduce:             hostir.MovesField,
+	hostir.AllToAll:              hostir.MovesField,
+	hostir.Exchange:              "Mesh",
 }
 
 // origins names the schedule's field for each node without one, and the way of each option that a writer named.
@@ -66,7 +59,7 @@ func origins(p *hostir.Program) (err error) {
 // optionAt is the path of an option: of the one way that has it or, of several, of the one that sets it; else the
 // moves.
 func optionAt(p *hostir.Program, option string) string {
-	if option == opsField || option == movesField || option == meshField {
+	if option == "Ops" || option == hostir.MovesField || option == "Mesh" {
 		return option
 	}
 	var has, sets []string
@@ -86,7 +79,7 @@ func optionAt(p *hostir.Program, option string) string {
 			return list[0]
 		}
 	}
-	return movesField
+	return hostir.MovesField
 }
 
 // optionOf is the path of an option of an edge's way. A schedule that names no ways has those of the program; of one
@@ -97,7 +90,7 @@ func optionOf(p *hostir.Program, i int, option string) string {
 	case path != "":
 		return path + "." + option
 	case slices.ContainsFunc(p.Edges, named):
-		return movesField
+		return hostir.MovesField
 	}
 	return fmt.Sprintf("Moves[%d].Way.%s", i, option)
 }

@@ -1,4 +1,4 @@
-package lower
+package passes
 
 import (
 	"cmp"
@@ -62,23 +62,23 @@ func (x *scaling) at(name string) *hostir.Buffer {
 func (x *scaling) beside(rows, scales string) {
 	of, b := x.at(rows), x.at(scales)
 	last := len(of.Tensor.Axes) - 1
-	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[last:]})
+	columns := hostir.Elements(schedule.Tensor{Axes: of.Tensor.Axes[last:]})
 	chunk, whole := of.Chunk.Without(columns)
 	all, known := of.Elements.Without(columns)
 	room, counted := of.Room.Without(columns)
 	if !whole || !known || !counted && !of.Room.IsZero() {
-		x.wrong = cmp.Or(x.wrong, refused("Tensors", "place "+rows+" in equal parts of rows",
+		x.wrong = cmp.Or(x.wrong, schedule.Refused("Tensors", "place "+rows+" in equal parts of rows",
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
 	}
 	if a, ok := blockAxis(b.Tensor); ok { // a row has one for each block
-		blocks := elements(schedule.Tensor{Axes: []schedule.Axis{a}})
+		blocks := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{a}})
 		chunk, all = hostir.Mul(chunk, blocks), hostir.Mul(all, blocks)
 		if counted {
 			room = hostir.Mul(room, blocks)
 		}
 		of, columns, _ := a.Extent.Blocks()
-		x.Ask(hostir.Divide{Extent: of, By: decimal(int(columns))})
+		x.Ask(hostir.Divide{Extent: of, By: schedule.Number(columns)})
 	}
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
 	b.Counts, b.Room = of.Counts, room
@@ -95,12 +95,14 @@ func blockAxis(scales schedule.Tensor) (a schedule.Axis, ok bool) {
 
 // apart refuses scales that lie block by block of rows of which something takes a part: theirs lie apart.
 func (x *scaling) apart(rows string) error {
-	return refused("Tensors", "give each row a scale, or let one copy and one product take all rows that a rank has",
+	return schedule.Refused("Tensors",
+		"give each row a scale, or let one copy and one product take all rows that a rank has",
 		"the scales of %s lie block by block, and those of a part of its rows do not lie together",
-		strings.TrimSuffix(rows, gatheredSuffix))
+		strings.TrimSuffix(rows, hostir.GatheredSuffix))
 }
 
-// carries is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
+// carries is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such
+// work.
 func carries(s hostir.Step) (from, to hostir.View, ok bool) {
 	switch x := s.Do.(type) {
 	case hostir.Copy:
@@ -194,11 +196,8 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
 		of = w.Do.(hostir.Product).B.Buffer
 	}
-	way := schedule.Way(schedule.Pull{})
-	if e.Kind != "" {
-		way = Default(needOf(e))
-	}
-	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule."+schedule.WayName(way),
+	way := cmp.Or(e.Default, schedule.Way(schedule.Pull{}))
+	x.wrong = cmp.Or(x.wrong, schedule.Refused(cmp.Or(e.Path, hostir.MovesField), "use schedule."+schedule.WayName(way),
 		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }
@@ -210,7 +209,7 @@ func (x *scaling) lands(sent hostir.Sent) (flags string) {
 	b := hostir.Buffer{Name: own.Name + codes.Name, Owner: hostir.Plan, Chunk: own.Elements, Lands: codes.Lands,
 		Tensor: schedule.Tensor{Name: own.Name + codes.Name, Type: own.Tensor.Type,
 			Axes: append([]schedule.Axis{schedule.Dim(schedule.D)}, own.Tensor.Axes...)}}
-	b.Elements, b.Lands.Flags = elements(b.Tensor), own.Name+codes.Lands.Flags
+	b.Elements, b.Lands.Flags = hostir.Elements(b.Tensor), own.Name+codes.Lands.Flags
 	x.scaleOf[codes.Name], x.ofRows[b.Name] = b.Name, true
 	x.Buffers = append(x.Buffers, b)
 	x.Semaphores = append(x.Semaphores, hostir.Semaphore{Name: b.Lands.Flags})
@@ -251,7 +250,7 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 	}
 	axes, scales := x.at(w.Terms[0].Buffer).Tensor.Axes, x.at(w.Scales[0].Buffer)
 	columns := axes[len(axes)-1]
-	w.Columns = extent(columns.Extent)
+	w.Columns = hostir.Extent(columns.Extent)
 	if block, ok := blockAxis(scales.Tensor); ok {
 		_, n, _ := block.Extent.Blocks()
 		w.Columns = hostir.Const(n)
@@ -264,15 +263,15 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 // narrow gives a product by a weight of eight bits its kernel: the library has none.
 func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
 	if !x.at(w.A.Buffer).Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero() {
-		x.wrong = cmp.Or(x.wrong, refused("Tensors", "let the ranks have equal parts",
+		x.wrong = cmp.Or(x.wrong, schedule.Refused("Tensors", "let the ranks have equal parts",
 			"no kernel multiplies uneven rows by %s of eight bits", w.B.Buffer))
 	}
 	if s.By = w.Kernel(); s.By == "" {
-		path := movesField
+		path := hostir.MovesField
 		for _, e := range x.Edges { // the sums leave by the last one
 			path = cmp.Or(e.Path, path)
 		}
-		x.wrong = cmp.Or(x.wrong, refused(path, "leave Way out, or give both operands eight bits",
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(path, "leave Way out, or give both operands eight bits",
 			"the kernel that multiplies by %s of eight bits stores its sums on its own rank, as they are", w.B.Buffer))
 	}
 }
@@ -312,7 +311,7 @@ func (x *scaling) fits(w hostir.Product) {
 
 // multiple asks of the shape that each part of an axis is a multiple of a number.
 func (x *scaling) multiple(a schedule.Axis, n int64) {
-	check := hostir.Divide{Extent: a.Extent, By: decimal(int(n))}
+	check := hostir.Divide{Extent: a.Extent, By: schedule.Number(n)}
 	cut := func(c hostir.Divide) bool {
 		return c.Extent == a.Extent && c.By == schedule.D && c.With == "" && c.Heads == ""
 	}

@@ -1,8 +1,9 @@
-package lower
+package passes
 
 import (
 	"fmt"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -29,10 +30,10 @@ func ahead(p *hostir.Program) error {
 		switch beside, also := other[by]; {
 		case !t.Constant:
 		case !reads:
-			return refused(at, "leave it out", "no kernel of products has %s as its weight, as those of FewRows and "+
-				"by weights of eight bits have", t.Name)
+			return schedule.Refused(at, "leave it out", "no kernel of products has %s as its weight, as those of "+
+				"FewRows and by weights of eight bits have", t.Name)
 		case also:
-			return refused(at, "leave it out, or let both be Constant", "the kernels that read %s ahead also "+
+			return schedule.Refused(at, "leave it out, or let both be Constant", "the kernels that read %s ahead also "+
 				"multiply by %s, which is not", t.Name, beside)
 		}
 	}

@@ -1,4 +1,4 @@
-package lower
+package passes_test
 
 import (
 	"errors"
@@ -9,27 +9,24 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/schedule/passes"
 )
 
 // The program of each schedule of the catalogue is sound behind each pass, and can be enqueued once launches are whole.
 func TestPasses(t *testing.T) {
 	for _, n := range catalog.All() {
-		p, err := write(n.Name, n.Schedule)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sound(p); err != nil {
-			t.Errorf("%s as it is written: %v", n.Name, err)
-		}
 		fused := false
-		for _, pass := range Passes {
-			err := errors.Join(pass.Run(p), sound(p))
+		if _, err := lower.Behind(n.Name, n.Schedule, func(pass passes.Pass, p *hostir.Program) {
+			err := sound(p)
 			if fused = fused || pass.Name == "fuse"; fused {
 				err = errors.Join(err, hostir.Check(p.Setup), hostir.Check(p.Body))
 			}
 			if err != nil {
 				t.Errorf("%s behind %s: %v", n.Name, pass.Name, err)
 			}
+		}); err != nil {
+			t.Errorf("%s: %v", n.Name, err)
 		}
 	}
 }
@@ -37,7 +34,7 @@ func TestPasses(t *testing.T) {
 // Passes have names of their own, and those that one needs come before it.
 func TestPassesInOrder(t *testing.T) {
 	var before []string
-	for _, pass := range Passes {
+	for _, pass := range passes.All {
 		if pass.Name == "" || pass.Sentence == "" || slices.Contains(before, pass.Name) {
 			t.Errorf("pass %q: %q", pass.Name, pass.Sentence)
 		}
@@ -55,7 +52,7 @@ func TestEqualBits(t *testing.T) {
 	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter,
 		catalog.LinearAllReducePackets} {
 		for _, of.Invariant = range []bool{false, true} {
-			p, err := Lower("Bits", of)
+			p, err := lower.Lower("Bits", of)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +91,7 @@ func TestSound(t *testing.T) {
 			})
 		}},
 	} {
-		p, err := Lower("X", catalog.AllGatherLinear)
+		p, err := lower.Lower("X", catalog.AllGatherLinear)
 		if err != nil {
 			t.Fatal(err)
 		}

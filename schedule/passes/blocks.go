@@ -1,4 +1,4 @@
-package lower
+package passes
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ func blocks(p *hostir.Program) error {
 			return err // the call's writer has read it
 		}
 		if at, found := unlaunched(number, p.Checks); found {
-			return refused(fmt.Sprintf("Ops[%d].Kernel.Blocks", i), stated(number, p), "%q, of %s, are 0 blocks at %s",
-				o.Kernel.Blocks, o.Out, at)
+			return schedule.Refused(fmt.Sprintf("Ops[%d].Kernel.Blocks", i), stated(number, p),
+				"%q, of %s, are 0 blocks at %s", o.Kernel.Blocks, o.Out, at)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package lower_test
+package passes_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // The field of each node of each program is the operations, the moves, the mesh, or an option that a move's way has.
@@ -39,9 +40,10 @@ func TestFieldsOfWays(t *testing.T) {
 	}{
 		{"pull", catalog.AllGatherLinear, []string{"Ops", "Moves", "Moves[0].Way.WithStep"},
 			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop"}},
-		{"naive", gatherBy("A", schedule.Naive{StartInLoop: true, HandlesInLoop: true}),
+		{"naive", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Naive{StartInLoop: true, HandlesInLoop: true}),
 			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop"}, nil},
-		{"one launch", gatherBy("A", schedule.Push{By: schedule.OneKernel}), []string{"Moves[0].Way.By"}, nil},
+		{"one launch", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Push{By: schedule.OneKernel}),
+			[]string{"Moves[0].Way.By"}, nil},
 		{"only functions and products", catalog.GatedMLP, []string{"Ops"}, nil},
 	} {
 		p, err := lower.Lower("X", test.s)

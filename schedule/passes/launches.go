@@ -1,4 +1,4 @@
-package lower
+package passes
 
 import (
 	"slices"
@@ -8,6 +8,16 @@ import (
 
 // Passes by which a launch takes a step with its signals: they bring the signals beside it, say which kernel carries
 // each step, make one launch of what stands together, and let its blocks signal for themselves.
+
+// Kernels that do several steps in one launch.
+const (
+	getKernel     = "get"     // a wait, a copy from a peer, a post
+	putKernel     = "put"     // the same to a peer
+	shotKernel    = "shot"    // a post, a wait, a sum, a post, a wait
+	gatherKernel  = "gather"  // the same around a gather
+	tilesKernel   = "tiles"   // the same around tiles
+	scatterKernel = "scatter" // the same around the tiles of a scatter
+)
 
 // signals brings posts and waits to where one launch can take them, if kernels do whole steps.
 func signals(p *hostir.Program) error {
@@ -82,9 +92,9 @@ func (p signalled) asMeetings(nodes []hostir.Node) []hostir.Node {
 	return hostir.MapSteps(nodes, func(s hostir.Step) []hostir.Node {
 		switch w, ok := s.Signal(); {
 		case ok && !w.Wait && before[w.Semaphore]:
-			return hostir.MovesOf(s.MoveOf, s, hostir.Wait(s.Stream, w.Semaphore, every))
+			return hostir.MovesOf(s.MoveOf, s, hostir.Wait(s.Stream, w.Semaphore, hostir.Every))
 		case ok && w.Wait && after[w.Semaphore]:
-			return hostir.MovesOf(s.MoveOf, hostir.Post(s.Stream, w.Semaphore, every), s)
+			return hostir.MovesOf(s.MoveOf, hostir.Post(s.Stream, w.Semaphore, hostir.Every), s)
 		}
 		return []hostir.Node{s}
 	})
@@ -102,7 +112,7 @@ func (p signalled) signal(n hostir.Node, wait bool) (hostir.Word, bool) {
 func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 	end := slices.IndexFunc(nodes, func(n hostir.Node) bool {
 		w, posts := p.signal(n, false)
-		return posts && w.Semaphore == read && w.Peer.IsZero()
+		return posts && w.Semaphore == hostir.ReadWord && w.Peer.IsZero()
 	})
 	if end < 0 {
 		return nodes
@@ -126,7 +136,7 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 		if !s.Remote() || s.MoveOf != of {
 			return []hostir.Node{s}
 		}
-		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Do.(hostir.Copy).From.Peer))
+		return hostir.MovesOf(of, s, hostir.Post(s.Stream, hostir.ReadWord, s.Do.(hostir.Copy).From.Peer))
 	})
 }
 

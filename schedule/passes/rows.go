@@ -1,6 +1,9 @@
-package lower
+package passes
 
-import "ovgen/schedule/hostir"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 // rows makes one launch of functions of rows and of those that follow them on their stream, and of a sum of packets and
 // those, where the way of the sum says so. It refuses a way that says so where none follow.
@@ -9,7 +12,7 @@ func rows(p *hostir.Program) error {
 	p.Body = rowLaunches{p, made}.of(p.Body)
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
-			return refused(e.Path+".Rows", "leave it out",
+			return schedule.Refused(e.Path+".Rows", "leave it out",
 				"no function of whole rows of the plan's type stands behind the sums of %s", e.Of)
 		}
 	}

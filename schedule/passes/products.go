@@ -1,6 +1,9 @@
-package lower
+package passes
 
-import "ovgen/schedule/hostir"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 // fewRows gives the products that a kernel makes, where they are of few rows, that kernel. It refuses a schedule that
 // asks for it and has none.
@@ -16,7 +19,8 @@ func fewRows(p *hostir.Program) error {
 		return []hostir.Node{s}
 	})
 	if !made {
-		return refused("FewRows", "leave it out", "no product of own rows and a weight has its result stored as it is")
+		return schedule.Refused("FewRows", "leave it out",
+			"no product of own rows and a weight has its result stored as it is")
 	}
 	return nil
 }
@@ -36,7 +40,7 @@ func invariant(p *hostir.Program) error {
 		return []hostir.Node{s}
 	})
 	if !made {
-		return refused("Invariant", "leave it out",
+		return schedule.Refused("Invariant", "leave it out",
 			"the library makes no product here, and all else has one order without being asked")
 	}
 	return nil

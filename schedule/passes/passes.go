@@ -1,4 +1,4 @@
-package lower
+package passes
 
 import (
 	"fmt"
@@ -18,8 +18,8 @@ type Pass struct {
 	Run      func(*hostir.Program) error
 }
 
-// Passes are all passes, in the order in which they run on every program.
-var Passes = []Pass{
+// All are all passes, in the order in which they run on every program.
+var All = []Pass{
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
 	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there", nil, atPeers},
 	{"scales", "scales lie as their rows do, travel with them, and products have them", nil, scales},
@@ -44,29 +44,6 @@ var Passes = []Pass{
 	{"blocks", "kernels of the caller's own have a block at each shape", []string{"multiples"}, blocks},
 }
 
-// Written is how a program begins, before all passes.
-var Written = Pass{Name: "ways", Sentence: "the program is as the ways of its communications write it"}
-
-// Behind lowers a schedule as Lower does. It calls seen with the program as it is written, and then behind each pass;
-// the program changes afterwards.
-func Behind(name string, s schedule.Schedule, seen func(Pass, *hostir.Program)) (*hostir.Program, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	p, err := write(name, s)
-	if err != nil {
-		return nil, s.AsDeclared(err)
-	}
-	seen(Written, p)
-	for _, pass := range Passes {
-		if err := pass.Run(p); err != nil {
-			return nil, s.AsDeclared(err)
-		}
-		seen(pass, p)
-	}
-	return p, nil
-}
-
 // within gives a tensor that lies within another the memory of that one. A lowering says
 // whether its programs stay free of races then, and the prover shows it.
 func within(p *hostir.Program) error {
@@ -75,7 +52,7 @@ func within(p *hostir.Program) error {
 			continue
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			return refused(fmt.Sprintf("Tensors[%d].Within", i),
+			return schedule.Refused(fmt.Sprintf("Tensors[%d].Within", i),
 				"leave it out, or sum for all ranks by schedule.Shot, which does not cut the result", "%s", err.Error())
 		}
 	}
