@@ -6,6 +6,7 @@ import "ovgen/schedule"
 type Edge struct {
 	Of   string // the tensor, or the result
 	Kind string // the communication, as the table of communications has it: all-gather
+	Data string // what travels, as that table has it: rows, columns, rows alone
 	Path string // of the way in the schedule that was lowered; empty: it leaves the way open
 	Way  schedule.Way
 	// Default is the way of a schedule that leaves it open.

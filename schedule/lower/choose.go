@@ -90,7 +90,7 @@ func choose(d *draft) error {
 		chosen := d.move(l, of[i])
 		d.edge = &d.program.Edges[i]
 		open := d.openWay(l)
-		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: open, Default: open, Steps: l.move,
+		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
 			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)

@@ -18,10 +18,10 @@ func TestEdges(t *testing.T) {
 	s := catalog.TensorParallelMLP
 	s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}}
 	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
-	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter", Path: "Moves[0].Way", Way: s.Moves[0].Way,
+	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter", Data: "rows", Path: "Moves[0].Way", Way: s.Moves[0].Way,
 		Default: schedule.Slots{}, Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
-	get := hostir.Edge{Of: "A", Kind: "all-gather", Way: schedule.Get{}, Default: schedule.Pull{},
-		Steps: "Agathered", Products: []string{h, c}}
+	get := hostir.Edge{Of: "A", Kind: "all-gather", Data: "rows", Way: schedule.Get{},
+		Default: schedule.Pull{}, Steps: "Agathered", Products: []string{h, c}}
 	edges(t, s, get, slots)
 
 	s.Moves = append(s.Moves, schedule.Move{Of: "A", Way: schedule.GatherShot{}})
@@ -29,7 +29,7 @@ func TestEdges(t *testing.T) {
 	get.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	edges(t, s, get, slots)
 
-	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "all-gather", Way: schedule.Pull{},
+	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "all-gather", Data: "rows alone", Way: schedule.Pull{},
 		Default: schedule.Pull{}, Steps: "C"})
 }
 

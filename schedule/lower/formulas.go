@@ -102,6 +102,23 @@ func (d *draft) gathered(o schedule.Op) bool {
 	})
 }
 
+// comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners:
+// an exchange, a broadcast, a permutation, or a gather of columns.
+func (d *draft) comesOtherwise(o schedule.Op) bool {
+	list, err := edges.All(d.original)
+	return err == nil && len(d.original.Ops) > 1 && slices.ContainsFunc(list, func(e edges.Edge) bool {
+		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out && (e.Kind != edges.AllGather || e.From.Columns())
+	})
+}
+
+// comesFirst declares the memory in which an operation has its result without functions.
+func (d *draft) comesFirst(o schedule.Op, name string) {
+	t := d.tensor(o.Out)
+	from := d.tensor(o.In[0])
+	t.Name, t.Type, t.Scale, t.Within = name, from.Type, from.Scale, ""
+	d.schedule.Tensors = append(slices.Clone(d.schedule.Tensors), t)
+}
+
 // comesByRanks says that uneven rows come one rank's after another's, and that functions of them, which no product
 // reads, are made as they come.
 func (d *draft) comesByRanks(o schedule.Op) bool {

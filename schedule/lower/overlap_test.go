@@ -1,6 +1,7 @@
 package lower_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +31,11 @@ func TestOverlaps(t *testing.T) {
 			"C: reduce-scatter by Tiles (in place of Slots), pipelined with C = linear(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
 			"C: all-reduce by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
+		{"the default of a sum alone", copyWith(catalog.LinearReduceScatterQuantised, func(s *schedule.Schedule) {
+			i := slices.IndexFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "C" })
+			s.Tensors[i].Axes = slices.Clone(s.Tensors[i].Axes)
+			s.Tensors[i].Axes[0].Outer, s.Moves = nil, nil
+		}), []string{"C: all-reduce by TwoShot (the default), not pipelined: Moves[0].Way: " + oneStream}},
 		{"tiles of a stage", copyWith(scheduletest.By(catalog.GatedMLP, "A", schedule.Tiles{}),
 			func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 			"A: all-gather by Tiles (in place of Pull), pipelined with U = linear(A, Up)",

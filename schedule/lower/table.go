@@ -87,7 +87,7 @@ type Moved struct {
 func Read(p *hostir.Program) (list []Moved) {
 	for _, e := range p.Edges {
 		n := needOf(e)
-		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: n.data(),
+		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: e.Data,
 			Options: optionsOf(n, e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
 			Default: schedule.WayName(e.Default), Others: waysBeside(n, e.Way)})
 	}
@@ -97,7 +97,7 @@ func Read(p *hostir.Program) (list []Moved) {
 // needOf is the communication of an edge.
 func needOf(e hostir.Edge) (n need) {
 	for _, x := range needs {
-		if x.String() == e.Kind && (n.Kind == "" || x.bare == (len(e.Products) == 0)) {
+		if x.String() == e.Kind && x.data() == e.Data {
 			n = x.need
 		}
 	}
