@@ -227,3 +227,11 @@ func inRows(list []schedule.Func) (names []string) {
 	}
 	return names
 }
+
+// summands is the memory in which each rank has its summands of a stage's sums.
+func (w *writer) summands(s *stage) string {
+	if s.given != "" {
+		return s.given
+	}
+	return w.named(partial, s.sums)
+}

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -10,266 +9,81 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// kind is the computation of an operation, by its name.
-type kind string
-
-// Kinds.
-const (
-	linear   kind = "linear"   // C = A * Bᵀ
-	matmul   kind = "matmul"   // C = A * B
-	gradient kind = "gradient" // C = Aᵀ * B
-	copied   kind = "copy"     // C = A
-	summedUp kind = "sum"      // C = A, added up over its first axis
-)
-
-// productOf is the index of a product with a weight, and the weight's axis of the result's columns.
-func productOf(o schedule.Op) (index string, columns int, is bool) {
-	switch kind(o.Name()) {
-	case linear:
-		return hostir.Linear, 0, true
-	case matmul:
-		return hostir.Matmul, 1, true
-	case gradient:
-		return hostir.Gradient, 1, true
-	}
-	return "", 0, false
+// stage is the operations on rows from one communication to the next.
+type stage struct {
+	input   string        // its first operand
+	into    string        // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
+	moved   edges.Edge    // of a stage without operations
+	gathers bool          // the rows of the input have to come from their owners
+	held    *stage        // an earlier one that has gathered them; nil: none
+	own     bool          // it works on each rank's own rows only
+	first   bool          // no stage is before it
+	calls   bool          // it is the caller's own work
+	launch  hostir.Launch // of that, where a kernel does it
+	ops     []schedule.Op
+	sums    string        // the last result, if the ranks have partial results; else empty
+	given   string        // the tensor with each rank's summand, where its memory is not the plan's; else empty
+	summand schedule.Op   // functions that make these summands; no Out: a call has, or the caller
+	left    edges.State   // of them, when they have met
+	toAll   bool          // every rank gets the sums of all rows, else of its own
+	terms   []schedule.Op // products whose partial results are added to them before they meet
+	parts   int           // of own rows, as they go on from the sum; 0 and 1: whole
+	partsAt string        // the field that says so
+	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
+	gathering, summing atOnce
+	taken              []string                          // results of products that are made in the kernels of these
+	leaving            leaving                           // of partial results that leave one rank's after another's
+	arriving           func(w *writer, s *stage) arrival // how rows come in pieces
+	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
+	cutAt              string                            // the field that says so
+	asMade             bool                              // peers are told of each piece when it is made
+	once               bool                              // the operations begin when all rows are there
 }
 
-// copy is a stage without operations: it gathers rows for the caller.
-func (c *chain) copy(d *draft, i int, o schedule.Op) error {
-	done, err := c.edges.Step(i)
-	if len(d.schedule.Ops) == 1 {
-		if err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
-			err = d.nowhere(o)
-		}
-	} else if err == nil {
-		err = c.uncopied(d, i, o, done)
-	}
-	if t, declared := d.schedule.Tensor(o.Out); !declared || len(t.Axes) == 2 {
-		c.at[o.Out] = done.Left
-	}
-	if err != nil || len(done.Edges) == 0 {
-		return err
-	}
-	e := done.Edges[0]
-	t := d.tensor(o.In[0])
-	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
-	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
-		return d.nowhere(o)
-	}
-	if err := d.movedOn(o, e); err != nil {
-		return err
-	}
-	if e.Kind != edges.AllGather {
-		c.addBehind(&stage{input: o.In[0], into: o.Out, gathers: true, moved: e})
-	} else if s := c.stage(o.In[0], true, false); e.From.Columns() || e.From.Shift != 0 { // else products may follow
-		s.moved = e
-	}
-	return nil
+// of is the tensor that comes to a stage.
+func (s *stage) of() string { return cmp.Or(s.moved.Of, s.input) }
+
+// inPieces says that the rows of a stage's input come in pieces, one after another.
+func (s *stage) inPieces() bool { return s.gathers && s.gathering == nil }
+
+// pulls says that the operations on each piece begin when it is there.
+func (s *stage) pulls() bool { return s.inPieces() && !s.once }
+
+// puts says that the partial results of a stage are put into slots at their owners.
+func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
+
+// bare says that no product makes the summands of a stage.
+func (s *stage) bare() bool { return s.given != "" && len(s.ops) == 1 }
+
+// widens says that the sums of a stage are kept in fp32.
+func (d *draft) widens(s *stage) bool {
+	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.ops[len(s.ops)-1])
 }
 
-// uncopied refuses a copy that no pass does beside the other operations.
-func (c *chain) uncopied(d *draft, i int, o schedule.Op, done edges.Step) error {
-	x, _ := c.edges.At(o.In[0])
-	given, declared := d.schedule.Tensor(o.In[0])
-	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
-	gathers := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool {
-		return e.Kind == edges.AllGather && e.From.Shift == 0
-	})
+// holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
+func (s *stage) holdsDevice() bool { return s.gathering != nil || s.summing != nil }
+
+// here is the buffer in which a stage works on all ranks' rows of its input.
+func (s *stage) here() string {
 	switch {
-	case len(done.Edges) == 0 && done.Left == x:
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !byCounts(given) &&
-		!alike(given, cutAs(given, edges.Along(0))):
-		return d.misplacedIn(given.Name, edges.Along(0),
-			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
-	case columns && gathers && c.came(d.schedule, o.In[0]):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
-	case !columns && len(done.Edges) > 0 && !gathers:
-		return cmp.Or(d.plain(o.In[0]), d.plain(o.Out))
+	case !s.ofAll():
+		return s.input
+	case s.into != "":
+		return s.into
 	}
-	return nil
+	return s.input + hostir.GatheredSuffix
 }
 
-// came says that a tensor, or what functions make it of, is a copy that has travelled.
-func (c *chain) came(s schedule.Schedule, name string) bool {
-	o, made := s.Maker(name)
-	if !made || kind(o.Name()) != copied {
-		return false
-	}
-	from, _ := c.edges.At(o.In[0])
-	to, _ := c.edges.At(name)
-	return from != to || c.came(s, o.In[0])
+// ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
+func (s *stage) ofAll() bool { return s.gathers || s.held != nil }
+
+// hasRowsOf says that a stage works on a tensor, and that no other part of it comes than rows, or all.
+func (s *stage) hasRowsOf(name string) bool {
+	return s.input == name && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather)
 }
 
-// byProduct says that an operation other than a call makes a tensor.
-func byProduct(s schedule.Schedule, name string) bool {
-	o, made := s.Maker(name)
-	return made && o.Call == ""
-}
-
-// ofProducts says that an operation other than a call reads a tensor.
-func ofProducts(s schedule.Schedule, name string) bool {
-	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		return o.Call == "" && reads(o, name)
-	})
-}
-
-// sum is a stage without operations: it adds up what the caller gives, or a call makes.
-func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
-	done, err := c.edges.Step(i)
-	given := d.tensor(o.In[0])
-	moved := done.Left.Columns() || done.Left.Shift != 0
-	summands := len(given.Axes) == 3 && overRanks(given, 0) || given.Name == "" && d.calledForSummands(o.In[0])
-	if err != nil || done.Misfit != nil || moved || !summands {
-		return d.nowhere(o)
-	}
-	if err := cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
-		return err
-	}
-	s := &stage{input: o.In[0]}
-	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
-		s.input, s.summand = made.In[0], made
-	}
-	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted {
-		return d.misplacedIn(o.Out, edges.Along(0),
-			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
-	}
-	if last := len(c.stages) - 1; d.ofPartials(s.input) {
-		c.stages[last].summand, s = s.summand, c.stages[last]
-	} else {
-		c.add(s)
-	}
-	s.given = o.In[0]
-	c.addOp(d, path, o, s, done)
-	return nil
-}
-
-// ofPartials says that a product makes a tensor as the ranks' summands.
-func (d *draft) ofPartials(name string) bool {
-	o, _ := d.schedule.Maker(name)
-	return o.OfPartials()
-}
-
-// summand is functions of summands of the caller's, or of a product's, which the stage of their sum makes. They read
-// nothing beside.
-func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
-	var sums []int
-	for j, x := range d.schedule.Ops {
-		if slices.Contains(operands(x), o.Out) {
-			sums = append(sums, j)
-		}
-	}
-	t := d.tensor(o.In[0])
-	product := d.ofPartials(o.In[0])
-	switch {
-	case d.original.OverHosts():
-		return refused("Mesh", oneHost, "no pass makes functions of summands, %s, over hosts", o.Out)
-	case len(sums) != 1 || kind(d.schedule.Ops[sums[0]].Name()) != summedUp:
-		return refused(path, "add them up by one schedule.Sum",
-			"no pass makes functions of summands, %s, for %d others", o.Out, len(sums))
-	case product && (i == 0 || d.schedule.Ops[i-1].Out != o.In[0] || sums[0] != i+1):
-		return refused(path, "write the product, this and their schedule.Sum one behind another",
-			"no pass makes other operations between %s and its sum", o.In[0])
-	case !product && (!t.Summands() || d.schedule.Made(t.Name)):
-		return d.misplaced(o.Out, "let it be of a tensor of the caller's that lies so",
-			"each rank has a summand of %s, and %s is not placed so or is made", o.Out, o.In[0])
-	}
-	for j, f := range o.Then {
-		if len(f.Operands()) > 0 {
-			return refused(fmt.Sprintf("%s.Then[%d]", path, j), "apply it to the sum",
-				"no pass reads a tensor beside the summands of %s", o.In[0])
-		}
-	}
-	done, err := c.edges.Step(i)
-	c.at[o.Out] = done.Made
-	return cmp.Or(err, d.plain(o.In[0]), d.plain(o.Out))
-}
-
-// calledForSummands says that a call makes a summand of each rank.
-func (d *draft) calledForSummands(name string) bool {
-	o, _ := d.schedule.Maker(name)
-	c, err := d.schedule.Contraction(o)
-	return err == nil && o.Call != "" && c.OfRanks()
-}
-
-// nowhere refuses the placements of a copy or a sum that no communication leads between. The hint places one of them,
-// or both.
-func (d *draft) nowhere(o schedule.Op) error {
-	from, to := d.tensor(o.In[0]), d.tensor(d.declaredAs(o.Out))
-	x, y := edges.Of(from), edges.Of(to)
-	adds, rows := kind(o.Name()) == summedUp, edges.Along(0)
-	blamed, hint := to, "place it "+cutAs(to, edges.State{}).String()
-	switch {
-	case adds && len(from.Axes) != 3:
-		blamed = from
-		hint = fmt.Sprintf("there is the sum of summands with rows and columns, such as %s [DIDx(D), M, N]", from.Name)
-	case adds && !overRanks(from, 0), x == edges.State{} && y == edges.State{}:
-		blamed, hint = from, "place it "+cutAs(from, rows).String()
-	case !adds && x == edges.State{}:
-		blamed, hint = from, fmt.Sprintf("place %s %s, %s %s", from.Name, cutAs(from, rows), to.Name,
-			cutAs(to, edges.State{}))
-	case to.Root:
-		hint = "let every rank have it"
-	case !adds && x.Size != y.Size && y.Spread():
-		blamed, hint = from, fmt.Sprintf("cut the parts of %s and %s alike", from.Name, to.Name)
-	}
-	return d.misplaced(blamed.Name, hint, "no communication leads from %s %s to %s %s", from.Name, written(from),
-		to.Name, written(to))
-}
-
-// summands is the memory in which each rank has its summands of a stage's sums.
-func (w *writer) summands(s *stage) string {
-	if s.given != "" {
-		return s.given
-	}
-	return w.named(partial, s.sums)
-}
-
-// intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
-func (c *chain) intoCallersOwn(d *draft) {
-	for _, o := range d.schedule.Ops {
-		if !copies(o) || slices.ContainsFunc(c.stages, func(s *stage) bool { return s.into == o.Out }) {
-			continue
-		}
-		found := false
-		for _, s := range c.stages {
-			if !s.ofAll() || !s.hasRowsOf(o.In[0]) {
-				continue
-			}
-			s.into, found = o.Out, true
-			steps := len(s.ops) > 0 && !d.uneven(s.input) && !undividedMatrix(d.schedule, o.Out)
-			if len(d.schedule.Ops) > 1 {
-				c.blame(c.placed(d, o.Out, edges.State{}, steps))
-			}
-		}
-		if !found {
-			c.blame(d.nowhere(o))
-		}
-	}
-}
-
-// plain refuses a tensor that is cut into more than the parts of the ranks.
-func (d *draft) plain(name string) error {
-	t := d.tensor(name)
-	want := cutAs(t, edges.Of(t))
-	want.Root = t.Root
-	if axis, k, spread := t.Sharded(); spread && !t.Root {
-		want.Axes[axis].Outer = []schedule.Split{t.Axes[axis].Outer[k]}
-	}
-	if !alike(t, want) {
-		return d.misplaced(name, "place it "+want.String(), "%s is %s, and each rank has one part of it, or all", name,
-			written(t))
-	}
-	return nil
-}
-
-// everywhere refuses tensors that rank 0 alone has.
-func (d *draft) everywhere(names ...string) error {
-	for _, name := range names {
-		if t := d.tensor(name); t.Root {
-			return d.misplaced(name, "let every rank have it", "no pass multiplies %s %s", name, written(t))
-		}
-	}
-	return nil
+// makes says that an open stage has a tensor.
+func (s *stage) makes(name string) bool {
+	return s.sums == "" && !s.calls && (s.input == name && !s.ofAll() ||
+		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
 }
