@@ -56,10 +56,8 @@ func (d *draft) lastBeside(out schedule.Tensor) error {
 	_, _, spread := schedule.Tensor{Axes: out.Axes[columns:]}.Sharded()
 	for i, f := range d.last.own() {
 		path := fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from+i)
-		nodes := schedule.Nodes(d.original.Tree(f))
-		if schedule.ReachOf(nodes) == schedule.InRow && spread {
-			return refused(path, d.endBefore(d.last.op, d.last.from+i),
-				"each rank has a part of each row of %s, and %s takes whole rows", out.Name, f.Name())
+		if spread && inRow(d.original.Tree(f)) {
+			return ofPartOfRow(path, d.endBefore(d.last.op, d.last.from+i), out.Name, f)
 		}
 		if err := oneKernel(path, d.last.op, d.last.from, d.last.from+i); err != nil {
 			return err

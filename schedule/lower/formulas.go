@@ -93,22 +93,24 @@ func between(partial, otherwise bool) string {
 
 // gathered says that an operation is functions of rows that travel to all ranks.
 func (d *draft) gathered(o schedule.Op) bool {
-	if kind(o.Name()) != copied {
-		return false
-	}
-	list, err := edges.All(d.original)
-	return err == nil && slices.ContainsFunc(list, func(e edges.Edge) bool {
-		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out
-	})
+	return kind(o.Name()) == copied && len(d.edgesTo(o)) > 0
 }
 
 // comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners:
 // an exchange, a broadcast, a permutation, or a gather of columns.
 func (d *draft) comesOtherwise(o schedule.Op) bool {
-	list, err := edges.All(d.original)
-	return err == nil && len(d.original.Ops) > 1 && slices.ContainsFunc(list, func(e edges.Edge) bool {
-		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out && (e.Kind != edges.AllGather || e.From.Columns())
+	return len(d.original.Ops) > 1 && slices.ContainsFunc(d.edgesTo(o), func(e edges.Edge) bool {
+		return e.Kind != edges.AllGather || e.From.Columns()
 	})
+}
+
+// edgesTo are the edges of what travels to an operation.
+func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
+	list, err := edges.All(d.original)
+	if err != nil {
+		return nil // the stages say why
+	}
+	return slices.DeleteFunc(list, func(e edges.Edge) bool { return e.User < 0 || d.original.Ops[e.User].Out != o.Out })
 }
 
 // comesFirst declares the memory in which an operation has its result without functions.
@@ -219,8 +221,8 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	from := d.schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if why := c.formula(o, f, d.schedule.InParts(o.Out)); i >= from && why != "" {
-			return refused(at, d.elsewhere(o, i, c.at[o.Out]), "%s", why)
+		if i >= from && inRow(f.Is) && c.at[o.Out].Columns() && !d.schedule.InParts(o.Out) {
+			return ofPartOfRow(at, d.elsewhere(o, i, c.at[o.Out]), o.Out, f) // else a rank's part is a row
 		}
 		if err := oneKernel(at, o, from, i); err != nil {
 			return err
@@ -244,14 +246,12 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	return nil
 }
 
-// formula says why nothing makes a formula of an operation's result; empty: a kernel does. Of one that is in parts each
-// rank's part of a row is a row.
-func (c *chain) formula(o schedule.Op, f schedule.Func, inParts bool) string {
-	nodes := schedule.Nodes(f.Is)
-	if schedule.ReachOf(nodes) == schedule.InRow && c.at[o.Out].Columns() && !inParts {
-		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
-	}
-	return ""
+// inRow says that a function takes whole rows.
+func inRow(tree schedule.Expr) bool { return schedule.ReachOf(schedule.Nodes(tree)) == schedule.InRow }
+
+// ofPartOfRow refuses a function of whole rows.
+func ofPartOfRow(path, hint, of string, f schedule.Func) error {
+	return refused(path, hint, "each rank has a part of each row of %s, and %s takes whole rows", of, f.Name())
 }
 
 // oneKernel refuses a function that no kernel makes together with those before it, which are not rounded.

@@ -117,6 +117,24 @@ func (d *draft) tensor(name string) schedule.Tensor {
 	return t
 }
 
+// split is what spreads a tensor over the ranks; none where nothing does.
+func (d *draft) split(name string) schedule.Split {
+	t := d.tensor(name)
+	if axis, split, spread := t.Sharded(); spread {
+		return t.Axes[axis].Outer[split]
+	}
+	return schedule.Split{}
+}
+
+// splitPath is the path of a field of that, or of the tensor.
+func (d *draft) splitPath(name, field string) string {
+	axis, split, spread := d.tensor(name).Sharded()
+	if !spread {
+		return d.pathOf(name)
+	}
+	return fmt.Sprintf("%s.Axes[%d].Outer[%d].%s", d.pathOf(name), axis, split, field)
+}
+
 // pathOf is the path of a declared tensor, or of all.
 func (d *draft) pathOf(tensor string) string {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor })

@@ -63,11 +63,7 @@ func (d *draft) shifted() error {
 
 // shiftOf is by how many ranks the parts of a tensor are moved on, and the field that says so.
 func (d *draft) shiftOf(name string) (path string, n int) {
-	j, k, ok := d.tensor(name).Sharded()
-	if !ok {
-		return d.pathOf(name), 0
-	}
-	return fmt.Sprintf("%s.Axes[%d].Outer[%d].Shift", d.pathOf(name), j, k), d.tensor(name).Axes[j].Outer[k].Shift
+	return d.splitPath(name, "Shift"), d.split(name).Shift
 }
 
 // movedOn refuses parts that are moved on otherwise than by one rank, and uneven ones.
@@ -119,7 +115,7 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
 func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
-	if schedule.ReachOf(schedule.Nodes(o.Then[i].Tree())) == schedule.InRow && at.Columns() {
+	if inRow(o.Then[i].Tree()) && at.Columns() {
 		if of := d.tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
 			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
 			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
@@ -15,11 +13,7 @@ const (
 )
 
 // uneven says that a tensor's parts have extents of their own.
-func (d *draft) uneven(name string) bool {
-	t := d.tensor(name)
-	axis, split, ok := t.Sharded()
-	return ok && t.Axes[axis].Outer[split].Uneven
-}
+func (d *draft) uneven(name string) bool { return d.split(name).Uneven }
 
 // ofCounted says that a tensor has the rows of parts as large as Bind is told, its own or all, or is made of them.
 func (d *draft) ofCounted(name string) bool {
@@ -123,7 +117,7 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
 	}
 	most := hostir.Extent(rows.Extent)
-	if m, ok := d.most(name); ok {
+	if m := d.split(name).Most; m != "" {
 		most = hostir.Extent(m)
 	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
 		most = rowsOfFirst(e)
@@ -136,22 +130,11 @@ func rowsOfFirst(e schedule.Extent) hostir.Expr {
 	return hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
 }
 
-// most is the bound on the rows of a tensor's uneven parts.
-func (d *draft) most(name string) (schedule.Extent, bool) {
-	t := d.tensor(name)
-	axis, split, ok := t.Sharded()
-	if !ok || t.Axes[axis].Outer[split].Most == "" {
-		return "", false
-	}
-	return t.Axes[axis].Outer[split].Most, true
-}
-
 // unbounded refuses a bound on uneven parts where room is made for all rows of a rank.
 func (d *draft) unbounded() error {
-	for i, t := range d.schedule.Tensors {
-		j, k, ok := t.Sharded()
-		if ok && t.Axes[j].Outer[k].Most != "" {
-			return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Most", i, j, k), "leave it out",
+	for _, t := range d.schedule.Tensors {
+		if d.split(t.Name).Most != "" {
+			return refused(d.splitPath(t.Name, "Most"), "leave it out",
 				"an all-to-all makes room for M elements a rank, whatever its parts are")
 		}
 	}

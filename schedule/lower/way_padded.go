@@ -13,7 +13,7 @@ const paddedSuffix = "padded"
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts.
 func padded(d *draft, s *stage, w schedule.Padded) error {
-	if _, ok := d.most(d.edge.Of); !ok {
+	if d.split(d.edge.Of).Most == "" {
 		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
@@ -24,7 +24,7 @@ func padded(d *draft, s *stage, w schedule.Padded) error {
 // rowsPadded copies the counted rows one after another from there to their places, each part's while the next one
 // travels.
 func rowsPadded(w *writer, s *stage) arrival {
-	most, _ := w.most(s.input)
+	most := w.split(s.input).Most
 	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
 	name := s.input + paddedSuffix
 	w.memory(name, hostir.Extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
