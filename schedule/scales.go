@@ -175,7 +175,10 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	}
 	scale, declared := s.Tensor(t.Scale)
 	first, _ := s.ScaledBy(t.Scale)
+	codes, scales := s.ScaledBy(t.Name)
 	switch {
+	case scales:
+		v.add(at, "leave it out", "%s is the scale of %s, and has none itself", t.Name, codes.Name)
 	case !t.Type.Coded():
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
 	case t.Root || t.Within != "" || len(of) != 2 && !t.Summands() && !(len(of) == 4 && s.onlyCopied(t.Name)):

@@ -178,20 +178,24 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 	if other.Name == "" { // the caller's stream
 		return sets
 	}
-	size := func(e hostir.Expr) int64 {
-		n, _ := e.Eval(hostir.Env{string(schedule.D): 8, poolName: 1, "H": 2})
+	size := func(e hostir.Expr, ranks int64) int64 {
+		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: 1, "H": min(ranks, 2)})
 		return n
 	}
 	for i, x := range sets {
 		if x.Name != other.Name {
 			continue
 		}
-		if size(other.First) < size(x.First) {
+		if size(other.First, 8) < size(x.First, 8) {
 			sets[i].First = other.First
 		}
-		if size(other.Count) > size(x.Count) {
-			sets[i].Count = other.Count
+		if size(other.Count, 8) > size(x.Count, 8) {
+			x.Count, other.Count = other.Count, x.Count
 		}
+		if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
+			x.Count = hostir.Add(x.Count, hostir.Const(lack))
+		}
+		sets[i].Count = x.Count
 		return sets
 	}
 	return append(sets, other)
@@ -243,5 +247,9 @@ func (w *writer) finer(name, as string, parts int64) {
 	w.fine[name] = parts
 	b, rows := w.buffer(name), w.rowAxis(as, true)
 	rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Number(parts)))
-	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[len(b.Tensor.Axes)-1]}})
+	axes := []schedule.Axis{rows}
+	if n := len(b.Tensor.Axes); n > 1 { // else it has a number for each row
+		axes = append(axes, b.Tensor.Axes[n-1])
+	}
+	b.Chunk = hostir.Elements(schedule.Tensor{Axes: axes})
 }

@@ -67,7 +67,9 @@ func (d *draft) lastBeside(out schedule.Tensor) error {
 				return err
 			}
 		}
-		d.heads(f, out.Axes[columns].Extent, spread)
+		if err := d.heads(path, f, out.Axes[columns].Extent, spread); err != nil {
+			return err
+		}
 	}
 	return nil
 }

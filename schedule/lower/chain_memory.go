@@ -119,7 +119,11 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 		return d.columnsOf(o.In[0])
 	}
 	if !multiplies {
-		return d.columnsOf(o.In[0])
+		columns := d.columnsOf(o.In[0])
+		if d.chain != nil && !d.chain.at[name].Columns() { // they may have travelled
+			columns.Outer = nil
+		}
+		return columns
 	}
 	weight := d.tensor(o.In[1])
 	return d.chain.columnsOfProduct(o, weight, columns)

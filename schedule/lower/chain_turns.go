@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -33,12 +32,19 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	return nodes
 }
 
-// awaited says that later stages wait for the sums of stage i: one takes them or, where all ranks meet while they hold
-// the device, peers need what leaves here before they can.
+// awaited says that later stages wait for the sums of stage i: one takes them, or what is made beside sums that leave
+// first, or, where all ranks meet while they hold the device, peers need what leaves here before they can.
 func (w *writer) awaited(s *stage, i int) bool {
+	names := []string{s.sums}
+	for _, o := range s.beforeSum() {
+		if w.outward(s) {
+			names = append(names, w.madeIn(o.Out))
+		}
+	}
 	return slices.ContainsFunc(w.chain.stages[i+1:], func(x *stage) bool {
-		return x.holdsDevice() || x.input == s.sums ||
-			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) })
+		return x.holdsDevice() || slices.ContainsFunc(x.operands(), func(name string) bool {
+			return slices.Contains(names, name)
+		})
 	})
 }
 

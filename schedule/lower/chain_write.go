@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ovgen/schedule/hostir"
@@ -34,9 +35,12 @@ func writeChain(d *draft) error {
 	}
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName),
 		fine: map[string]int64{}}
-	for _, o := range d.schedule.Ops {
-		for _, f := range o.Then {
-			d.heads(f, d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns())
+	for i, o := range d.schedule.Ops {
+		for j, f := range o.Then {
+			path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
+			if err := d.heads(path, f, d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns()); err != nil {
+				return err
+			}
 		}
 	}
 	w.memories()
@@ -90,24 +94,24 @@ func (d *draft) any(is func(*stage) bool) bool {
 }
 
 // named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
-// that travels or, of a sum that is gathered as it is, with the move.
+// that travels or, where another name begins with that, with the move.
 func (w *writer) named(name, move string) string {
 	if len(w.legs) == 1 {
 		return name
 	}
-	of := func(operand string) (n int) {
-		for _, l := range w.legs {
-			if l.operand == operand {
-				n++
-			}
-		}
-		return n
-	}
 	i := slices.IndexFunc(w.legs, func(l leg) bool { return l.move == move })
-	if i < 0 || of(w.legs[i].operand) > 1 {
+	if i < 0 || namedByMove(w.legs, w.legs[i]) {
 		return move + name
 	}
 	return w.legs[i].operand + name
+}
+
+// namedByMove says that the tensor of a leg travels twice, or that an earlier leg that is named so brings it.
+func namedByMove(legs []leg, of leg) bool {
+	return slices.ContainsFunc(legs, func(l leg) bool {
+		return l.operand == of.operand && l.move != of.move ||
+			l.move == of.operand && l.move != l.operand && namedByMove(legs, l)
+	})
 }
 
 // words declares the semaphores.

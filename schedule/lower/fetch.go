@@ -58,8 +58,9 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 		err = cmp.Or(err, d.plain(name))
 	}
 	e, first := c.fetches[o.In[0]]
+	_, _, multiplies := productOf(o)
 	switch {
-	case !first:
+	case !first || !multiplies:
 		return false, err
 	case done.Made.Partial:
 		err = refused(fmt.Sprintf("Ops[%d].In[0]", i), inTwo(d.schedule, i),

@@ -46,10 +46,13 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case s.Balanced && axis > 0:
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)
-		case s.Balanced:
+		case s.Balanced && d.buffer(t.Name).Counts.IsZero():
+			return refused(field+".Balanced", "leave it and Uneven out",
+				"no communication has the parts of %s, and no step reads them", t.Name)
+		case s.Balanced && (a.Extent == schedule.M || constant(a.Extent)):
 			balanced[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
-		case gradients:
+		case gradients && !s.Balanced:
 			return refused(field+".Uneven", "leave it out",
 				"no pass makes a gradient in parts by counts, as those of %s", t.Name)
 		case axis > 0:
@@ -58,12 +61,25 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case constant(a.Extent):
 			return refused(field+".Uneven", "leave it out, or use schedule.M",
 				"Bind is told how many rows of %s each rank has, and their number is constant", t.Name)
+		case a.Extent != schedule.M:
+			return refused(field+".Uneven", "write M for these rows, and another extent for those that are M",
+				"only rows of M are in parts that differ, and those of %s are of %s", t.Name, a.Extent)
+		case d.hasAxis(s.Most):
+			return refused(field+".Most", "write a number, or an extent that no axis has",
+				"New is told the most rows that a rank has of %s, and other axes have that many", t.Name)
 		default:
 			counted[a.Extent] = t.Name
 		}
 		return nil
 	})
 	return counted, balanced, err
+}
+
+// hasAxis says that an axis of a tensor has an extent.
+func (d *draft) hasAxis(e schedule.Extent) bool {
+	return e != "" && slices.ContainsFunc(d.original.Tensors, func(t schedule.Tensor) bool {
+		return slices.ContainsFunc(t.Axes, func(a schedule.Axis) bool { return a.Extent == e })
+	})
 }
 
 // besideCounts refuses what no pass does beside a tensor with rows by counts.
@@ -131,6 +147,8 @@ func goesOn(d *draft) error {
 			switch {
 			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()):
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
+			case multiplies && s.gathers && s.moved.From.Columns() && d.readsSums(o):
+				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
 			case i == 0 || !multiplies || s.gathers:
 			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
 				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)),
@@ -139,6 +157,11 @@ func goesOn(d *draft) error {
 		}
 	}
 	return nil
+}
+
+// readsSums says that functions of an operation read sums of all rows, which are made a rank's rows at a time.
+func (d *draft) readsSums(o schedule.Op) bool {
+	return d.any(func(s *stage) bool { return s.toAll && slices.Contains(inRows(o.Then), s.sums) })
 }
 
 // firstOf is the tensor of whose rows products and functions make another one.

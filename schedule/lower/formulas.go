@@ -304,9 +304,9 @@ func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) er
 		return d.behindColumns(path, name, o.Out)
 	}
 	out, x, which := c.at[o.Out], c.at[name], "rows"
-	if out.Rows() == x.Rows() && out.Columns() == x.Columns() {
+	if out.Rows() == x.Rows() && out.Columns() == x.Columns() && out.Shift == x.Shift {
 		return nil
-	} else if out.Rows() == x.Rows() {
+	} else if out.Columns() != x.Columns() && out.Rows() == x.Rows() {
 		which = "columns"
 	}
 	if _, declared := d.schedule.Tensor(name); !declared {

@@ -110,12 +110,17 @@ func (d *draft) lent(name string) string {
 }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
-func (d *draft) heads(f schedule.Func, columns schedule.Extent, spread bool) {
+// It refuses an odd number of columns, of which one has no partner.
+func (d *draft) heads(path string, f schedule.Func, columns schedule.Extent, spread bool) error {
 	nodes := schedule.Nodes(d.original.Tree(f))
 	turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 		return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 	})
 	widths := schedule.Heads(nodes)
+	if n, err := strconv.Atoi(string(columns)); err == nil && n%2 > 0 && turns {
+		return refused(path, "leave it out, or let the columns be even", "%s turns pairs of columns, and there are %d",
+			f.Name(), n)
+	}
 	for _, width := range widths {
 		check := hostir.Divide{Extent: columns, Heads: width}
 		if spread {
@@ -129,4 +134,5 @@ func (d *draft) heads(f schedule.Func, columns schedule.Extent, spread bool) {
 		}
 		d.program.Ask(check)
 	}
+	return nil
 }

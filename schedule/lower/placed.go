@@ -37,8 +37,11 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		if steps && !at.Rows() {
 			split(0, false, schedule.Stream(schedule.D))
 		}
-		if at.Rows() && inBatchesOf(t) > 0 {
+		switch {
+		case at.Rows() && inBatchesOf(t) > 0:
 			want.Axes[0].Outer = t.Axes[0].Outer
+		case at.Rows() && at.Batches != "":
+			want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
 		}
 	}
 	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {

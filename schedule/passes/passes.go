@@ -51,12 +51,30 @@ func within(p *hostir.Program) error {
 		if t.Within == "" {
 			continue
 		}
+		path := fmt.Sprintf("Tensors[%d].Within", i)
+		if outer, _ := p.Schedule.Tensor(t.Within); readAtOnce(p, t, outer) {
+			return schedule.Refused(path, "leave it out", "a kernel reads %s and %s at once, and one memory has one of them",
+				t.Name, t.Within)
+		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			return schedule.Refused(fmt.Sprintf("Tensors[%d].Within", i),
+			return schedule.Refused(path,
 				"leave it out, or sum for all ranks by schedule.Shot, which does not cut the result", "%s", err.Error())
 		}
 	}
 	return nil
+}
+
+// readAtOnce says that a step reads a tensor and all of another one that has its place.
+func readAtOnce(p *hostir.Program, t, outer schedule.Tensor) (both bool) {
+	place, _ := t.PlaceWithin(outer)
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		from, _ := s.Views()
+		reads := func(name string) bool {
+			return slices.ContainsFunc(from, func(v hostir.View) bool { return v.Buffer == name })
+		}
+		both = both || place == schedule.AllOf && reads(t.Name) && reads(outer.Name)
+	})
+	return both
 }
 
 // handles exchanges IPC handles once, before the first run, unless a way exchanges them in each run: those of the

@@ -113,6 +113,11 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 		c.Extents["M"] += count
 	}
 	c.Extents["P"] = 5 // more than any
+	for _, x := range p.Checks {
+		if by := x.Divisor(int64(c.Ranks), headWidth); x.Extent == schedule.P {
+			c.Extents["P"] += by - c.Extents["P"]%by
+		}
+	}
 	return c
 }
 

@@ -180,11 +180,11 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 func (x *expectation) rowsOf(tensor string) int64 {
 	op, made := x.Schedule.Maker(tensor)
 	c, _ := x.Schedule.Contraction(op) // of a maker axes has read it
-	first := 0
-	if c.OfRanks() {
-		first = 1
-	}
 	if p, declared := x.tensors[tensor]; declared {
+		first := 0
+		if p.Summands() {
+			first = 1
+		}
 		n, _ := p.extent(p.Axes[first].Extent) // cut has seen every axis
 		return n
 	}

@@ -39,12 +39,13 @@ type term struct {
 type expressions struct {
 	all    []term
 	number map[string]expr
-	names  []string // of buffers
+	alone  map[string]bool // functions that make each element of those in its place
+	names  []string        // of buffers
 	key    []byte
 }
 
 func newExpressions(m *Model) *expressions {
-	e := &expressions{all: make([]term, 1), number: map[string]expr{}}
+	e := &expressions{all: make([]term, 1), number: map[string]expr{}, alone: map[string]bool{}}
 	for _, b := range m.Buffers {
 		e.names = append(e.names, b.Name)
 	}
@@ -101,6 +102,9 @@ func (e *expressions) sideBySide(parts []expr) expr {
 	if len(parts) == 1 {
 		return parts[0]
 	}
+	if args, each := e.ofEach(parts); each {
+		return e.applied(e.all[parts[0]].form, args)
+	}
 	if first := e.all[parts[0]]; first.kind == appliedTo && len(first.args) == 1 {
 		x := expr(first.args[0])
 		n := 0
@@ -112,6 +116,26 @@ func (e *expressions) sideBySide(parts []expr) expr {
 		}
 	}
 	return e.applied("side by side", parts)
+}
+
+// ofEach are the operands, side by side, of one function of each element alone which all parts are.
+func (e *expressions) ofEach(parts []expr) (args []expr, is bool) {
+	first := e.all[parts[0]]
+	if first.kind != appliedTo || !e.alone[first.form] {
+		return nil, false
+	}
+	for i := range first.args {
+		var beside []expr
+		for _, p := range parts {
+			x := e.all[p]
+			if x.kind != appliedTo || x.form != first.form {
+				return nil, false
+			}
+			beside = append(beside, expr(x.args[i]))
+		}
+		args = append(args, e.sideBySide(beside))
+	}
+	return args, true
 }
 
 // tuple is several chunks in a row, or the one.

@@ -23,8 +23,11 @@ func (e *expressions) formula(key string, columns int64, heads, elements []int64
 	if key == copies && elements[0] == elements[1] {
 		return args[0]
 	}
-	return e.applied(fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bits", key, columns, heads, elements),
-		args)
+	form := fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bits", key, columns, heads, elements)
+	if columns == 0 && len(heads) == 0 { // no operand lies otherwise than in place
+		e.alone[form] = true
+	}
+	return e.applied(form, args)
 }
 
 // eachRow says that an operand which lies so has a part for each row of the result.

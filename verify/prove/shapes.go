@@ -106,7 +106,7 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		for _, n := range counts {
 			extents[schedule.M] += n
 		}
-		extents[schedule.P] = max(slices.Max(counts), 1) // no part has more, and one is full
+		extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1)) // no part has more
 	}
 	c := ops.Case{Ranks: d, ElementSize: element, Counts: counts, Extents: hostir.Env{}}
 	for _, e := range schedule.Extents() {

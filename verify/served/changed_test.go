@@ -133,6 +133,43 @@ var changed = []declared{
 	{"a function of a gradient", "that was added to", of("A[M N] B[M/D K] C[N K] C0[N K]",
 		s.Gradient("Half", "A", "B", s.Add("C0")), s.Copy("C", "Half", s.GELU())), at("Ops[1]",
 		"products add to C0 in place of Half, and nothing reads that")},
+	{"an operand of other ranks' rows", "that an exchange brings", of(
+		"O[M N/D] R[M/D N] W[K N] C[M/D K] X[M/D N] Y[M/D-1 N]", s.Copy("R", "O"), s.Linear("C", "R", "W"),
+		s.Copy("Y", "X", s.Add("R"))), at("Tensors[1]",
+		"R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+	{"an exchange to parts of rows", "of tensors with three axes", of("A[D/D D M] C[D D M/D]", s.Copy("C", "A")),
+		at("Tensors[0]", "no pass exchanges parts of A, which has 3 axes")},
+	{"an exchange of parts of rows", "and functions", of("A[D D M/D] C[D D/D M]", s.Copy("C", "A", s.Scale(.5))),
+		at("Tensors[0]", "no pass exchanges parts of A, which has 3 axes")},
+	{"an exchange of parts of columns", "of tensors with four axes", of("A[D D M N/D] C[D D/D M N]",
+		s.Copy("C", "A")), at("Tensors[0]", "no pass exchanges parts of A, which has 4 axes")},
+	{"scales that have a scale", "and are codes", of("A[M/D N] Q[M/D N] C[M:D N]", s.Copy("Q", "A", s.QuantiseFP4()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).coded(s.E2M1, s.E4M3, 32, "Q").changed("SQ", func(t *s.Tensor) {
+		t.Scale = "A"
+	}), at("Tensors[3].Scale", "SQ is the scale of Q, and has none itself")},
+	{"a function of columns", "that come whole for a product", of("A[M K/D] B[N K] V[K/D] C[M N] E[M K/D]",
+		s.Linear("C", "A", "B"), s.Copy("E", "A", normed)), at("Ops[1].Then[0]", "each rank has a part of each row")},
+	{"a residual of one batch", "beside sums of batches", of("A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N] R[M/D N]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2", s.Add("R"))), at("Tensors[4]",
+		"R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+	{"a residual", "where the result is", func() form {
+		f := of("A[M K] B[N K] B2[K N] C[M K]", s.Linear("X", "A", "B", s.SiLU()), s.Linear("C", "X", "B2", s.Add("A")))
+		f.Tensors[0].Within = "C"
+		return f
+	}(), at("Tensors[0].Within", "a kernel reads A and C at once, and one memory has one of them")},
+	{"balanced rows", "of another number than M", balanced(of("E[P/D N2] C2[P N2] A[M/D K] B[F/D K] C[M:D F/D]",
+		s.Copy("C2", "E"), s.Linear("C", "A", "B")), "E"), at("Tensors[0].Axes[0].Outer[0].Uneven",
+		"only rows of M are in parts that differ, and those of E are of P")},
+	{"rows by counts", "at most as many as others", of("E[P/D N2] C2[P N2] A[M/D~P K] C[M K]", s.Copy("C2", "E"),
+		s.Copy("C", "A")), at("Tensors[2].Axes[0].Outer[0].Most", "and other axes have that many")},
+	{"balanced rows", "that do not travel", balanced(balanced(of("A[M/D K] W[N K] C[M/D N]",
+		s.Linear("C", "A", "W", s.Scale(.5))), "A"), "C"), at("Tensors[0].Axes[0].Outer[0].Balanced",
+		"no communication has the parts of A")},
+	{"a table", "for one column", of("A[D/D M 1] C[M 1] Table[M W]", s.Sum("C", "A", s.Rotary("Table"))), at("Ops[0].Then[0]",
+		"rotary turns pairs of columns, and there are 1")},
+	{"sums of all rows", "beside columns that come whole", of("A[M K/D] B[N K/D] A2[M F/D] B2[N F] C[M N]",
+		s.Linear("P", "A", "B"), s.Linear("C", "A2", "B2", s.Add("P"))), at("Ops[1].Then[0]",
+		"no pass reads P behind C")},
 
 	{"columns and rows by packets", "of one tensor", of("Q[M/D N] C[M N/D] W[F N] H[M:D F]", s.Copy("C", "Q"),
 		s.Linear("H", "Q", "W")).by("Q", s.PushGather{}), served},
@@ -141,6 +178,30 @@ var changed = []declared{
 	{"a bias of all rows", "each rank has its own", of("A[M/D K] B[F/D K] B2[N F/D] C[M/D N] V[K] Gathered[M:D K]",
 		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Copy("Gathered", "A", s.Bias("V"))), served},
 	{"heads of a constant number of columns", "each as wide as a table", rotary("M", "W").extent("N", "48"), served},
+	{"a number for each row", "of rows that come in parts", of("A[M/D K] W[N/D K] S[M] V[N/D] C[M:D N/D]",
+		s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"), s.Row("V"))})).by("A", s.Pull{Parts: 3}),
+		served},
+	{"a function of each element", "of columns that go back to rows", of(
+		"A[M/D K] W[N K] C[M N/D] R[M/D N] V[N]", s.Linear("Q", "A", "W"), s.Copy("C", "Q"),
+		s.Copy("G", "C", s.GELU()), s.Copy("R", "G", s.Bias("V"))), served},
+	{"a product of all rows", "that an exchange brought", of("O[M N/D] W[N N/D] C[M N] Wo[K N] E[M/D K]",
+		s.Copy("Or", "O"), s.Matmul("C", "Or", "W"), s.Linear("E", "Or", "Wo")), served},
+	{"rows in two groups", "behind rows one rank's after another's", of(
+		"A[M/D K] Wq[N/D K] E[P/D K] Wk[N2/D K] Wo[K N/D] C[M/D K]", s.Linear("Q", "A", "Wq"),
+		s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"), s.Linear("C", "O", "Wo")).
+		by("E", s.Grouped{}), served},
+	{"a call of own rows", "of sums of codes", of("A[M K/D] B[N K/D] Q[D/D M N] C[M N] R[M/D N] E[M/D N]",
+		s.LinearPartial("P", "A", "B"), s.Copy("Q", "P", s.Quantise()), s.Sum("H", "Q"),
+		s.CallRows("E", "Own", "mn->mn", "H"), s.Copy("R", "H", s.Quantise()), s.Copy("C", "R", s.Dequantise("SR"))).
+		eight(true, "Q", "R"), served},
+	{"an exchange there and back", "of sums of codes", of("A[M K/D] B[N K/D] Q[D/D M N] C[M/D N] H2[M N/D]",
+		s.LinearPartial("P", "A", "B"), s.Copy("Q", "P", s.Quantise()), s.Sum("H", "Q"), s.Copy("H2", "H"),
+		s.Copy("C", "H2", s.GELU())).eight(true, "Q"), served},
+	{"columns that are gathered", "and made beside sums that leave first", of(
+		"A[M N/D] W[N/D K] V[64] C[M N] E[M/D K]", s.Copy("C", "A", s.RMSNorm("V").PerHead("64")),
+		s.Matmul("E", "A", "W")), served},
+	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
+		s.Copy("C", "A")), served},
 }
 
 // inFP32 is a sum in fp32 by a way.
