@@ -182,6 +182,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 			return stale, err
 		}
 		sum := x.sum(append(list, behind...))
+		if !partial && len(list) == 1 && len(behind) == 1 { // the product adds to it
+			sum = x.add(behind[0], list[0])
+		}
 		if x.Schedule.InFP32(op) {
 			sum = x.kept(sum)
 		}

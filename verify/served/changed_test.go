@@ -144,16 +144,16 @@ var changed = []declared{
 	{"an exchange of parts of columns", "of tensors with four axes", of("A[D D M N/D] C[D D/D M N]",
 		s.Copy("C", "A")), at("Tensors[0]", "no pass exchanges parts of A, which has 4 axes")},
 	{"scales that have a scale", "and are codes", of("A[M/D N] Q[M/D N] C[M:D N]", s.Copy("Q", "A", s.QuantiseFP4()),
-		s.Copy("C", "Q", s.Dequantise("SQ"))).coded(s.E2M1, s.E4M3, 32, "Q").changed("SQ", func(t *s.Tensor) {
-		t.Scale = "A"
-	}), at("Tensors[3].Scale", "SQ is the scale of Q, and has none itself")},
+		s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").eight(true, "SQ"), at("Tensors[3].Scale",
+		"SQ is the scale of Q, and has none itself")},
 	{"a function of columns", "that come whole for a product", of("A[M K/D] B[N K] V[K/D] C[M N] E[M K/D]",
 		s.Linear("C", "A", "B"), s.Copy("E", "A", normed)), at("Ops[1].Then[0]", "each rank has a part of each row")},
 	{"a residual of one batch", "beside sums of batches", of("A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N] R[M/D N]",
 		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2", s.Add("R"))), at("Tensors[4]",
 		"R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
 	{"a residual", "where the result is", func() form {
-		f := of("A[M K] B[N K] B2[K N] C[M K]", s.Linear("X", "A", "B", s.SiLU()), s.Linear("C", "X", "B2", s.Add("A")))
+		f := of("A[M K] B[N K] B2[K N] C[M K]", s.Linear("X", "A", "B", s.SiLU()),
+			s.Linear("C", "X", "B2", s.Add("A")))
 		f.Tensors[0].Within = "C"
 		return f
 	}(), at("Tensors[0].Within", "a kernel reads A and C at once, and one memory has one of them")},
@@ -165,8 +165,8 @@ var changed = []declared{
 	{"balanced rows", "that do not travel", balanced(balanced(of("A[M/D K] W[N K] C[M/D N]",
 		s.Linear("C", "A", "W", s.Scale(.5))), "A"), "C"), at("Tensors[0].Axes[0].Outer[0].Balanced",
 		"no communication has the parts of A")},
-	{"a table", "for one column", of("A[D/D M 1] C[M 1] Table[M W]", s.Sum("C", "A", s.Rotary("Table"))), at("Ops[0].Then[0]",
-		"rotary turns pairs of columns, and there are 1")},
+	{"a table", "for one column", of("A[D/D M 1] C[M 1] Table[M W]", s.Sum("C", "A", s.Rotary("Table"))),
+		at("Ops[0].Then[0]", "rotary turns pairs of columns, and there are 1")},
 	{"sums of all rows", "beside columns that come whole", of("A[M K/D] B[N K/D] A2[M F/D] B2[N F] C[M N]",
 		s.Linear("P", "A", "B"), s.Linear("C", "A2", "B2", s.Add("P"))), at("Ops[1].Then[0]",
 		"no pass reads P behind C")},
@@ -200,6 +200,12 @@ var changed = []declared{
 	{"columns that are gathered", "and made beside sums that leave first", of(
 		"A[M N/D] W[N/D K] V[64] C[M N] E[M/D K]", s.Copy("C", "A", s.RMSNorm("V").PerHead("64")),
 		s.Matmul("E", "A", "W")), served},
+	{"a call", "of a gradient that adds to a tensor", func() form {
+		f := of("A[M N] B[M K] C0[N K] C[N K] H[M K/D] W[N K/D] E[M/D N] G[N K]", s.Linear("E", "H", "W"),
+			s.Gradient("C", "A", "B", s.Add("C0")), s.Call("G", "Own", "mn->mn", "C"))
+		f.Tensors[2].Within = "C"
+		return f
+	}(), served},
 	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }
