@@ -56,6 +56,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	}
 	switch {
 	case o.Out != s.sums && declared && made == o.Out:
+	case o.Out != s.sums && s.addsShares(): // of all ranks' rows
+		w.ofRows(made, o.Out, w.chain.at[o.Out].Rows(), columns)
 	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums && w.calledForSummands(o.Out):

@@ -200,6 +200,8 @@ var changed = []declared{
 	{"columns that are gathered", "and made beside sums that leave first", of(
 		"A[M N/D] W[N/D K] V[64] C[M N] E[M/D K]", s.Copy("C", "A", s.RMSNorm("V").PerHead("64")),
 		s.Matmul("E", "A", "W")), served},
+	{"a function of a gradient", "of columns that each rank has", of("A[M N/D] B[M/D K] C[N/D K] R[N/D K]",
+		s.Gradient("Half", "A", "B"), s.Copy("C", "Half", s.SwiGLU("R"))), served},
 	{"a call", "of a gradient that adds to a tensor", func() form {
 		f := of("A[M N] B[M K] C0[N K] C[N K] H[M K/D] W[N K/D] E[M/D N] G[N K]", s.Linear("E", "H", "W"),
 			s.Gradient("C", "A", "B", s.Add("C0")), s.Call("G", "Own", "mn->mn", "C"))
