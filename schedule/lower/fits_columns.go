@@ -13,7 +13,8 @@ func exchangedAxes(d *draft) error {
 	for _, s := range d.chain.stages {
 		t := d.tensor(s.input)
 		if s.moved.Kind == edges.AllToAll && len(t.Axes) > 2 &&
-			(t.Axes[0].Extent != schedule.D || t.Axes[1].Extent != schedule.D || max(s.moved.From.Axis, s.moved.To.Axis) > 2) {
+			(t.Axes[0].Extent != schedule.D || t.Axes[1].Extent != schedule.D ||
+				max(s.moved.From.Axis, s.moved.To.Axis) > 2) {
 			return d.misplaced(t.Name, "let it have rows and columns",
 				"no pass exchanges parts of %s, which has %d axes", t.Name, len(t.Axes))
 		}

@@ -2,8 +2,8 @@ package prove
 
 import "testing"
 
-// A function of each element of parts of columns, side by side, is that of all columns; no other one is, nor of parts in
-// another order.
+// A function of each element of parts of columns, side by side, is that of all columns; no other one is, nor of parts
+// in another order.
 func TestFunctionOfColumns(t *testing.T) {
 	e := newExpressions(&Model{})
 	x, beside := e.input(0, 0, 0, 0), e.input(0, 1, 0, 0)
