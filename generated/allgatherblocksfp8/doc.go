@@ -11,7 +11,7 @@
 //	  Codes  e4m3 [DIDx(D), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D), M/D, N/128]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By kernel copies
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -12,7 +12,7 @@
 //	  Codes  e2m1 [DIDx(D), M/D, N] times Scales
 //	  Scales e4m3 [DIDx(D), M/D, N/16]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By kernel copies
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -10,7 +10,7 @@
 //	  Codes  e4m3 [DIDx(D), M/D, N] times Scales
 //	  Scales ue8m0 [DIDx(D), M/D, N/32]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By kernel copies
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -12,7 +12,7 @@
 //	  Codes  e4m3 [DIDx(D), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D), M/D]
 //	  C      [Stream(D), M/D, N]
-//	Codes by Pull: By kernel copies
+//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

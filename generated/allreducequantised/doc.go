@@ -16,7 +16,7 @@
 //	  SumScales fp32 [DIDx(D), M/D]
 //	  C         [M, N]
 //	R by Slots: By copy engine
-//	Sums by Pull: By copy engine
+//	Sums by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

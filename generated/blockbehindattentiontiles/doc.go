@@ -32,7 +32,7 @@
 //	plan:   R [DIDx(D), M/D, N];  X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N
 //	        U [D, M/D, DIDx(D), F/D] by M/D*(F/D);  G [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        Rslots [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
-//	New:    ShareMemHandles(X, arena)                                          # once
+//	New:    ShareMemHandles(arena)                                             # once
 //	main:   scatter{Post Rfree -> every peer;  Wait Rfree[every peer]
 //	                Scatter 128|144|256 together: Linear(R, Rslots@((r + i) % D)[r], i = 1..D-1, Rslots[r], Attention,
 //	                    Projection, Rslots, Residual)
@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 05439f5dc9f1a8f8.
+// Proof: proven for D = 1..8, stamp 027dc7929848be5f.
 package blockbehindattentiontiles

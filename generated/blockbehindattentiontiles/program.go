@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "d9778f01173b54d5503fa2bb9c9712aede34139d2d9726e00968581d5e09a807",
-	Proof:   "proven for D = 1..8, stamp 05439f5dc9f1a8f8",
+	Hash:    "ef69bba57a004524cebd99bcba2f3cdb91c4197bfbcbf3e98d6bf143f60540e6",
+	Proof:   "proven for D = 1..8, stamp 027dc7929848be5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"},

@@ -20,8 +20,8 @@
 //	  Scales    fp32 [DIDx(D), M]
 //	  Sums      e4m3 [DIDx(D), M/D, N] times SumScales
 //	  SumScales fp32 [DIDx(D), M/D]
-//	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
-//	Sums by Pull: By copy engine
+//	R by Slots: By copy engine
+//	Sums by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

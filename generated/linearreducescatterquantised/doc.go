@@ -13,7 +13,7 @@
 //	  A      [M, DIDx(D), K/D]
 //	  B      [N, DIDx(D), K/D]
 //	  C      [DIDx(D), M/D, N]
-//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -15,7 +15,7 @@
 //	  R        [DIDx(D), M/D, N]
 //	  C        [M, N]
 //	R by Slots: By copy engine
-//	X by Pull: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -24,5 +24,4 @@ var AllGatherVLinearQuantised = schedule.Schedule{
 		{Out: "Codes", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 		{Out: "C", In: []string{"Codes", "B"}, Index: "mk,nk->mn"},
 	},
-	Moves: []schedule.Move{{Of: "Codes", Way: schedule.Pull{Once: true}}},
 }

@@ -39,5 +39,4 @@ var GatedMLPVQuantised = schedule.Schedule{
 		{Out: "Codes", In: []string{"P"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 		{Out: "C", In: []string{"Codes"}, Index: "d...->..."},
 	},
-	Moves: []schedule.Move{{Of: "Rows", Way: schedule.Pull{Once: true}}},
 }
