@@ -59,10 +59,14 @@ func build(s System) *machine {
 func (m *machine) cutMemory() {
 	var uses []ops.Use
 	for _, list := range m.Ranks {
-		row := int64(1)
+		row, inGroups := int64(1), int64(0)
 		for i, o := range list {
 			if i == 0 || list[i-1].Step != o.Step || list[i-1].Stream != o.Stream {
-				row = rowIn(launchOf(list[i:]))
+				launch := launchOf(list[i:])
+				row, inGroups = rowIn(launch), m.rowsInGroups(launch)
+			}
+			if inGroups > 0 && len(o.Uses) > 0 {
+				uses = append(uses, ofGroup(o, inGroups, 0)...)
 			}
 			uses = append(uses, m.taken(&o, row)...)
 			for run := range m.Modes {

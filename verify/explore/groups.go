@@ -2,6 +2,7 @@ package explore
 
 import (
 	"math"
+	"slices"
 
 	"ovgen/verify/ops"
 )
@@ -12,11 +13,8 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	if !list[0].ByBlocks {
 		return list
 	}
-	rows, parts := int64(0), 0
+	rows, parts := b.rowsOf(list), 0
 	for _, o := range list {
-		if o.Kind == ops.Product {
-			rows = rowsOf(o)
-		}
 		parts = max(parts, o.Part)
 	}
 	if rows <= 0 {
@@ -26,7 +24,10 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	var all []ops.Op
 	for _, o := range list {
 		for group := range int64(blocks) {
-			one := b.ofGroup(o, rows, group)
+			one := b.part(o, group, 1)
+			if len(o.Uses) > 0 {
+				one.Uses = ofGroup(o, rows, group)
+			}
 			if o.Part > 0 {
 				one.Part += int(group) * parts
 			}
@@ -36,20 +37,28 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	return all
 }
 
-// rowsOf is the rows of a linear's result: m is the root of mk mn / nk.
-func rowsOf(o ops.Op) int64 {
-	x := o.Factors()
-	mk, nk, mn := float64(x.A.Bytes), float64(x.B.Bytes), float64(o.Result().Bytes)
-	return int64(math.Round(math.Sqrt(mk * mn / nk)))
+// rowsOf is the rows of the results of a launch's last linear: m is the root of mk mn / nk, in elements. 0: it has none.
+func (m *machine) rowsOf(launch []ops.Op) (rows int64) {
+	count := func(u ops.Use) float64 { return float64(m.count(u)) }
+	for _, o := range launch {
+		if o.Kind == ops.Product {
+			x := o.Factors()
+			rows = int64(math.Round(math.Sqrt(count(*x.A) * count(o.Result()) / count(*x.B))))
+		}
+	}
+	return rows
 }
 
-// ofGroup is a group's part of an operation: its rows of each use but the weights and a bias, and its words.
-func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
-	part := b.part(o, group, 1)
-	if len(o.Uses) == 0 {
-		return part
+// rowsInGroups are the rows of a launch of tiles whose parts stand for groups; 0 for another launch by blocks.
+func (m *machine) rowsInGroups(launch []ops.Op) int64 {
+	if !slices.ContainsFunc(launch, func(o ops.Op) bool { return o.Part > 0 }) {
+		return 0
 	}
-	part.Uses = nil
+	return m.rowsOf(launch)
+}
+
+// ofGroup is a group's rows of each use of an operation but the weights and a bias.
+func ofGroup(o ops.Op, rows, group int64) (uses []ops.Use) {
 	weight, result := o.Factors().B, o.Result().Bytes
 	from, to := rows*group/blocks, rows*(group+1)/blocks
 	for i, u := range o.Uses {
@@ -57,7 +66,7 @@ func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
 			row := u.Bytes / rows
 			u.At.Offset, u.Bytes = u.At.Offset+from*row, (to-from)*row
 		}
-		part.Uses = append(part.Uses, u)
+		uses = append(uses, u)
 	}
-	return part
+	return uses
 }

@@ -208,6 +208,11 @@ var changed = []declared{
 		f.Tensors[2].Within = "C"
 		return f
 	}(), served},
+	{"an odd number of rows a rank", "by tiles", func() form {
+		f := linear("A[M K/D] B[N K/D] C[M/D N]").byTiles("C")
+		f.Multiples = map[s.Extent]string{"M": "7"}
+		return f
+	}(), served},
 	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }
