@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -16,12 +17,12 @@ import (
 // hosts. Its extents differ from each other, so that no two dimensions can be mistaken for each other, and no step has
 // one row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) ops.Case {
-	d, rows, columns := int64(ranks), int64(ranks), int64(ranks)
+	d, rows, columns, width := int64(ranks), int64(ranks), int64(ranks), headWidth(p, ranks)
 	for _, c := range p.Checks {
 		switch {
 		case c.Extent == schedule.M:
-			rows = max(rows, c.Divisor(d, headWidth))
-		case c.Extent == schedule.N && c.Divisor(d, headWidth) > 1:
+			rows = max(rows, c.Divisor(d, width))
+		case c.Extent == schedule.N && c.Divisor(d, width) > 1:
 			columns = 7 * d
 		}
 	}
@@ -34,7 +35,7 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 		size = 2
 	}
 	c := ops.Case{Ranks: ranks, Hosts: hosts, ElementSize: size, Extents: hostir.Env{"M": 2 * rows, "K": 3 * d,
-		"N": columns, "N2": 2 * d, "N3": 4 * d, "F": 5 * d, "P": 6 * d, "W": headWidth}}
+		"N": columns, "N2": 2 * d, "N3": 4 * d, "F": 5 * d, "P": 6 * d, "W": width}}
 	heads(p, c)
 	divided(p, c)
 	for _, t := range p.Schedule.Tensors {
@@ -46,8 +47,18 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	return c
 }
 
-// headWidth is the columns of a head whose width is an extent: two pairs.
-const headWidth = 4
+// headWidth is the columns of a head whose width is an extent: two pairs, or the fewest pairs of two that are a multiple
+// of what the program asks for.
+func headWidth(p *hostir.Program, ranks int) int64 {
+	width := int64(4)
+	misfit := func(c hostir.Divide) bool {
+		return c.Extent == schedule.W && c.With == "" && width%c.Divisor(int64(ranks), 1) != 0
+	}
+	for slices.ContainsFunc(p.Checks, misfit) {
+		width += 4
+	}
+	return width
+}
 
 // heads enlarges extents of columns that are cut into heads, by the checks on the shape: one head a rank for the first,
 // two for the second, and so on.
@@ -58,7 +69,7 @@ func heads(p *hostir.Program, shape ops.Case) {
 			continue
 		}
 		times++
-		shape.Extents[string(c.Extent)] = times * c.Divisor(int64(shape.Ranks), headWidth)
+		shape.Extents[string(c.Extent)] = times * c.Divisor(int64(shape.Ranks), shape.Extents["W"])
 	}
 }
 
@@ -81,7 +92,7 @@ func divided(p *hostir.Program, shape ops.Case) {
 	for again := true; again; {
 		again = false
 		for _, c := range p.Checks {
-			e, by := string(c.Extent), c.Divisor(int64(shape.Ranks), headWidth)
+			e, by := string(c.Extent), c.Divisor(int64(shape.Ranks), shape.Extents["W"])
 			n := shape.Extents[e]
 			if c.With != "" || n%by == 0 { // a constant is 0 here
 				continue
@@ -114,7 +125,7 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 	}
 	c.Extents["P"] = 5 // more than any
 	for _, x := range p.Checks {
-		if by := x.Divisor(int64(c.Ranks), headWidth); x.Extent == schedule.P {
+		if by := x.Divisor(int64(c.Ranks), c.Extents["W"]); x.Extent == schedule.P {
 			c.Extents["P"] += by - c.Extents["P"]%by
 		}
 	}

@@ -213,6 +213,11 @@ var changed = []declared{
 		f.Multiples = map[s.Extent]string{"M": "7"}
 		return f
 	}(), served},
+	{"heads of a width", "that is a multiple", func() form {
+		f := of("A[M N] Q[W] C[M N]", s.Copy("C", "A", s.RMSNorm("Q").PerHead(s.W)))
+		f.Multiples = map[s.Extent]string{"W": "5*D"}
+		return f
+	}(), served},
 	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }
