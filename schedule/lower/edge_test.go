@@ -19,7 +19,8 @@ func TestEdges(t *testing.T) {
 	s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}}
 	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
 	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter", Data: "rows", Path: "Moves[0].Way", Way: s.Moves[0].Way,
-		Default: schedule.Slots{}, Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
+		Default: schedule.Slots{}, Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true},
+		Products: []string{h, c}}
 	get := hostir.Edge{Of: "A", Kind: "all-gather", Data: "rows", Way: schedule.Get{},
 		Default: schedule.Pull{}, Steps: "Agathered", Products: []string{h, c}}
 	edges(t, s, get, slots)

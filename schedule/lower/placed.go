@@ -65,7 +65,8 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 		return d.misplaced(t.Name, "write it "+cutAs(t, at).String(), "%s is %s, and sums are not made in steps",
 			t.Name, written(t))
 	case edges.Of(t) != at:
-		return d.misplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, d.written(t), op)
+		return d.misplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, d.written(t),
+			op)
 	case inBatchesOf(t) > 0:
 		return nil
 	case at.Batches != "" || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:

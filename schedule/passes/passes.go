@@ -53,8 +53,8 @@ func within(p *hostir.Program) error {
 		}
 		path := fmt.Sprintf("Tensors[%d].Within", i)
 		if outer, _ := p.Schedule.Tensor(t.Within); readAtOnce(p, t, outer) {
-			return schedule.Refused(path, "leave it out", "a kernel reads %s and %s at once, and one memory has one of them",
-				t.Name, t.Within)
+			return schedule.Refused(path, "leave it out",
+				"a kernel reads %s and %s at once, and one memory has one of them", t.Name, t.Within)
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
 			return schedule.Refused(path,

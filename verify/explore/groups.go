@@ -37,7 +37,8 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	return all
 }
 
-// rowsOf is the rows of the results of a launch's last linear: m is the root of mk mn / nk, in elements. 0: it has none.
+// rowsOf is the rows of the results of a launch's last linear: m is the root of mk mn / nk, in elements. It is 0 where
+// there is none.
 func (m *machine) rowsOf(launch []ops.Op) (rows int64) {
 	count := func(u ops.Use) float64 { return float64(m.count(u)) }
 	for _, o := range launch {

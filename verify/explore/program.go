@@ -47,8 +47,8 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	return c
 }
 
-// headWidth is the columns of a head whose width is an extent: two pairs, or the fewest pairs of two that are a multiple
-// of what the program asks for.
+// headWidth is the columns of a head whose width is an extent: two pairs, or the fewest multiple of them that the
+// program's checks allow.
 func headWidth(p *hostir.Program, ranks int) int64 {
 	width := int64(4)
 	misfit := func(c hostir.Divide) bool {
