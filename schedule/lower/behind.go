@@ -56,8 +56,13 @@ func (d *draft) lastBeside(out schedule.Tensor) error {
 	_, _, spread := schedule.Tensor{Axes: out.Axes[columns:]}.Sharded()
 	for i, f := range d.last.own() {
 		path := fmt.Sprintf("Ops[%d].Then[%d]", len(d.original.Ops)-1, d.last.from+i)
-		if spread && inRow(d.original.Tree(f)) {
+		rows := inRow(d.original.Tree(f))
+		if rows && spread {
 			return ofPartOfRow(path, d.endBefore(d.last.op, d.last.from+i), out.Name, f)
+		}
+		if rows && out.Axes[0].Extent == schedule.D && d.uneven(out.Name) {
+			return refused(path, d.endBefore(d.last.op, d.last.from+i),
+				"parts of %s are by counts of elements, and %s takes whole rows", out.Name, f.Name())
 		}
 		if err := oneKernel(path, d.last.op, d.last.from, d.last.from+i); err != nil {
 			return err

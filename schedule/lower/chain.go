@@ -137,7 +137,8 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	switch {
 	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
-	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers: // all of it is there
+	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers, // all of it is there
+		done.Made.Partial && c.besideGradient(o.In[0]):
 		c.addOp(d, path, o, c.begin(o.In[0], false, own), done)
 		return nil
 	case gathers && x.Shift != 0:
@@ -147,6 +148,17 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	}
 	c.addOp(d, path, o, c.stage(o.In[0], gathers, own), done)
 	return nil
+}
+
+// besideGradient says that the open stage works on a tensor and has a gradient, which takes all rows at once.
+func (c *chain) besideGradient(input string) bool {
+	if len(c.stages) == 0 {
+		return false
+	}
+	last := c.stages[len(c.stages)-1]
+	return last.input == input && slices.ContainsFunc(last.ops, func(o schedule.Op) bool {
+		return kind(o.Name()) == gradient
+	})
 }
 
 // addOp adds an operation to a stage, and finds where its result is.

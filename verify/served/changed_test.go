@@ -137,6 +137,8 @@ var changed = []declared{
 		"O[M N/D] R[M/D N] W[K N] C[M/D K] X[M/D N] Y[M/D-1 N]", s.Copy("R", "O"), s.Linear("C", "R", "W"),
 		s.Copy("Y", "X", s.Add("R"))), at("Tensors[1]",
 		"R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+	{"a function of rows", "of an exchange by counts", of("A[D/D~ D M] C[D D/D~ M]", s.Copy("C", "A", s.Softmax())),
+		at("Ops[0].Then[0]", "parts of C are by counts of elements, and softmax takes whole rows")},
 	{"an exchange to parts of rows", "of tensors with three axes", of("A[D/D D M] C[D D M/D]", s.Copy("C", "A")),
 		at("Tensors[0]", "no pass exchanges parts of A, which has 3 axes")},
 	{"an exchange of parts of rows", "and functions", of("A[D D M/D] C[D D/D M]", s.Copy("C", "A", s.Scale(.5))),
