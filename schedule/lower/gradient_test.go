@@ -9,8 +9,8 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
-// TestGradientBesideSums: a gradient takes all rows at once, also of an operand of which sums are made rank by rank. The
-// prover follows no operand that is cut in two ways, so no table of served schedules has this one.
+// TestGradientBesideSums: a gradient takes all rows at once, also of an operand of which sums are made rank by rank.
+// The prover follows no operand that is cut in two ways, so no table of served schedules has this one.
 func TestGradientBesideSums(t *testing.T) {
 	s := schedule.Schedule{
 		Tensors: scheduletest.Tensors("B[M P/D] W[M K] H[P/D K] B2[N P/D] C[M N]"),
