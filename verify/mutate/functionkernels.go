@@ -71,7 +71,7 @@ var functionKernels = []KernelMutant{
 	{File: "device/groups.h", Text: "a lane of each part, of which it has two",
 		Old: "parts > 1 ? parts / each : parts", New: "parts > 1 ? parts : parts"},
 	{File: "pieces.tmpl", Text: "both parts of a lane as one", Old: "{{.Name}}_mine[u % each]",
-		New: "{{.Name}}_mine[0]"},
+		New: "{{.Name}}_mine[u % each * 0]"},
 	{File: "device/groups.h", Text: "units of the next lane", Old: "f(u, lane + u * lanes)",
 		New: "f(u, lane * kept + u)"},
 	{File: "device/groups.h", Text: "a column that goes with itself",
