@@ -47,7 +47,7 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	total, lines := mutate.Score{}, ""
+	total, lines, failed := mutate.Score{}, "", false
 	for _, k := range kinds {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), k.name) {
 			continue
@@ -55,13 +55,16 @@ func main() {
 		score, from, began := mutate.Score{}, cpuTime(), time.Now()
 		if err := k.judge(score, *all); err != nil {
 			fmt.Fprintf(os.Stderr, "mutants of %s: %v\n", k.name, err)
-			os.Exit(2)
+			failed = true
 		}
 		lines += fmt.Sprintf("%s: %s; %.0f s of CPU time in %.0f s\n", k.name, score, (cpuTime() - from).Seconds(),
 			time.Since(began).Seconds())
 		total.Add(score)
 	}
 	fmt.Print(lines, total, "\n")
+	if failed {
+		os.Exit(2)
+	}
 	if total[mutate.Survivor] > 0 {
 		os.Exit(1)
 	}
@@ -122,20 +125,23 @@ func in[M any](dir string, of func(context.Context, string, M) (mutate.Class, st
 	return func(ctx context.Context, m M) (mutate.Class, string, error) { return of(ctx, dir, m) }
 }
 
-// judge judges mutants of the text of files, and prints each when it is judged.
+// judge judges mutants of the text of files, and prints each when it is judged. Those without a verdict are its error.
 func judge[M interface{ Name() string }](score mutate.Score, list []M,
 	of func(context.Context, M) (mutate.Class, string, error)) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(m M) bool { return !named.MatchString(m.Name()) })
 	var one sync.Mutex
+	var without []error
 	_, err := mutate.Each(list, max(2, runtime.GOMAXPROCS(0)/cores), func(m M) (mutate.Class, error) {
 		class, why, err := of(context.Background(), m)
-		if err == nil {
-			one.Lock()
-			defer one.Unlock()
-			score[class]++
-			fmt.Printf("%-8s %s\n         %s\n", class, m.Name(), why)
+		one.Lock()
+		defer one.Unlock()
+		if err != nil {
+			without = append(without, err)
+			return class, nil
 		}
-		return class, err
+		score[class]++
+		fmt.Printf("%-8s %s\n         %s\n", class, m.Name(), why)
+		return class, nil
 	})
-	return err
+	return errors.Join(append(without, err)...)
 }
