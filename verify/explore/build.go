@@ -59,14 +59,14 @@ func build(s System) *machine {
 func (m *machine) cutMemory() {
 	var uses []ops.Use
 	for _, list := range m.Ranks {
-		row, inGroups := int64(1), int64(0)
+		row, grouped := int64(1), int64(0)
 		for i, o := range list {
 			if i == 0 || list[i-1].Step != o.Step || list[i-1].Stream != o.Stream {
 				launch := launchOf(list[i:])
-				row, inGroups = rowIn(launch), m.rowsInGroups(launch)
+				row, grouped = rowIn(launch), m.rowsInGroups(launch)
 			}
-			if inGroups > 0 && len(o.Uses) > 0 {
-				uses = append(uses, ofGroup(o, inGroups, 0)...)
+			if grouped > 0 && len(o.Uses) > 0 {
+				uses = append(uses, ofGroup(o, grouped, 0)...)
 			}
 			uses = append(uses, m.taken(&o, row)...)
 			for run := range m.Modes {
