@@ -184,8 +184,6 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	case t.Root || t.Within != "" || len(of) != 2 && !t.Summands() && !(len(of) == 4 && s.onlyCopied(t.Name)):
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
-	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Balanced }):
-		v.add(path+".Axes[0]", "let the ranks have equal parts", "no pass takes balanced rows of eight bits")
 	case t.Scale == "":
 		hint := fmt.Sprintf("one axis, %s, or that of the rows of %s", OneScale, t.Name)
 		if t.Type.Bits() < 8 {

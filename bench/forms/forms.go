@@ -1,5 +1,6 @@
 // Package forms has schedules that no package of the catalogue has and whose bits bench/gpu.sh holds: layers of 16
-// bits by counts, and codes of e5m2 with scales of ue8m0. Only make gpu-build generates their packages.
+// bits by counts, balanced rows of eight, and codes of e5m2 with scales of ue8m0. Only make gpu-build generates their
+// packages.
 package forms
 
 import s "ovgen/schedule"
@@ -23,6 +24,26 @@ var (
 			{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
 			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
 			{Name: "C", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Linear("C", "A", "B")},
+	}
+	AllGatherLinearBalancedFP8 = s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleA"},
+			{Name: "ScaleA", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D))}, Type: s.FP32},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleB"},
+			{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		},
+		Ops: []s.Op{s.Linear("C", "A", "B")},
+	}
+	LinearReduceScatterBalancedFP8 = s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleA"},
+			{Name: "ScaleA", Axes: []s.Axis{s.Dim(s.M)}, Type: s.FP32},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleB"},
+			{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Balanced(s.D)), s.Dim(s.N)}},
 		},
 		Ops: []s.Op{s.Linear("C", "A", "B")},
 	}

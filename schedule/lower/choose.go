@@ -123,10 +123,23 @@ func choose(d *draft) error {
 
 // openWay is the way of a leg that the schedule leaves open.
 func (d *draft) openWay(l leg) schedule.Way {
-	if d.bringsCounted(l) {
+	switch {
+	case d.bringsCounted(l), l.need == gatherBalanced && d.scaledRows(l):
 		return schedule.Pull{Once: true}
+	case l.need == reduceBalanced && d.scaledRows(l):
+		return schedule.Shot{}
 	}
 	return Default(l.need)
+}
+
+// scaledRows says that a product of a leg takes scales of rows, which it reads from multiples of 16 bytes: those of
+// some of uneven rows may begin elsewhere, so it takes all rows at once.
+func (d *draft) scaledRows(l leg) bool {
+	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
+		rows := d.tensor(o.In[0])
+		_, _, product := productOf(o)
+		return product && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
+	})
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as

@@ -46,7 +46,7 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case s.Balanced && axis > 0:
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)
-		case s.Balanced && d.buffer(t.Name).Counts.IsZero():
+		case s.Balanced && !scales && d.buffer(t.Name).Counts.IsZero():
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"no communication has the parts of %s, and no step reads them", t.Name)
 		case s.Balanced && (a.Extent == schedule.M || constant(a.Extent)):

@@ -267,13 +267,18 @@ func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
 			"no kernel multiplies uneven rows by %s of eight bits", w.B.Buffer))
 	}
 	if s.By = w.Kernel(); s.By == "" {
-		path := hostir.MovesField
-		for _, e := range x.Edges { // the sums leave by the last one
-			path = cmp.Or(e.Path, path)
-		}
-		x.wrong = cmp.Or(x.wrong, schedule.Refused(path, "leave Way out, or give both operands eight bits",
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "leave Way out, or give both operands eight bits",
 			"the kernel that multiplies by %s of eight bits stores its sums on its own rank, as they are", w.B.Buffer))
 	}
+}
+
+// way is the field of the way by which the last tensor travels.
+func (x *scaling) way() string {
+	path := hostir.MovesField
+	for _, e := range x.Edges {
+		path = cmp.Or(e.Path, path)
+	}
+	return path
 }
 
 // of is where the scales of a view lie: beside its rows, or the one that all have; none where it has none.
@@ -303,6 +308,12 @@ func (x *scaling) fits(w hostir.Product) {
 	first := w.ScaleA.Index.IsZero() || w.ScaleA.Index.Equal(hostir.Const(0))
 	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
+	}
+	if uneven := !a.Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero(); uneven && x.ofRows[w.ScaleA.Buffer] && !first {
+		rows := strings.TrimSuffix(w.A.Buffer, hostir.GatheredSuffix)
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they make by "+
+			"schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, and those of "+
+			"one rank's rows of %s begin anywhere", rows))
 	}
 	if w.InBlocks && (!w.B.Index.IsZero() || !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
 		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))

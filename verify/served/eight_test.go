@@ -128,8 +128,19 @@ var eights = []declared{
 	{"E44", "results of fp32", gatheredEight(true).types("bf16", "fp32"),
 		at("Types[1]", "products of eight bits have results of 16")},
 	{"E45", "uneven rows", linear("A[M/D~ K] B[N K] C[M N]").eight(true, "A", "B"), served},
-	{"E45b", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "A", "B"),
-		at("Tensors[0].Axes[0]", "no pass takes balanced rows of eight bits")},
+	{"E45b", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "A", "B"), served},
+	{"E45c", "on a ring", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "A", "B").by("A", s.Ring{}),
+		at("Moves[0].Way", "a product reads scales from multiples of 16 bytes, and those of one rank's rows of A begin "+
+			"anywhere (take them by schedule.Pull{Once: true}, or what they make by schedule.Shot, or give all rows one "+
+			"scale)")},
+	{"E45d", "one scale", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(false, "A", "B").by("A", s.Ring{}),
+		served},
+	{"E45e", "sums to them", balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").eight(true, "A", "B"), served},
+	{"E45f", "in slots", balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").eight(true, "A", "B").by("C", s.Slots{}),
+		at("Moves[0].Way", "those of one rank's rows of A begin anywhere")},
+	{"E45g", "in slots, one scale", balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").eight(false, "A", "B").
+		by("C", s.Slots{}), served},
+	{"E45h", "copied", balanced(moved("A[M/D N] C[M N]"), "A").eight(true, "A", "C"), served},
 	{"E46", "a residual of eight bits", of("A[M/D K] B[N/D K] R[M N/D] C[M:D N/D]",
 		s.Linear("C", "A", "B", s.Add("R"))).eight(true, "A", "B", "R"),
 		at("Ops[0].Then[0]", "add takes no eight bits")},

@@ -129,8 +129,8 @@ var quants = []declared{
 		func(t *s.Tensor) { t.Axes = []s.Axis{s.Dim(s.M, s.DIDx(s.D))} }),
 		at("Tensors[3]", "SQ is [DIDx(D), M/D], and scales of Q are one, or lie as its rows do (place it "+
 			"[DIDx(D, uneven, at most P), M/D])")},
-	{"Q49", "balanced parts", balanced(gathered16(), "Q"),
-		at("Tensors[1].Axes[0]", "no pass takes balanced rows of eight bits")},
+	{"Q49", "balanced parts", balanced(balanced(balanced(gathered16(), "A"), "Q"), "SQ"),
+		at("Ops[0].Then[0]", "no pass makes quantise of uneven parts")},
 
 	{"Q50", "codes are gathered", moved("A[M/D N] C[M N]").eight(true, "A", "C"), served},
 	{"Q51", "by one kernel", moved("A[M/D N] C[M N]").eight(true, "A", "C").by("A", s.GatherShot{}), served},

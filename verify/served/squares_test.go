@@ -51,6 +51,9 @@ var squares = []declared{
 	{"S05", "on a ring", inSquares().by("A", s.Ring{}), served},
 	{"S06", "on a ring, put", inSquares().by("A", s.PushRing{}), served},
 	{"S07", "pushed", inSquares().by("A", s.Push{}), served},
+	{"S07b", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").squared("A", "B"),
+		at("Tensors[3].Axes[1].Outer[0].Balanced", "only rows are in balanced parts, and SA has such parts of another "+
+			"axis (leave it and Uneven out)")},
 	{"S08", "by NCCL", inSquares().by("A", s.NCCL{}), apart("A")},
 	{"S09", "by one kernel", inSquares().by("A", s.GatherShot{}), apart("A")},
 	{"S09b", "by kernels", inSquares().by("A", s.Pull{By: s.KernelCopies}), served},
