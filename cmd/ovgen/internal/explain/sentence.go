@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/memory"
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -235,10 +236,23 @@ func (t *teller) applied(o ops.Op) string {
 		others = append(others, t.place(u))
 	}
 	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Source().Bytes), t.place(o.Source()))
+	if t.seam(o) {
+		text += ", rounded before,"
+	}
 	if len(others) > 0 {
 		text += " with " + and(others)
 	}
-	return text + ", into " + t.into(o)
+	return strings.TrimSuffix(text, ",") + ", into " + t.into(o)
+}
+
+// seam says that the rank has made the operand of functions by a product or a sum, which round it to the plan's type.
+func (t *teller) seam(o ops.Op) bool {
+	at := o.Source().At
+	return at.Rank == t.c.Rank && slices.ContainsFunc(t.program.Buffers, func(b hostir.Buffer) bool {
+		return b.Name == at.Buffer && b.Tensor.Type != schedule.FP32
+	}) && slices.ContainsFunc(t.lists[at.Rank], func(x ops.Op) bool {
+		return (x.Kind == ops.Product || x.Kind == ops.Sum) && len(x.Uses) > 0 && x.Result().At.Buffer == at.Buffer
+	})
 }
 
 // called is a call of one of the caller's functions.
