@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the documents and docs/results belong together: each file of docs/results is cited, each cited file is
-there, and below each line "<!-- $ bench/PROGRAM ... -->" of a document stands the output of that command.
+there, no comment of the catalogue has a time of its own, and below each line "<!-- $ bench/PROGRAM ... -->" of a
+document stands the output of that command.
 
 usage: bench/cited.py
 """
@@ -12,6 +13,7 @@ import sys
 
 RESULTS = "docs/results/"
 CITATION = re.compile(r"\d{4}-\d\d-\d\d-[\w-]+\.(?:txt|json|svg)|efficiency-[\w-]+\.svg")
+TIME = re.compile(r"\d ?(?:us|ms)\b")
 COMMAND = re.compile(r"<!-- \$ (bench/[^>]*) -->\n((?:\|.*\n)*)")
 
 
@@ -24,6 +26,8 @@ def problems(texts, results, run):
             cited.setdefault(citation, name)
     yield from (f"{RESULTS}{name} is cited nowhere" for name in sorted(results - set(cited)))
     yield from (f"{name} cites {c}, which {RESULTS} lacks" for c, name in sorted(cited.items()) if c not in results)
+    yield from (f"{name} has a time: a comment of the catalogue says when to choose, and documents cite figures"
+                for name, text in texts.items() if name.startswith("schedule/catalog/") and TIME.search(text))
     for name, text in texts.items():
         for command, table in COMMAND.findall(text) if name.endswith(".md") else ():
             command = " ".join(command.split())

@@ -68,6 +68,11 @@ class Cited(unittest.TestCase):
         self.assertEqual(self.check("see efficiency-8b.svg.", set()),
             ["a.md cites efficiency-8b.svg, which docs/results/ lacks"])
 
+    def test_time_in_the_catalogue(self):
+        for text, wrong in ("1 % faster, for 2 MiB", False), ("takes 3.2 us", True), ("in 12ms", True):
+            found = list(cited.problems({"schedule/catalog/a.go": text}, set(), None))
+            self.assertEqual(bool(found), wrong, text)
+
     def test_table(self):
         text = "<!-- $ bench/tables.py x -->\n| 1 |\n| 2 |\n"
         self.assertEqual(self.check(text, set()), ["a.md: bench/tables.py x prints otherwise:\n| 1 |\n"])

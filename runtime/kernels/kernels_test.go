@@ -83,6 +83,20 @@ func TestCode(t *testing.T) {
 	}
 }
 
+// TestNarrow: a kernel that makes eight bits, first or last of several functions, needs the instruction for it.
+func TestNarrow(t *testing.T) {
+	for _, test := range []struct {
+		made Made
+		from int
+	}{{Made{}, 0}, {Made{Type: driver.FP32}, 0}, {Made{Type: driver.E4M3}, 89},
+		{Made{Then: []Made{{}, {Type: driver.E2M1}}}, 89}} {
+		table := Table{Types: []driver.Type{driver.BF16}, Kernels: []Kernel{{Kind: Groups, Made: &test.made}}}
+		if from := table.Code()[0].From; from != test.from {
+			t.Errorf("%+v: from capability %d, want %d", test.made, from, test.from)
+		}
+	}
+}
+
 // TestPacketGrid: each block has a part, no more of them than may wait for each other, and threads a unit each where
 // there are enough.
 func TestPacketGrid(t *testing.T) {

@@ -15,8 +15,7 @@ var AllGatherQKV = s.Schedule{
 }
 
 // AllGatherQKVPackets is AllGatherQKV for few rows, as AllGatherLinearPackets is AllGatherLinear: the shards come as
-// packets, and then each product is of all rows, so that its weights are read once (two H200s, 8B's at 64, 256 and 512
-// rows: 31.4, 35.0 and 45.7 us where AllGatherQKV takes 41.9, 51.2 and 57.0).
+// packets, and then each product is of all rows, so that its weights are read once. Choose it up to 512 rows.
 var AllGatherQKVPackets = s.Schedule{
 	Tensors: AllGatherQKV.Tensors,
 	Ops:     threeProducts,
@@ -53,8 +52,7 @@ var AllGatherGateUp = s.Schedule{
 	Ops: []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Copy("Gathered", "A")},
 }
 
-// AllGatherGateUpPackets is AllGatherGateUp for few rows, as AllGatherQKVPackets is AllGatherQKV (two H200s, 8B's at
-// 64, 256 and 512 rows: 40.6, 52.2 and 85.4 us where AllGatherGateUp takes 71.0, 77.3 and 99.3).
+// AllGatherGateUpPackets is AllGatherGateUp for few rows, as AllGatherQKVPackets is AllGatherQKV.
 var AllGatherGateUpPackets = s.Schedule{
 	Tensors: AllGatherGateUp.Tensors,
 	Ops:     AllGatherGateUp.Ops,

@@ -22,9 +22,8 @@ var LinearAllReduce = s.Schedule{
 // LinearAllReduceOneShot is LinearAllReduce for small outputs: each rank multiplies, and
 // one kernel waits for the peers, reads all partial results over the link, adds them in the
 // order of ranks, so that all ranks get equal bits, and posts that it is done. Every rank
-// reads D-1 whole outputs: choose it up to about two megabytes of them (four H200s, 128
-// rows of 8192: 50 us, where LinearAllReduce takes 180). vLLM, SGLang and TensorRT-LLM
-// decode with it.
+// reads D-1 whole outputs: choose it up to about two megabytes of them. vLLM, SGLang and
+// TensorRT-LLM decode with it.
 var LinearAllReduceOneShot = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
@@ -32,8 +31,7 @@ var LinearAllReduceOneShot = s.Schedule{
 }
 
 // LinearAllReducePackets is LinearAllReduceOneShot whose ranks send their partial results as packets, as
-// AllReducePackets does. Choose it up to two megabytes of output (two H200s, 8 rows of 8192: 59.0 us where the
-// product alone takes 58.5 and LinearAllReduceOneShot 62.4).
+// AllReducePackets does. Choose it up to two megabytes of output.
 var LinearAllReducePackets = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
@@ -71,8 +69,7 @@ func constant(weight string, tensors []s.Tensor) []s.Tensor {
 }
 
 // LinearAllReducePush is LinearAllReducePackets for larger outputs, whose partial results are sent as they are, as
-// AllReducePush does. On two H200s it is level with LinearAllReduceOneShot (64 rows of 8192: 66.6 and 66.9 us; 256
-// rows: 93.9 and 93.8).
+// AllReducePush does. On two H200s it is level with LinearAllReduceOneShot.
 var LinearAllReducePush = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,

@@ -73,9 +73,8 @@ var AllReduceOneShot = s.Schedule{
 
 // AllReducePackets is AllReduceOneShot whose ranks send each peer their A at once, as words that the peer
 // polls until they are not 0: nobody asks whether the peer is ready, and the link is crossed once. The plan has memory
-// for six times D tensors: choose it up to two megabytes (two H200s: 16 KiB in 3.3 us where
-// AllReduceOneShot takes 6.6, 512 KiB in 5.0 and 8.3, 2 MiB in 10.7 and 13.3). NCCL's LL protocol and MSCCL++ send
-// small messages so, with a flag for each word.
+// for six times D tensors: choose it up to two megabytes. NCCL's LL protocol and MSCCL++ send small messages so, with a
+// flag for each word.
 var AllReducePackets = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -83,8 +82,7 @@ var AllReducePackets = s.Schedule{
 }
 
 // AllReducePush is AllReducePackets for larger tensors: the data are sent as they are, and each block of the kernel
-// sets a word behind its part. Choose it from four megabytes on (two H200s: 4 MiB in 18.4 us where AllReducePackets
-// takes 18.6 and AllReduceOneShot 19.4, 8 MiB in 31.7, 35.4 and 32.0), or for a third of the memory.
+// sets a word behind its part. Choose it from four megabytes on, or for a third of the memory.
 var AllReducePush = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -93,7 +91,7 @@ var AllReducePush = s.Schedule{
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
 // reading the other sums from the ranks that made them. Choose it on four ranks or more, above about a
-// megabyte (four H200s, 8 MiB: 74 us where one shot takes 99). On two it is slower at every size.
+// megabyte. On two it is slower at every size.
 var AllReduceTwoShot = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -102,8 +100,8 @@ var AllReduceTwoShot = s.Schedule{
 
 // AllReduceTwoShotPackets is AllReduceTwoShot whose parts and sums both travel as packets, in one kernel that waits for
 // nothing but what it needs: each rank sends 2(D-1)/D of a tensor, where AllReducePackets sends D-1. Meant for three
-// ranks or more: on four H100s it is the fastest all-reduce from 2 MiB on (4 MiB: 28.2 us, and PyTorch's two shots
-// 29.4). On two it sends as much as AllReducePackets and waits twice; two H200s have it the fastest at 8 MiB alone.
+// ranks or more: on four H100s it is the fastest all-reduce from 2 MiB on. On two it sends as much as AllReducePackets
+// and waits twice; two H200s have it the fastest at 8 MiB alone.
 var AllReduceTwoShotPackets = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -112,8 +110,8 @@ var AllReduceTwoShotPackets = s.Schedule{
 
 // AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as
 // R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
-// product of the caller's makes A, from some 64 rows on (two H200s, 128 x 6144: 12.2 us, and 13.3 by two kernels);
-// package tuned chooses between it and AllReduceNormApart by what was measured.
+// product of the caller's makes A, from some 64 rows on; package tuned chooses between it and AllReduceNormApart by what
+// was measured.
 var AllReduceNorm = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
@@ -127,7 +125,7 @@ var AllReduceNorm = s.Schedule{
 }
 
 // AllReduceNormApart is AllReduceNorm by two kernels, of which all blocks of the first send, and not whole rows. It has
-// the same bits. Choose it for fewer rows, on two ranks (two H200s, 6 x 6144: 6.8 us, and 7.1 by one kernel).
+// the same bits. Choose it for fewer rows, on two ranks.
 var AllReduceNormApart = s.Schedule{
 	Tensors: AllReduceNorm.Tensors,
 	Ops:     AllReduceNorm.Ops,

@@ -110,8 +110,7 @@ var BlockBehindAttention = s.Schedule{
 
 // BlockBehindAttentionPackets is BlockBehindAttention for few rows: partial results and normed rows go to their ranks
 // as packets, and each weight is multiplied with all rows at once, so it is read once. One kernel sums, and adds the
-// residual. Choose it up to a thousand rows, as in decoding and for chunks of a prompt (two H200s, 8B's sizes: .100 ms
-// at 128 rows and .194 at 512, where BlockBehindAttention takes .189 and .247; from 2048 rows on that one is faster).
+// residual. Choose it up to a thousand rows, as in decoding and for chunks of a prompt.
 var BlockBehindAttentionPackets = s.Schedule{
 	Tensors: BlockBehindAttention.Tensors,
 	Ops:     BlockBehindAttention.Ops,
@@ -121,8 +120,7 @@ var BlockBehindAttentionPackets = s.Schedule{
 
 // BlockBehindAttentionTiles is BlockBehindAttention for many rows: a kernel of tiles gathers the normed rows and makes
 // the first product of them, and kernels of tiles make the products before both sums, add up, and add the residual.
-// Choose it from 512 rows on, on devices of compute capability 9.0 (two H200s, 8B's sizes: .191 ms at 512 rows and .628
-// at 2048, where the fastest form without tiles takes .200 and .667).
+// Choose it from 512 rows on, on devices of compute capability 9.0.
 var BlockBehindAttentionTiles = s.Schedule{
 	Tensors: BlockBehindAttention.Tensors,
 	Ops:     BlockBehindAttention.Ops,

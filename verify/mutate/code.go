@@ -68,6 +68,12 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Old: "{c, workspace, scale_a, scale_b, bias", New: "{c, workspace, scale_b, scale_a, bias"},
 	{File: "runtime/driver/cuda/product.c", Text: "an algorithm's workspace is where its sums are",
 		Tests: "TestFakeRowScales", Old: "form == SUMS ? workspace + p->sums : workspace", New: "workspace"},
+	{File: "runtime/driver/cuda/scaled.go", Text: "eight bits on a device without", Tests: "TestFakeScaleRefusals",
+		Old: "desc.Scaled() && have < 89", New: "false"},
+	{File: "runtime/driver/cuda/scaled.go", Text: "scales of rows on a device without", Tests: "TestFakeScaleRefusals",
+		Old: "many && have != 90", New: "false"},
+	{File: "runtime/driver/cuda/scaled.go", Text: "scales of rows by a library without", Tests: "TestFakeScaleRefusals",
+		Old: "many && version < 120900", New: "false"},
 	{File: "runtime/driver/cuda/rescale.cu", Text: "a row with its neighbour's scale", Tests: "TestRescale",
 		Old: "p.row_scales[blockIdx.y]", New: "p.row_scales[blockIdx.y ^ 1]"},
 	{File: "runtime/driver/cuda/rescale.cu", Text: "no bias", Tests: "TestRescale",
@@ -85,6 +91,9 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		New: "b[(i%d.N/driver.ScaleBlock+block*d.N/driver.ScaleBlock)%(blocks*d.N/driver.ScaleBlock)]"},
 	{File: "runtime/driver/func.go", Text: "a K that no device takes", Tests: "TestConformProcess/bad_scaled_products",
 		Old: "d.K%16 != 0 || ", New: ""},
+}), within("runtime/kernels", []CodeMutant{
+	{File: "runtime/kernels/table.go", Text: "codes are made on any device", Tests: "TestNarrow", Old: "code.From = 89",
+		New: "code.From = 0"},
 }))
 
 // within names the package of the tests of a list.
