@@ -99,11 +99,14 @@ func choose(d *draft) error {
 		d.edge.Carrier = carrierOf(d.edge.Way)
 		used = append(used, chosen)
 		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
+		if err := d.allAtOnce(l); err != nil {
+			return err
+		}
 		x, err := d.lowering(l, d.edge.Way)
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(x.write(d, l.stage, d.edge.Way), d.allAtOnce(l)); err != nil {
+		if err := x.write(d, l.stage, d.edge.Way); err != nil {
 			return err
 		}
 	}

@@ -82,12 +82,22 @@ func (d *draft) hasAxis(e schedule.Extent) bool {
 	})
 }
 
+// callsApart refuses calls beside a tensor with rows by counts.
+func callsApart(d *draft) error {
+	call := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" })
+	rows := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
+		at := edges.Of(t)
+		return at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M
+	})
+	if call < 0 || rows < 0 {
+		return nil
+	}
+	return refused(fmt.Sprintf("Ops[%d]", call), inTwo(d.schedule, call),
+		"no pass calls beside rows by counts, such as those of %s", d.schedule.Tensors[rows].Name)
+}
+
 // besideCounts refuses what no pass does beside a tensor with rows by counts.
 func (d *draft) besideCounts(rows string) error {
-	if i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
-		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.schedule, i),
-			"no pass calls beside rows by counts, such as those of %s", rows)
-	}
 	for _, s := range d.chain.stages {
 		switch {
 		case s.gathersColumns():

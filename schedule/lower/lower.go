@@ -89,14 +89,15 @@ func newDraft(name string, s schedule.Schedule) *draft {
 // write writes the program.
 func (d *draft) write() error {
 	for _, step := range []func(*draft) error{
-		evenParts, // functions of parts that are as large
-		formulas,  // functions behind sums and gathers -> operations of their own
-		recognise, // operations that some program does together
-		infer,     // placements -> stages, and the communications between them
-		choose,    // -> their naive program, by the writers of their ways
-		makeLast,  // -> functions of the last result that nothing in it applies
-		fits,      // placements and ways that do not go together
-		finish,    // -> its tensors as they are declared
+		callsApart, // calls beside rows by counts
+		evenParts,  // functions of parts that are as large
+		formulas,   // functions behind sums and gathers -> operations of their own
+		recognise,  // operations that some program does together
+		infer,      // placements -> stages, and the communications between them
+		choose,     // -> their naive program, by the writers of their ways
+		makeLast,   // -> functions of the last result that nothing in it applies
+		fits,       // placements and ways that do not go together
+		finish,     // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
 			return d.asDeclared(err)

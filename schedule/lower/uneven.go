@@ -48,7 +48,7 @@ func (d *draft) bringsCounted(l leg) bool {
 // allAtOnce refuses products of the rows of one rank after another's where these are by counts: New is told how many
 // all ranks have, and Bind how many each has.
 func (d *draft) allAtOnce(l leg) error {
-	if !d.bringsCounted(l) || l.stage.once {
+	if way, pulls := d.edge.Way.(schedule.Pull); !d.bringsCounted(l) || pulls && way.Once {
 		return nil
 	}
 	return refused(d.at(), "use schedule.Pull{Once: true}",

@@ -67,7 +67,7 @@ func (x *scaling) beside(rows, scales string) {
 	all, known := of.Elements.Without(columns)
 	room, counted := of.Room.Without(columns)
 	if !whole || !known || !counted && !of.Room.IsZero() {
-		x.wrong = cmp.Or(x.wrong, schedule.Refused("Tensors", "place "+rows+" in equal parts of rows",
+		x.wrong = cmp.Or(x.wrong, schedule.Refused("Tensors", "let 16 bits travel, and quantise behind them",
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
 	}
