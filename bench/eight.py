@@ -97,8 +97,9 @@ def first(job, group, rounds):
             point.package(package, shape, c, reference, A=a, B=w, Bias=bias, C=c)
         for package in ("allgatherlinearfp8", "allgatherlinearpacketsfp8"):
             point.package(package, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, Bias=bias, C=c)
-        point.package("allgatherlinearquantised", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
-            ScaleB=scale_w, Bias=bias, C=c)
+        for package in ("allgatherlinearquantised", "allgatherlinearquantisedpackets"):
+            point.package(package, shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8, ScaleB=scale_w,
+                Bias=bias, C=c)
         point.package("allgatherlinearblocksfp8", shape, c, reference, A=a, Codes=own, Scales=own_scales, B=w8,
             ScaleB=squares, Bias=bias, C=c)
         small.report(job, f"70B fc1 {m}", point, rounds)

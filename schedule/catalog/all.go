@@ -116,6 +116,7 @@ var all = []Named{
 	{"AllGatherLinearPacketsFP8", AllGatherLinearPacketsFP8},
 	{"AllGatherQKVFP8", AllGatherQKVFP8},
 	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
+	{"AllGatherLinearQuantisedPackets", AllGatherLinearQuantisedPackets},
 	{"AllGatherLinearBlocksFP8", AllGatherLinearBlocksFP8},
 	{"AllGatherQuantised", AllGatherQuantised},
 	{"AllGatherQuantisedPackets", AllGatherQuantisedPackets},

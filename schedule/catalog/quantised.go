@@ -18,6 +18,14 @@ var AllGatherLinearQuantised = s.Schedule{
 	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Linear("C", "Codes", "B", s.Bias("Bias"))},
 }
 
+// AllGatherLinearQuantisedPackets is AllGatherLinearQuantised whose codes and scales go as packets of a kernel each, as
+// those of AllGatherLinearPacketsFP8, and one product takes all rows. Choose it for few rows.
+var AllGatherLinearQuantisedPackets = s.Schedule{
+	Tensors: AllGatherLinearQuantised.Tensors,
+	Ops:     AllGatherLinearQuantised.Ops,
+	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
+}
+
 // AllGatherQuantised is AllGather of which eight bits travel, e4m3 with a scale for each row, half the bytes: C is what
 // they stand for. Choose it where 16 bits are wanted and these do: a code is 1/16 off, at most, of all but the smallest
 // numbers of a row.
