@@ -181,7 +181,7 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 		v.add(at, "leave it out", "%s is the scale of %s, and has none itself", t.Name, codes.Name)
 	case !t.Type.Coded():
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
-	case t.Root || t.Within != "" || len(of) != 2 && !t.Summands() && !(len(of) == 4 && s.onlyCopied(t.Name)):
+	case t.Root || t.Within != "" || len(of) != 2 && !t.Summands() && len(of) != 4:
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
 	case t.Scale == "":
@@ -329,13 +329,6 @@ func (s Schedule) moves(o Op) bool {
 // copies says that an operation leaves its operand as it is.
 func (s Schedule) copies(o Op) bool {
 	return o.Call == "" && len(o.In) == 1 && len(o.Then) == 0 && !s.Partial(o)
-}
-
-// onlyCopied says that all operations on a tensor leave it as it is.
-func (s Schedule) onlyCopied(tensor string) bool {
-	return !slices.ContainsFunc(s.Ops, func(o Op) bool {
-		return (o.Out == tensor || slices.Contains(o.operands(), tensor)) && !s.copies(o)
-	})
 }
 
 // byBlock is where scales of blocks of a tensor lie that products take.

@@ -154,7 +154,10 @@ var quants = []declared{
 	{"Q61", "one scale of rows", moved("A[M/D N] C[M N]").eight(true, "A").eight(false, "C"),
 		at("Tensors[1].Scale", "SC has no scale for each whole row, and no copy takes it along to C")},
 	{"Q62", "made of rows for each rank", of("A[D/D D M N] Q[D/D D M N]", s.Copy("Q", "A", s.Quantise())).
-		eight(true, "Q"), at("Tensors[1].Type", "no pass takes eight bits otherwise")},
+		eight(true, "Q"), served},
+	{"Q63", "and exchanged", of("A[D/D D M N] Q[D/D D M N] C[D D/D M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), at("Ops[1]", "no pass moves Q beside other operations: "+
+		"it is no matrix (make C by a schedule of its own, with Q as an operand, and declare it as an operand here)")},
 
 	{"Q37", "by packets", plainly().by("Q", s.PushGather{}), served},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
