@@ -28,6 +28,8 @@ var (
 	ScatterShot    = by(catalog.LinearReduceScatter, out(s.Shot{}))
 	ScatterStores  = by(catalog.LinearReduceScatter, out(s.Stores{}))
 	ScatterPackets = by(catalog.LinearReduceScatter, out(s.PushShot{}))
+	ScatterWords   = by(catalog.LinearReduceScatter, out(s.PushShot{Words: true}))
+	ScatterStaged  = by(catalog.LinearReduceScatter, out(s.Staged{}))
 	ScatterTiles   = tiles(catalog.LinearReduceScatter, out(s.Tiles{}))
 )
 
@@ -42,11 +44,15 @@ var (
 
 // An all-gather and its product.
 var (
-	GatherPull    = by(catalog.AllGatherLinear)
-	GatherKernels = by(catalog.AllGatherLinear, in(s.Pull{By: s.Kernels}))
-	GatherRing    = by(catalog.AllGatherLinear, in(s.Ring{}))
-	GatherPackets = by(catalog.AllGatherLinear, in(s.PushGather{}))
-	GatherNCCL    = by(catalog.AllGatherLinear, in(s.NCCL{}))
+	GatherPull      = by(catalog.AllGatherLinear)
+	GatherKernels   = by(catalog.AllGatherLinear, in(s.Pull{By: s.Kernels}))
+	GatherPush      = by(catalog.AllGatherLinear, in(s.Push{}))
+	GatherGrouped   = by(catalog.AllGatherLinear, in(s.Grouped{}))
+	GatherRing      = by(catalog.AllGatherLinear, in(s.Ring{}))
+	GatherBroadcast = by(catalog.AllGatherLinear, in(s.Broadcast{}))
+	GatherShot      = by(catalog.AllGatherLinear, in(s.GatherShot{}))
+	GatherPackets   = by(catalog.AllGatherLinear, in(s.PushGather{}))
+	GatherNCCL      = by(catalog.AllGatherLinear, in(s.NCCL{}))
 )
 
 // Llama's MLP.
