@@ -109,7 +109,7 @@ func BenchmarkMatmul(b *testing.B) {
 func BenchmarkScaled(b *testing.B) {
 	d := device(b)
 	for _, s := range [][2]int{{4096, 6144}, {4096, 4096}, {4096, 28672}, {14336, 4096}, {8192, 14336}} {
-		for _, m := range []int{16, 24, 64, 128, 256, 512, 2048} {
+		for _, m := range []int{16, 24, 64, 128, 256, 512, 1024, 2048, 4096} {
 			for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true},
 				{Of: driver.E4M3, BlockScales: true}} {
 				desc.M, desc.K, desc.N, desc.Type, desc.Transposed = m, s[0], s[1], driver.BF16, true

@@ -80,7 +80,7 @@ func TestRescale(t *testing.T) {
 // which some apply scales themselves and others leave them to the kernel: all results are equal.
 func TestScaledChoices(t *testing.T) {
 	d := device(t)
-	for _, m := range []int{1, 24, 200} {
+	for _, m := range []int{1, 24, 27, 200} {
 		desc := driver.MatmulDesc{M: m, K: 512, N: 2064, Type: driver.BF16, Of: driver.E4M3, Transposed: true,
 			RowScales: true, Bias: m == 24}
 		if err := d.scaled(desc); err != nil {
