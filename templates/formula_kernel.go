@@ -141,14 +141,24 @@ func (k Kernel) AnyKept(list []Leaf) bool {
 }
 
 // TakesColumn reports whether the function of an element takes its column.
-func (k Kernel) TakesColumn() bool { return k.takes("j") }
+func (k Kernel) TakesColumn() bool { return k.Code.Made.takes("j") }
 
 // TakesPlace reports whether the function of an element takes its place among those of a unit, or its column.
-func (k Kernel) TakesPlace() bool { return k.takes("[jk]") }
+func (k Kernel) TakesPlace() bool { return k.Code.Made.takes("[jk]") }
 
-// takes reports whether the function of an element takes one of some variables.
-func (k Kernel) takes(variables string) bool {
-	return regexp.MustCompile(`\b` + variables + `\b`).MatchString(strings.Join(k.Code.Made.Args, " "))
+// TakesColumn reports whether a statistic takes the column of an element.
+func (p Pass) TakesColumn() bool { return p.takes("j") }
+
+// TakesPlace reports whether a statistic takes the place of an element among those of its unit.
+func (p Pass) TakesPlace() bool { return p.takes("k") }
+
+func (p Pass) takes(variable string) bool {
+	return slices.ContainsFunc(p.Statistics, func(s Statistic) bool { return s.Of.takes(variable) })
+}
+
+// takes reports whether a function of an element takes one of some variables.
+func (p Piece) takes(variables string) bool {
+	return regexp.MustCompile(`\b` + variables + `\b`).MatchString(strings.Join(p.Args, " "))
 }
 
 // mostColumns is how long a line is at most.

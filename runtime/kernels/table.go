@@ -111,7 +111,8 @@ type row struct {
 
 // rows are all kinds, in the order in which a package lists its kernels. A copy leaves the multiprocessors to the
 // products; 16 blocks fill the link. A sum comes after them: it takes two for each multiprocessor of an H200 (96 read
-// and wrote 2.4 TB/s of its memory, half of the rate that it delivers), and one where each block awaits words.
+// and wrote 2.4 TB/s of its memory, half of the rate that it delivers), and one where each block awaits words. Groups
+// take five, whose rows are on their way while others are added up.
 var rows = []row{
 	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1},
 	{Post, "Post", Nothing, "posts to peers", 1},
@@ -123,7 +124,7 @@ var rows = []row{
 	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132},
 	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
 	{Elements, "Elements", Applies, "makes each element of those at its place", 264},
-	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 528},
+	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 660},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
