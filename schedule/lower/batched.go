@@ -27,25 +27,49 @@ func joinBatches(d *draft) error {
 			return d.apartFrom(i, "product")
 		}
 		d.schedule.Ops[i].Index = hostir.Linear
-		for _, name := range []string{o.In[0], o.Out, o.Added()} {
-			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == name })
-			if at < 0 {
-				continue
-			}
-			if err := d.joinAxes(at); err != nil {
+	}
+	joined := rowsOfBatches(was)
+	for i, t := range d.schedule.Tensors {
+		if joined[t.Name] {
+			if err := d.joinAxes(i); err != nil {
 				return err
 			}
 		}
 	}
+	d.declareAxes()
 	return nil
+}
+
+// rowsOfBatches are the tensors with rows of batches: those of products of batches, and of functions before and behind
+// them.
+func rowsOfBatches(s schedule.Schedule) map[string]bool {
+	found := map[string]bool{}
+	for again := true; again; {
+		again = false
+		for _, o := range s.Ops {
+			if functions := kind(o.Name()) == copied && (found[o.In[0]] || found[o.Out]); !functions && !o.Batched() {
+				continue
+			}
+			names := []string{o.In[0], o.Out}
+			for _, f := range o.Then {
+				for _, x := range f.Operands() {
+					if x.Lies == schedule.InPlace || x.Lies == schedule.ByRow {
+						names = append(names, x.Tensor)
+					}
+				}
+			}
+			for _, name := range names {
+				again = again || !found[name]
+				found[name] = true
+			}
+		}
+	}
+	return found
 }
 
 // joinAxes makes one axis of the batches and the rows of a tensor.
 func (d *draft) joinAxes(i int) error {
 	t := &d.schedule.Tensors[i]
-	if len(t.Axes) != 3 {
-		return nil // it is of another operation as well
-	}
 	batches, rows := t.Axes[0], t.Axes[1]
 	path := fmt.Sprintf("Tensors[%d].Axes[0]", i)
 	if _, err := strconv.Atoi(string(batches.Extent)); err != nil {

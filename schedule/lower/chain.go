@@ -53,7 +53,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	switch {
 	case copies(o):
 		return c.copy(d, i, o)
-	case kind(o.Name()) == copied && out.Summands():
+	case kind(o.Name()) == copied && out.Summands() && d.summed(o.In[0], o.Out):
 		return c.summand(d, i, path, o)
 	case kind(o.Name()) == summedUp:
 		return c.sum(d, i, path, o)
@@ -122,6 +122,9 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		return err
 	}
 	own := done.Made.Rows() && !o.OfPartials()
+	if d.manyAxes(o.In[0]) { // whose parts are no rows of one rank
+		own, done.Made, x = false, d.inMatrix(o.In[0], done.Made), edges.State{}
+	}
 	first, err := c.fetch(d, i, o, done)
 	if err != nil {
 		return err
@@ -138,7 +141,7 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers, // all of it is there
-		done.Made.Partial && c.besideGradient(o.In[0]):
+		done.Made.Partial && (done.Left.Columns() || c.besideGradient(o.In[0])): // takes all rows at once
 		c.addOp(d, path, o, c.begin(o.In[0], false, own), done)
 		return nil
 	case gathers && x.Shift != 0:
@@ -166,14 +169,19 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 	s.ops = append(s.ops, o)
 	out := done.Made
 	if out.Partial {
-		if out = done.Left; len(d.schedule.Ops) > 1 || s.ofAll() || kind(o.Name()) != linear && out.Columns() {
-			out = rowsOf(out) // nothing adds up columns for their ranks
+		s.terms = d.schedule.Terms(o)
+		if out = done.Left; out.Columns() && !linears(append(s.terms[:len(s.terms):len(s.terms)], o)) {
+			out = edges.State{} // of other products nothing adds up columns for their ranks
 		}
-		s.sums, s.toAll, s.left, s.terms = o.Out, !out.Spread(), out, d.schedule.Terms(o)
+		s.sums, s.toAll, s.left = o.Out, !out.Spread(), out
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
-	if out.Columns() && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.addsShares() {
+	if out.Columns() && undividedMatrix(d.schedule, o.Out) && !s.addsShares() {
+		if d.uneven(s.input) {
+			c.blame(d.misplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",
+				o.Out, d.sized(s.input)))
+		}
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return
 	}
@@ -184,7 +192,7 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 	}
 	counted := d.uneven(s.input) || d.ofCounted(s.input)
 	if inSteps(t) && counted && s.input != d.sized(s.input) {
-		c.blame(d.misplacedIn(t.Name, out, "%s is made in steps, and the rows of %s are by counts", t.Name,
+		c.blame(d.misplacedIn(t.Name, out, "%s is made in steps, and the rows of %s need not be in equal parts", t.Name,
 			d.sized(s.input)))
 	}
 	if s.given == "" {
@@ -192,6 +200,11 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
+}
+
+// linears says that rows of a weight make columns of each result.
+func linears(ops []schedule.Op) bool {
+	return !slices.ContainsFunc(ops, func(o schedule.Op) bool { return kind(o.Name()) != linear })
 }
 
 // givesAll says that the caller gives every rank all of a tensor.
@@ -212,6 +225,10 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 		return x, nil
 	}
 	t := d.tensor(name)
+	if len(t.Axes) > 2 && kind(c.op.Name()) == copied {
+		c.at[name] = d.inMatrix(name, edges.Of(t))
+		return c.at[name], d.plain(name)
+	}
 	if len(t.Axes) != 2 {
 		return edges.State{}, d.misplaced(name, "give it two axes",
 			"%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))
@@ -231,12 +248,11 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	return x, nil
 }
 
-// productsOf says that all operations are products of an operand, or copies of it.
+// productsOf says that all operations are products of an operand, functions of these, or copies of it.
 func (d *draft) productsOf(name string) bool {
 	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		return o.Call != "" || o.In[0] != name || slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-			return f.AddsRow() == "" && f.Epilogue() == ""
-		})
+		behind := kind(o.Name()) == copied && d.schedule.Made(o.In[0])
+		return o.Call != "" || o.In[0] != name && !behind
 	})
 }
 

@@ -14,23 +14,23 @@ import (
 // copy is a stage that moves a tensor, and does nothing else.
 func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	if len(d.schedule.Ops) == 1 {
+	switch {
+	case len(d.schedule.Ops) == 1 || d.manyAxes(o.In[0]):
 		if err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
 			err = d.nowhere(o)
 		}
-	} else if err == nil {
+	case err == nil:
 		err = c.uncopied(d, i, o, done)
 	}
-	if t, declared := d.schedule.Tensor(o.Out); !declared || len(t.Axes) == 2 {
-		c.at[o.Out] = done.Left
-	}
+	c.at[o.Out] = d.inMatrix(o.Out, done.Left)
 	if err != nil || len(done.Edges) == 0 {
 		return err
 	}
 	e := done.Edges[0]
 	t := d.tensor(o.In[0])
-	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
-	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
+	matrix := t.Name == "" || len(t.Axes) == 2
+	uneven := matrix && e.From.Columns() && e.From.Cut != (edges.Cut{})
+	if uneven || !matrix && e.Kind != edges.AllToAll || done.Misfit != nil {
 		return d.nowhere(o)
 	}
 	if err := d.movedOn(o, e); err != nil {
@@ -147,6 +147,13 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	c.at[o.Out] = done.Made
 	return cmp.Or(err, d.plain(o.In[0]), d.plain(o.Out))
+}
+
+// summed says that an operation adds up one of some tensors over its first axis.
+func (d *draft) summed(names ...string) bool {
+	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return kind(o.Name()) == summedUp && slices.Contains(names, o.In[0])
+	})
 }
 
 // calledForSummands says that a call makes a summand of each rank.

@@ -83,7 +83,7 @@ func inBatchesOf(t schedule.Tensor) int {
 // findBatches finds in how many batches the rows come: one gather and one sum can take them in turn.
 func (c *chain) findBatches(d *draft) error {
 	first := c.stages[0]
-	if len(c.stages) == 1 && first.outward() && first.left.Batches != "" {
+	if first.outward() && first.left.Batches != "" && c.endsIn() {
 		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
 		c.order = batchesInRound
 		return nil
@@ -96,8 +96,10 @@ func (c *chain) findBatches(d *draft) error {
 		alike := n == d.chunks
 		if alike && n > 0 {
 			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			sum := slices.ContainsFunc(c.stages, func(s *stage) bool { return s.sums == t.Name })
-			alike = sum || d.schedule.Made(t.Name) == steps
+			made := slices.ContainsFunc(c.stages, func(s *stage) bool {
+				return s.sums == t.Name || s.own && !s.first && s.makes(t.Name)
+			})
+			alike = made || d.schedule.Made(t.Name) == steps
 		}
 		if !rows || !at.Rows() || alike {
 			continue
@@ -109,11 +111,21 @@ func (c *chain) findBatches(d *draft) error {
 	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" && !d.any((*stage).gathersColumns) {
 		return c.alikeBatches(d)
 	}
-	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {
-		return d.misplaced(a.Name, "leave the batches out",
-			"no pass takes batches through other chains than a gather, products and a sum")
+	if d.chunks > 0 && (!c.endsIn() || !first.gathers || first.sums == "" || first.toAll) {
+		return d.batchesElsewhere(a.Name)
 	}
 	return nil
+}
+
+// batchesElsewhere refuses a tensor with batches of rows.
+func (d *draft) batchesElsewhere(name string) error {
+	return d.misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
+		"products and a sum, and what goes on with each rank's own rows")
+}
+
+// endsIn says that all stages behind the first work on each rank's own rows.
+func (c *chain) endsIn() bool {
+	return !slices.ContainsFunc(c.stages[1:], func(s *stage) bool { return !s.own || s.calls || s.sums != "" })
 }
 
 // alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of

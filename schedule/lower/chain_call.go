@@ -20,8 +20,14 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 		x, err := c.handed(d, name, k == 0)
 		if err != nil {
 			return err
-		} else if c.widened(name) {
-			return d.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
+		}
+		in := fmt.Sprintf("%s.In[%d]", path, k)
+		switch n := len(d.tensor(name).Axes); {
+		case c.widened(name):
+			return d.behindColumns(in, name, o.Out)
+		case n > 2 && d.schedule.Made(name):
+			return refused(in, fmt.Sprintf("end the schedule with %s, and do %s behind its plan", name, o.Call),
+				"no pass calls for what operations make with other axes than rows and columns, and %s has %d", name, n)
 		}
 		at = append(at, x)
 	}
@@ -71,15 +77,21 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 
 // endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
 // rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
-// gradient with what it adds.
+// gradient with what it adds, and functions of what has come elsewhere with what they read in place.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
 	outer := d.tensor(t.Within)
 	place, _ := t.PlaceWithin(outer)
-	o, made := d.schedule.Maker(t.Name)
-	if sum, ok := d.schedule.Maker(outer.Name); ok && sum.Added() == t.Name && kind(sum.Name()) == gradient {
-		return place == schedule.AllOf
+	if place != schedule.AllOf {
+		return false
 	}
-	return place == schedule.AllOf && made && d.chain != nil && len(o.In) == 2 && !d.schedule.Made(outer.Name)
+	functions := func(o schedule.Op) bool { return kind(o.Name()) == copied && len(o.Then) > 0 }
+	if o, ok := d.schedule.Maker(outer.Name); ok && !d.schedule.Made(t.Name) {
+		return o.Added() == t.Name && kind(o.Name()) == gradient ||
+			functions(o) && o.In[0] != t.Name && slices.Contains(inRows(o.Then), t.Name)
+	}
+	o, made := d.schedule.Maker(t.Name)
+	beside := !slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return slices.Contains(x.In, outer.Name) })
+	return made && d.chain != nil && (len(o.In) == 2 || functions(o) && beside) && !d.schedule.Made(outer.Name)
 }
 
 // launchOf is how a kernel of the caller's is launched.

@@ -155,12 +155,14 @@ func (w *writer) indexed(s *stage) {
 		rows = s.sums
 	}
 	if s.left.Columns() {
-		w.cut(s.ops[0].In[1], schedule.D)
+		for _, o := range append(slices.Clone(s.terms), s.ops...) {
+			w.cut(o.In[1], schedule.D)
+		}
 		return
 	}
 	w.cutRows(w.rowExtent(rows), 1)
 	cut := []schedule.Extent{schedule.D}
-	if w.takes == batchesInRound && s.puts() {
+	if w.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
 	names := append(w.eachRows(s), s.into)

@@ -81,11 +81,7 @@ func (w *writer) quantised(on hostir.StreamRef, s *stage, p piece, here hostir.V
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	index, _, _ := productOf(o)
 	if o.Out == s.sums {
-		weight := w.weight(o)
-		if s.left.Columns() { // they are rows of the weight
-			x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
-		}
-		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, weight)
+		return w.partialOf(on, s, o, p, x)
 	}
 	with := w.schedule.With(o)
 	var bias []hostir.View
@@ -99,6 +95,16 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 		}
 	}
 	return n.Applying(w.functionsOf(o, false))
+}
+
+// partialOf is a product whose result is partial. Columns that are summed are rows of the weight.
+func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
+	index, _, _ := productOf(o)
+	weight := w.weight(o)
+	if s.left.Columns() {
+		x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
+	}
+	return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, weight)
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.

@@ -34,8 +34,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 		return []hostir.Node{product}
 	}
 	for _, t := range s.terms {
-		index, _, _ := productOf(t)
-		term := hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), w.at(t.In[0], p), w.weight(t))
+		term := w.partialOf(on, s, t, p, w.at(t.In[0], p))
 		if len(nodes) > 0 {
 			term = term.Accumulated()
 		}

@@ -241,7 +241,8 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
 func (l *lowering) gathers(d *draft, into string) error {
-	if l.gathered || into == "" || l.Kind != edges.AllGather || l.of != ofRows || l.bare {
+	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of)
+	if l.gathered || into == "" || l.Kind != edges.AllGather || !ofRanks || l.bare {
 		return nil
 	}
 	return refused(d.pathOf(into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only",

@@ -12,8 +12,8 @@ import (
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
 	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, readWhileItComes, givenToBoth,
-		movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, partsOfCalls, goesOn, piecesOfColumns, gatheredByParts,
-		flatSquares, operandsInSteps, besideAxes, callsOfMatrices, tablesOfBatches} {
+		movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, partsOfCalls, goesOn, piecesOfColumns, flatSquares,
+		operandsInSteps, besideAxes, callsOfMatrices, tablesOfBatches} {
 		if err := rule(d); err != nil {
 			return err
 		}
@@ -70,12 +70,6 @@ func givenToBoth(d *draft) error {
 			return d.misplaced(s.into, "leave it out",
 				"a gradient takes parts of %s as they come, and all of it comes for %s", s.input, s.into)
 		}
-		o := s.ops[0]
-		i := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
-		if added := d.schedule.With(o).Added(); added != "" && i >= 0 {
-			return ofItsOwn(d.schedule, i, fmt.Sprintf("products add to %s in place of %s, and nothing reads that",
-				added, o.Out))
-		}
 	}
 	return nil
 }
@@ -126,7 +120,8 @@ func besideAxes(d *draft) error {
 		for _, f := range o.Then {
 			for _, x := range f.Operands() {
 				t, declared := d.original.Tensor(x.Tensor)
-				if declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2 && !alike(t, out) {
+				many := declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2
+				if many && (t.Root != out.Root || !lieAlike(t.Axes, out.Axes)) {
 					return d.misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
 						o.Out, written(out))
 				}
@@ -179,14 +174,19 @@ func tablesOfBatches(d *draft) error {
 		for j, f := range o.Then {
 			for _, x := range f.Operands() {
 				t, declared := d.original.Tensor(x.Tensor)
-				if d.chunks > 0 && declared && slices.Contains(inRows(o.Then), t.Name) && x.Lies != schedule.InPlace {
-					return refused(d.thenOf(i, j), "leave it out, or let the rows be no batches",
-						"%s has a row for each row of one batch, and those of %s come in %d", t.Name, o.Out, d.chunks)
+				if d.chunks > 0 && declared && x.Lies == schedule.OfTable {
+					return rowOfBatches(d.thenOf(i, j), t.Name, o.Out, schedule.Number(d.chunks))
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// rowOfBatches refuses such a function.
+func rowOfBatches(path, table, of string, batches schedule.Extent) error {
+	return refused(path, "leave it out, or let the rows be no batches",
+		"%s has a row for each row of one batch, and those of %s come in %s", table, of, batches)
 }
 
 // thenOf is the path, in the draft, of a function of a declared operation; asDeclared takes it back.

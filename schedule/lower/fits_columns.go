@@ -94,26 +94,6 @@ func inPiecesBy(w schedule.Way) string {
 	return ""
 }
 
-// gatheredByParts refuses functions with a number for each row behind products of parts that collectives bring. Those
-// of the last operation are then made behind all else.
-func gatheredByParts(d *draft) error {
-	for _, e := range d.program.Edges {
-		way, nccl := e.Way.(schedule.NCCL)
-		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool {
-			return slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-				return slices.ContainsFunc(f.Operands(), func(x schedule.Operand) bool {
-					return x.Lies == schedule.ByRow && d.tensor(x.Tensor).Name != ""
-				})
-			})
-		})
-		if nccl && way.Parts > 1 && i >= 0 && len(e.Products) > 0 {
-			return refused(e.Path+".Parts", "leave it out",
-				"products of parts of %s have no number for each row, and %s takes some", e.Of, d.schedule.Ops[i].Out)
-		}
-	}
-	return nil
-}
-
 // flatSquares refuses sums whose parts are no rows, of products by scales of blocks.
 func flatSquares(d *draft) error {
 	for _, s := range d.chain.stages {

@@ -21,6 +21,12 @@ func countsAlike(d *draft) error {
 			return err
 		}
 	}
+	for _, s := range d.chain.stages {
+		if s.toAll && d.uneven(s.input) {
+			return d.misplacedIn(s.sums, edges.Of(d.tensor(s.input)), "sums for all ranks are made of equal parts, and "+
+				"those of %s are of rows of %s, which need not be in equal parts", s.sums, s.input)
+		}
+	}
 	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
 		if x := a.Outer[split]; x != schedule.DIDx(schedule.D) && x != schedule.Stream(schedule.D) {
@@ -102,7 +108,7 @@ func (d *draft) besideCounts(rows string) error {
 		switch {
 		case s.gathersColumns():
 			return d.misplaced(s.of(), "let each rank have its columns",
-				"no pass gathers columns of %s, whose rows are by counts", s.of())
+				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.of(), rows)
 		case s.sums != "" && s.left.Size != edges.Counted:
 			return d.misplaced(s.sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.sums)

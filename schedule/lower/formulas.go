@@ -36,10 +36,10 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		adds := kind(o.Name()) == gradient && i < len(d.schedule.Ops)-1 // a later one has its functions behind all else
-		if from < len(o.Then) && (partial || adds || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
+		apart := kind(o.Name()) == gradient
+		if from < len(o.Then) && (partial || apart || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
 			sum := o
-			otherwise := !partial && (adds || d.comesOtherwise(o))
+			otherwise := !partial && (apart || d.comesOtherwise(o))
 			for sum.Out += between(partial, otherwise); d.known(sum.Out); {
 				sum.Out += "s"
 			}
@@ -47,7 +47,8 @@ func formulas(d *draft) error {
 			sum.Then = o.Then[:from:from]
 			if partial {
 				d.movesOfSum(o.Out, sum.Out)
-			} else if otherwise {
+			}
+			if otherwise || partial && d.leavesOtherwise(o) || d.manyAxes(o.Out) {
 				d.comesFirst(o, sum.Out)
 			}
 			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
@@ -61,24 +62,8 @@ func formulas(d *draft) error {
 	return nil
 }
 
-// evenParts refuses functions of what a sum makes in uneven parts, and of balanced ones. A sum that is alone takes what
-// its kernel adds.
-func evenParts(d *draft) error {
-	for i, o := range d.schedule.Ops {
-		if o.Call != "" || len(o.In) != 1 || !d.uneven(o.In[0]) && !d.uneven(o.Out) {
-			continue
-		}
-		from, sum := 0, kind(o.Name()) == summedUp
-		if len(d.schedule.Ops) == 1 {
-			from = d.schedule.MadeFrom(o)
-		}
-		if from < len(o.Then) && (sum || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced) {
-			return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, from), d.endBefore(o, from),
-				"no pass makes %s of uneven parts", o.Then[from].Name())
-		}
-	}
-	return nil
-}
+// movedSuffix ends the name of memory in which a result comes.
+const movedSuffix = "moved"
 
 // between is what the name of a tensor ends with that is between a sum, a gather or another, and its functions.
 func between(partial, otherwise bool) string {
@@ -99,9 +84,17 @@ func (d *draft) gathered(o schedule.Op) bool {
 // comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners:
 // an exchange, a broadcast, a permutation, or a gather of columns.
 func (d *draft) comesOtherwise(o schedule.Op) bool {
-	return len(d.original.Ops) > 1 && slices.ContainsFunc(d.edgesTo(o), func(e edges.Edge) bool {
+	return slices.ContainsFunc(d.edgesTo(o), func(e edges.Edge) bool {
 		return e.Kind != edges.AllGather || e.From.Columns()
 	})
+}
+
+// leavesOtherwise says that the sum of an operation's partial results is declared otherwise than of equal parts of its
+// rows, or of all.
+func (d *draft) leavesOtherwise(o schedule.Op) bool {
+	t, declared := d.original.Tensor(o.Out)
+	at := edges.Of(t)
+	return declared && at != (edges.State{}) && at != edges.Along(0)
 }
 
 // edgesTo are the edges of what travels to an operation.
@@ -116,8 +109,10 @@ func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
 // comesFirst declares the memory in which an operation has its result without functions.
 func (d *draft) comesFirst(o schedule.Op, name string) {
 	t := d.tensor(o.Out)
-	from := d.tensor(o.In[0])
-	t.Name, t.Type, t.Scale, t.Within = name, from.Type, from.Scale, ""
+	t.Name, t.Type, t.Scale, t.Within = name, "", "", ""
+	if from := d.tensor(o.In[0]); kind(o.Name()) == copied {
+		t.Type, t.Scale = from.Type, from.Scale
+	}
 	d.schedule.Tensors = append(slices.Clone(d.schedule.Tensors), t)
 }
 
@@ -130,7 +125,8 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 			way = m.Way
 		}
 	}
-	return d.uneven(name) && !ofProducts(d.schedule, o.Out) && slices.ContainsFunc(lowerings, func(l lowering) bool {
+	rows := d.uneven(name) && !d.comesOtherwise(o) && !ofProducts(d.schedule, o.Out)
+	return rows && slices.ContainsFunc(lowerings, func(l lowering) bool {
 		return l.need == gatherBalanced && l.takes(way)
 	})
 }
@@ -168,12 +164,29 @@ func (d *draft) movesAsDeclared() {
 // word is a name in a text.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
+// tensorPath is the path of a tensor.
+var tensorPath = regexp.MustCompile(`^Tensors\[\d+\]`)
+
+// declaredTensor is the path of a tensor, or for one of the plan's that of the operation that makes it.
+func (d *draft) declaredTensor(path string) string {
+	i, _ := strconv.Atoi(path[len("Tensors[") : len(path)-1]) // digits
+	if i < len(d.original.Tensors) {
+		return path
+	}
+	name := d.schedule.Tensors[i].Name
+	if declared := d.declaredAs(name); declared != name {
+		return d.pathOf(declared)
+	}
+	return fmt.Sprintf("Ops[%d]", d.indexOf(schedule.Op{Out: name}))
+}
+
 // opsPath is the path of an operation, and of one of its functions.
 var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
 
 // asDeclared is an error with the path of the operation that was declared, and the name of its result for its sum's.
 func (d *draft) asDeclared(err error) error {
 	for _, e := range schedule.FieldErrors(err) {
+		e.Path = tensorPath.ReplaceAllStringFunc(e.Path, d.declaredTensor)
 		e.Msg, e.Hint = word.ReplaceAllStringFunc(e.Msg, d.declaredAs), word.ReplaceAllStringFunc(e.Hint, d.declaredAs)
 		m := opsPath.FindStringSubmatch(e.Path)
 		if m == nil {
@@ -221,6 +234,10 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	from := d.schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		if elements := d.manyAxes(o.Out) && d.uneven(o.Out); i >= from && inRow(f.Is) && elements {
+			return refused(at, d.elsewhere(o, i, c.at[o.Out]),
+				"parts of %s are by counts of elements, and %s takes whole rows", o.Out, f.Name())
+		}
 		if i >= from && inRow(f.Is) && c.at[o.Out].Columns() && !d.schedule.InParts(o.Out) {
 			return ofPartOfRow(at, d.elsewhere(o, i, c.at[o.Out]), o.Out, f) // else a rank's part is a row
 		}
@@ -281,6 +298,8 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 	switch {
 	case scales:
 		return nil // they lie and travel as their rows do
+	case d.manyAxes(o.Out):
+		return d.besideAxes(path, o, x)
 	case made && x.Lies == schedule.InPlace:
 		return c.besideMade(d, path, o, x.Tensor)
 	case made:
@@ -288,12 +307,15 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 			x.Lies)
 	case x.Lies == schedule.ByHead:
 		at = edges.State{}
+	case x.Lies == schedule.OfTable && at.Batches != "":
+		return rowOfBatches(path, x.Tensor, o.Out, at.Batches)
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
+	case x.Lies == schedule.ByRow && edges.Of(d.tensor(x.Tensor)) != rowsOf(at):
+		return d.misplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
+			d.written(d.tensor(x.Tensor)), d.asked(o))
 	case x.Lies == schedule.ByRow:
-		if at = (edges.State{}); c.at[o.Out].Rows() {
-			at = edges.Along(1) // as the last axis, which is its only one
-		}
+		return nil
 	}
 	return c.placed(d, x.Tensor, at, false)
 }

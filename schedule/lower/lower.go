@@ -22,7 +22,6 @@ type draft struct {
 	chunks   int                // that the stream axis has, where they are a constant
 	with     options            // of the ways
 	edge     *hostir.Edge       // that is being lowered
-	last     last               // functions that are made behind all else
 	// pool is the path of the way, and its option, that chose the streams of products that leave.
 	pool struct{ way, option string }
 }
@@ -56,26 +55,10 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 	return p, nil
 }
 
-// write is the program of a schedule as the ways of its communications write it. Where nothing applies functions of the
-// last result as it comes they are made behind all else.
+// write is the program of a schedule as the ways of its communications write it.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	d := newDraft(name, s)
-	wrong := d.write()
-	if wrong == nil {
-		return d.program, nil
-	}
-	d = newDraft(name, s)
-	if !d.lastApart() {
-		return nil, wrong
-	}
-	behind := d.write()
-	switch {
-	case behind == nil:
-		return d.program, nil
-	case d.last.reached && pathOf(behind) != pathOf(wrong):
-		return nil, behind // the functions alone are to blame
-	}
-	return nil, wrong
+	return d.program, d.write()
 }
 
 // newDraft is an empty program of a schedule.
@@ -90,12 +73,10 @@ func newDraft(name string, s schedule.Schedule) *draft {
 func (d *draft) write() error {
 	for _, step := range []func(*draft) error{
 		callsApart, // calls beside rows by counts
-		evenParts,  // functions of parts that are as large
 		formulas,   // functions behind sums and gathers -> operations of their own
 		recognise,  // operations that some program does together
 		infer,      // placements -> stages, and the communications between them
 		choose,     // -> their naive program, by the writers of their ways
-		makeLast,   // -> functions of the last result that nothing in it applies
 		fits,       // placements and ways that do not go together
 		finish,     // -> its tensors as they are declared
 	} {

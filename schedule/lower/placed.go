@@ -15,8 +15,11 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
-	if at.Size == edges.Counted && edges.Of(t) == at && at.Batches == "" {
+	if at.Size != edges.Even && edges.Of(t) == at && at.Batches == "" {
 		return nil // of any bound
+	}
+	if len(t.Axes) > 2 && name == c.op.Out && c.op.Call == "" {
+		return d.plain(name) // an edge leads there, or none is asked for
 	}
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
 		return d.cutAlike(t, at, c.op)
@@ -51,7 +54,12 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		}
 		split(0, false, rounds...)
 	}
-	if !alike(t, want) {
+	if outer := t.Axes[0].Outer; steps && len(outer) > 1 && outer[1].Kind == schedule.StreamAxis &&
+		len(want.Axes[0].Outer) == 1 {
+		return d.batchesElsewhere(name)
+	}
+	inItsSteps := name != c.op.Out && alike(t, d.tensor(c.op.Out)) && lieAlike(t.Axes, want.Axes)
+	if !alike(t, want) && !inItsSteps {
 		return d.misplaced(name, "place it "+d.written(want), "%s is %s, and the operations leave it otherwise: %s",
 			name, d.written(t), d.asked(c.op))
 	}
@@ -142,10 +150,7 @@ func (d *draft) splitPath(name, field string) string {
 // pathOf is the path of a declared tensor, or of all.
 func (d *draft) pathOf(tensor string) string {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor })
-	switch declared := d.declaredAs(tensor); {
-	case i >= len(d.original.Tensors) && declared != tensor: // the plan's
-		return d.pathOf(declared)
-	case i < 0:
+	if i < 0 {
 		return "Tensors"
 	}
 	return fmt.Sprintf("Tensors[%d]", i)
@@ -167,7 +172,7 @@ func (d *draft) nearest(t schedule.Tensor) edges.State {
 
 // balanced says that a tensor's rows are in balanced parts, and that all operations are products of it.
 func (d *draft) balanced(t schedule.Tensor) bool {
-	return slices.Equal(t.Axes[0].Outer, []schedule.Split{schedule.Balanced(schedule.D)}) && d.productsOf(t.Name)
+	return slices.Equal(t.Axes[0].Outer, []schedule.Split{schedule.Balanced(schedule.D)})
 }
 
 // rowsOf is where the rows of a tensor are that has all columns there.

@@ -53,7 +53,7 @@ func (d *draft) shifted() error {
 		return nil // the stages say
 	}
 	for _, t := range d.schedule.Tensors {
-		if path, n := d.shiftOf(t.Name); n != 0 && !d.last.reads(t.Name) {
+		if path, n := d.shiftOf(t.Name); n != 0 {
 			return refused(path, "leave it out; a permutation is a Copy",
 				"no pass lowers a %s of parts that are moved on", d.schedule.Ops[0].Name())
 		}
@@ -142,7 +142,7 @@ func (d *draft) endBefore(o schedule.Op, i int) string {
 	}
 	them := strings.Join(names, " and ")
 	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
-	if ends := endsWith(o, i); read || ends != o.Out && d.schedule.Made(ends) {
+	if ends := endsWith(o, i); read || ends != o.Out && d.original.Made(ends) {
 		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
 	}
 	return fmt.Sprintf("end the operation before %s, and go on with %s behind the plan", them, o.Out)

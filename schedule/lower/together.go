@@ -48,8 +48,6 @@ func tooMany(s schedule.Schedule, i int) string {
 	switch {
 	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !functionsOfSummands(s, o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
-	case copies(o) && odd(s, o):
-		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
 	case copies(o) && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
 		return copies(x) && x.In[0] == o.In[0] && placedAlike(s, x.Out, o.Out)
 	}):
@@ -70,13 +68,6 @@ func functionsOfSummands(s schedule.Schedule, name string) bool {
 	o, _ := s.Maker(name)
 	t, _ := s.Tensor(name)
 	return kind(o.Name()) == copied && t.Summands()
-}
-
-// odd says that a tensor of an operation is declared with other axes than rows and columns.
-func odd(s schedule.Schedule, o schedule.Op) bool {
-	return slices.ContainsFunc(s.Tensors, func(t schedule.Tensor) bool {
-		return (t.Name == o.In[0] || t.Name == o.Out) && len(t.Axes) != 2
-	})
 }
 
 // copies says that an operation is a copy without functions.

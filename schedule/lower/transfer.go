@@ -37,9 +37,8 @@ func (w *writer) transferred(s *stage) transferred {
 		x.of = part(s.input, s.moved.To.Axis)(hostir.Rank)
 	}
 	if w.uneven(s.input) {
-		from, to := hostir.Var(countRank), hostir.Var(countChunk)
-		w.counted(s.input, hostir.Add(hostir.Mul(from, hostir.Size), to))
-		w.counted(s.here(), hostir.Add(hostir.Mul(to, hostir.Size), from))
+		w.counted(s.input, exchangedCounts(s.moved.From))
+		w.counted(s.here(), exchangedCounts(s.moved.To))
 	}
 	return x
 }

@@ -76,7 +76,7 @@ func (d *draft) multipliesCounted(s *stage) error {
 
 // sized is the declared tensor that a tensor has its rows of.
 func (d *draft) sized(name string) string {
-	for _, declared := d.schedule.Tensor(name); !declared; _, declared = d.schedule.Tensor(name) {
+	for _, declared := d.original.Tensor(name); !declared; _, declared = d.original.Tensor(name) {
 		o, _ := d.schedule.Maker(name)
 		name = o.In[0]
 	}
@@ -86,17 +86,29 @@ func (d *draft) sized(name string) string {
 // countedRows gives the memory of functions of such rows their counts.
 func (w *writer) countedRows() {
 	for _, s := range w.chain.stages {
-		if !w.ofCounted(s.input) || len(s.ops) == 0 || s.sums != "" {
+		if !w.ofCounted(s.input) && !w.uneven(s.input) || len(s.ops) == 0 || s.sums != "" {
 			continue
 		}
 		counts := hostir.Var(countChunk)
-		if s.own {
+		switch {
+		case w.manyAxes(s.input):
+			counts = exchangedCounts(edges.Of(w.tensor(s.input)))
+		case s.own:
 			counts = hostir.Var(countRank)
 		}
 		for _, name := range append(w.eachRows(s), s.here()) {
 			w.counted(name, counts)
 		}
 	}
+}
+
+// exchangedCounts are those of the parts that each rank has for every rank, or of every rank.
+func exchangedCounts(at edges.State) hostir.Expr {
+	from, to := hostir.Var(countRank), hostir.Var(countChunk)
+	if !at.Rows() {
+		from, to = to, from
+	}
+	return hostir.Add(hostir.Mul(from, hostir.Size), to)
 }
 
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of

@@ -24,7 +24,7 @@ type placedResult struct {
 var lasts = []placedResult{
 	{"an exchange of rows", "A[D/D D M] C[D D/D M]", "D D/D M", "M", s.Copy("C", "A"), ""},
 	{"an exchange of rows for columns", "A[M/D N] C[M N/D]", "M N/D", "N/D", s.Copy("C", "A"),
-		"each rank has a part of each row of C, and rmsnorm takes whole rows (end the operation before rmsnorm"},
+		"each rank has a part of each row of C, and rmsnorm takes whole rows (end the schedule with C, placed [M, N]"},
 	{"an exchange of columns for rows", "A[M N/D] C[M/D N]", "M/D N", "N", s.Copy("C", "A"), ""},
 	{"a gather of columns", "A[M N/D] C[M N]", "M N", "N", s.Copy("C", "A"), ""},
 	{"a broadcast", "A[M N] C[M N]", "M N", "N", s.Copy("C", "A"), ""},
@@ -36,7 +36,7 @@ var lasts = []placedResult{
 	{"batches that come", "A[4 M/D K] W[N K] C[4 M:D N]", "4 M:D N", "N", s.BatchedLinear("C", "A", "W"), ""},
 	{"batches that are summed", "A[4 M K/D] W[N K/D] C[4 M/D N]", "4 M/D N", "N", s.BatchedLinear("C", "A", "W"), ""},
 	{"columns that are summed", "A[M K/D] W[N K/D] C[M N/D]", "M N/D", "N/D", s.Linear("C", "A", "W"),
-		"each rank has a part of each row of C, and rmsnorm takes whole rows (end the operation before rmsnorm"},
+		"each rank has a part of each row of C, and rmsnorm takes whole rows (end the schedule with C, placed [M, N]"},
 	{"a sum of uneven parts", "A[D/D M N] C[M/D~ N]", "M/D~ N", "N", s.Sum("C", "A"), ""},
 	{"products of balanced parts", "A[M/D K] W[N K] C[M N]", "M N", "N", s.Linear("C", "A", "W"), ""},
 }
@@ -146,7 +146,7 @@ func TestAccumulated(t *testing.T) {
 var amiss = []declared{
 	{"a residual of other ranks' rows", "behind an exchange", of("A[D/D D M] C[D D/D M] R[D/D D M]",
 		s.Copy("C", "A", s.Add("R"))), at("Tensors[2]", "R is [DIDx(D), D, M], and the operations leave it "+
-		"otherwise: C = copy(A), add(R) (place it [D, DIDx(D), M])")},
+		"otherwise: C = copy(A), add(R), beside C = copy(A) (place it [D, DIDx(D), M])")},
 	{"a residual of all rows", "behind a permutation", shiftedBy(of("A[M/D N] C[M/D N] R[M/D N]",
 		s.Copy("C", "A", s.Add("R"))), "C"), at("Tensors[2]", "(place it [DIDx(D, shift 1), M/D, N])")},
 	{"angles of each batch", "of an exchange", of("A[D/D D M] C[D D/D M] T[D 64]", s.Copy("C", "A", s.Rotary("T"))),

@@ -33,12 +33,13 @@ type named struct {
 func tables() (list []named) {
 	add := func(name string, x s.Schedule) { list = append(list, named{name, form{x}}) }
 	for _, l := range [][]declared{all, across, amiss, blocks, calls, casts, chains, countedProducts, formulas,
-		functions, gradients, heads, kernels, notMiddle, quants, squares, summands, summedProducts, noTiles, whole} {
+		functions, gradients, heads, kernels, notMiddle, notPlaced, quants, squares, summands, summedProducts,
+		noTiles, whole} {
 		for _, d := range l {
 			add(d.id+" "+d.what, d.Schedule)
 		}
 	}
-	for _, l := range []map[string]form{otherWays, middles, keeping} {
+	for _, l := range []map[string]form{otherWays, middles, keeping, placedBehind} {
 		for _, name := range slices.Sorted(maps.Keys(l)) {
 			add(name, l[name].Schedule)
 		}

@@ -41,7 +41,7 @@ func TestAcceptedAreGreen(t *testing.T) {
 			count++
 		}
 	}
-	for _, forms := range []map[string]form{otherWays, middlesShown} {
+	for _, forms := range []map[string]form{otherWays, middlesShown, placedShown} {
 		for name, x := range forms {
 			text, err := json.Marshal(x.Schedule)
 			if err != nil {
