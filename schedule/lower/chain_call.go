@@ -90,7 +90,9 @@ func (d *draft) endsWithin(t schedule.Tensor) bool {
 			functions(o) && o.In[0] != t.Name && slices.Contains(inRows(o.Then), t.Name)
 	}
 	o, made := d.schedule.Maker(t.Name)
-	beside := !slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return slices.Contains(x.In, outer.Name) })
+	beside := !slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool {
+		return slices.Contains(x.In, outer.Name)
+	})
 	return made && d.chain != nil && (len(o.In) == 2 || functions(o) && beside) && !d.schedule.Made(outer.Name)
 }
 

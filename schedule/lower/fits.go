@@ -11,8 +11,8 @@ import (
 // fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, readWhileItComes, givenToBoth,
-		movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, partsOfCalls, goesOn, piecesOfColumns, flatSquares,
+	for _, rule := range []func(*draft) error{stepsOfParts, partsOfCalls, countsAlike, movedSums, readWhileItComes,
+		givenToBoth, movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, goesOn, piecesOfColumns, flatSquares,
 		operandsInSteps, besideAxes, callsOfMatrices, tablesOfBatches} {
 		if err := rule(d); err != nil {
 			return err

@@ -16,15 +16,20 @@ func countsAlike(d *draft) error {
 	if err != nil || len(counted)+len(balanced) == 0 {
 		return err
 	}
+	rows := cmp.Or(anyOf(counted), anyOf(balanced))
+	if i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
+		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.schedule, i),
+			"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
+	}
 	if len(counted) > 0 {
-		if err := d.besideCounts(anyOf(counted)); err != nil {
+		if err := d.besideCounts(rows); err != nil {
 			return err
 		}
 	}
 	for _, s := range d.chain.stages {
 		if s.toAll && d.uneven(s.input) {
-			return d.misplacedIn(s.sums, edges.Of(d.tensor(s.input)), "sums for all ranks are made of equal parts, and "+
-				"those of %s are of rows of %s, which need not be in equal parts", s.sums, s.input)
+			return d.misplacedIn(s.sums, edges.Of(d.tensor(s.input)), "sums for all ranks are made of equal parts, "+
+				"and those of %s are of rows of %s, which need not be in equal parts", s.sums, s.input)
 		}
 	}
 	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {

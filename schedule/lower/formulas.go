@@ -36,8 +36,9 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		apart := kind(o.Name()) == gradient
-		if from < len(o.Then) && (partial || apart || d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)) {
+		apart := partial || kind(o.Name()) == gradient
+		comes := d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)
+		if from < len(o.Then) && (apart || comes) {
 			sum := o
 			otherwise := !partial && (apart || d.comesOtherwise(o))
 			for sum.Out += between(partial, otherwise); d.known(sum.Out); {

@@ -26,6 +26,9 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 				"let each rank have its own rows of it, or every rank all rows of the result")
 		case x.Rows() && (l == rows || d.schedule.Made(o.In[k])):
 			return d.takesRows(path, o, k)
+		case l != "" && !own && !c.OfRanks() && !strings.Contains(c.Out, l) && undividedMatrix(d.schedule, o.Out):
+			return d.unfit(path, o, k, "each rank has a part of the columns of %s, and nothing says which columns of "+
+				o.Out+" %s makes of it", "let every rank have all of it")
 		case l != "" && (own || c.OfRanks()) && strings.Contains(c.Out, l):
 			which := []string{"rows", "columns"}[min(x.Axis-1, 1)]
 			return d.unfit(path, o, k, "each rank has a part of the "+which+" of %s, and %s makes all of that axis",

@@ -151,12 +151,17 @@ func (x *expectation) meets(tensor string, part box) bool {
 	return len(op.In) == 2 && len(x.columnsOfRanks(tensor, part[1])) > 1
 }
 
-// rowsMade are the parts in which rows of a result are made: the chunks of the operand that begins the way to it.
+// rowsMade are the parts in which rows of a result are made: the chunks of the operand that begins the way to it, or
+// those in which the last call before it makes its result.
 func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
-	for op, made := x.Schedule.Maker(tensor); made; op, made = x.Schedule.Maker(tensor) {
+	for op, made := x.Schedule.Maker(tensor); made && op.Call == ""; op, made = x.Schedule.Maker(tensor) {
 		tensor = op.In[0]
 	}
-	for _, boxes := range x.boxes[tensor] {
+	ranks := x.boxes[tensor]
+	if made, err := x.hidden(tensor, 0, false); ranks == nil && err == nil {
+		ranks = [][]box{made}
+	}
+	for _, boxes := range ranks {
 		for _, b := range boxes {
 			if inside := rows.lo <= b[0].lo && b[0].hi <= rows.hi; inside && !slices.Contains(list, b[0]) {
 				list = append(list, b[0])

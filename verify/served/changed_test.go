@@ -1,6 +1,7 @@
 package served
 
 import (
+	"slices"
 	"testing"
 
 	s "ovgen/schedule"
@@ -51,7 +52,7 @@ var changed = []declared{
 	{"equal parts", "beside balanced ones", balanced(of("A[M/D N] B[M/D N2] C[M N] E[M N2]", s.Copy("C", "A"),
 		s.Copy("E", "B")), "B"), at("Tensors[0].Axes[0].Outer[0]", "the rows of B need not be in equal parts")},
 	{"a call", "beside rows by counts", of("A[M K/D] B[N K/D] C[M/D~ N] E[M K/D]", s.Linear("C", "A", "B"),
-		s.Call("E", "Own", "mn->mn", "A")), at("Ops[1]", "no pass calls beside rows by counts")},
+		s.Call("E", "Own", "mn->mn", "A")), at("Ops[1]", "no pass calls beside rows that need not be in equal parts")},
 	{"a gradient", "in parts by counts", gradient("A[M/D N] B[M/D K] C[N/D~ K]"),
 		at("Tensors[2].Axes[0].Outer[0].Uneven", "no pass makes a gradient in parts by counts")},
 	{"columns that are gathered", "of rows by counts", of(
@@ -170,6 +171,23 @@ var changed = []declared{
 		s.Linear("P", "A", "B"), s.Linear("C", "A2", "B2", s.Add("P"))), at("Ops[1].In[0]",
 		"no pass goes on with all columns of A2")},
 
+	{"a call", "beside balanced rows", form{scheduletest.Clone(B25Table)}.changed("A", balancedRows), at("Ops[1]",
+		"no pass calls beside rows that need not be in equal parts, such as those of A")},
+	{"a call of some columns", "that makes all of others", form{scheduletest.Clone(B25Table)}.changed("Table",
+		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{s.DIDx(s.D)} }), at("Ops[1].In[0]",
+		"each rank has a part of the columns of Table, and nothing says which columns of E")},
+	{"sums for all", "of balanced rows", of("X[M/D N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("H", "X", "W1", s.GELU()),
+		s.Linear("C", "H", "W2")).changed("X", balancedRows), at("Tensors[3]",
+		"sums for all ranks are made of equal parts")},
+	{"functions of summands", "that others are sums of", of("A[D/D M N] Q[D/D M N] C[M/D~ N]",
+		s.Copy("Q", "A", s.GELU()), s.Sum("C", "A")), at("Ops[0]", "no pass makes functions of summands, Q")},
+	{"a gate of all columns", "each rank makes some", of("A[M K] B[N/D K] More[M N] C[M N]",
+		s.Linear("C", "A", "B", s.SwiGLU("More"))), at("Tensors[2]", "(place it [M, DIDx(D), N/D])")},
+
+	{"a norm of all columns", "that a call makes in parts of rows", withNorm(B25Table, 4), served},
+	{"a norm of all columns", "behind the sum of what a call makes", withNorm(B25Table, 5), served},
+	{"functions", "of a sum of codes by counts", of("A[D/D M N] Q[D/D M N] C[M/D~ N]", s.Copy("Q", "A", s.Quantise()),
+		s.Sum("C", "Q", s.Softmax())).eight(true, "Q"), served},
 	{"columns and rows by packets", "of one tensor", of("Q[M/D N] C[M N/D] W[F N] H[M:D F]", s.Copy("C", "Q"),
 		s.Linear("H", "Q", "W")).by("Q", s.PushGather{}), served},
 	{"a cache that grows in place", "beside sums in fp32", cached(by("M"), by("M", "P")).in32("C"), served},
@@ -219,6 +237,17 @@ var changed = []declared{
 	}(), served},
 	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
+}
+
+// balancedRows has the rows of a tensor in balanced parts.
+func balancedRows(t *s.Tensor) { t.Axes[0].Outer = []s.Split{s.Balanced(s.D)} }
+
+// withNorm is a schedule with a norm of all columns of O, as operation i.
+func withNorm(x s.Schedule, i int) form {
+	x = scheduletest.Clone(x)
+	x.Ops = slices.Insert(x.Ops, i, s.Copy("More", "O", s.RMSNorm("Weight")))
+	x.Tensors = append(x.Tensors, scheduletest.Tensors("More[M N] Weight[N]")...)
+	return form{x}
 }
 
 // inFP32 is a sum in fp32 by a way.
