@@ -60,6 +60,9 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case s.Balanced && !scales && d.buffer(t.Name).Counts.IsZero():
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"no communication has the parts of %s, and no step reads them", t.Name)
+		case s.Uneven && a.Extent == schedule.D && len(t.Axes) < 3 && !scales:
+			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
+				t.Name)
 		case s.Balanced && (a.Extent == schedule.M || constant(a.Extent)):
 			balanced[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:

@@ -179,6 +179,8 @@ var changed = []declared{
 	{"sums for all", "of balanced rows", of("X[M/D N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("H", "X", "W1", s.GELU()),
 		s.Linear("C", "H", "W2")).changed("X", balancedRows), at("Tensors[3]",
 		"sums for all ranks are made of equal parts")},
+	{"balanced rows", "of which each rank has one", moved("A[D/D N] C[D N]").changed("A", balancedRows),
+		at("Tensors[0].Axes[0].Outer[0].Uneven", "each rank has one row of A, which has D")},
 	{"functions of summands", "that others are sums of", of("A[D/D M N] Q[D/D M N] C[M/D~ N]",
 		s.Copy("Q", "A", s.GELU()), s.Sum("C", "A")), at("Ops[0]", "no pass makes functions of summands, Q")},
 	{"a gate of all columns", "each rank makes some", of("A[M K] B[N/D K] More[M N] C[M N]",
