@@ -13,7 +13,7 @@ func (s Schedule) MustAgree(tensor string) bool {
 	if of, scales := s.ScaledBy(tensor); scales {
 		return !of.WholeEverywhere() || s.MustAgree(of.Name)
 	}
-	return slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), tensor) && s.handedOn(o) })
+	return slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Reads(tensor) && s.handedOn(o) })
 }
 
 // WholeEverywhere says that each rank has all of the tensor.
@@ -25,12 +25,12 @@ func (t Tensor) WholeEverywhere() bool {
 // handedOn says that more than the rank that makes a result depends on it: a later operation reads it, or every rank
 // gets all of it and other ranks made a part of it or of its operands.
 func (s Schedule) handedOn(o Op) bool {
-	if slices.ContainsFunc(s.Ops, func(p Op) bool { return slices.Contains(p.operands(), o.Out) }) {
+	if slices.ContainsFunc(s.Ops, func(p Op) bool { return p.Reads(o.Out) }) {
 		return true
 	}
 	c, declared := s.Tensor(o.Out)
 	return declared && c.WholeEverywhere() &&
-		(s.Partial(o) || s.gathersColumns(o) || slices.ContainsFunc(o.operands(), s.Made))
+		(s.Partial(o) || s.gathersColumns(o) || slices.ContainsFunc(o.Operands(), s.Made))
 }
 
 // gathersColumns says that each rank makes other columns of a result.

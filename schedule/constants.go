@@ -94,7 +94,7 @@ func (s Schedule) extent(at axisAt) Extent {
 
 // value is that of a constant.
 func (e Extent) value() (int64, bool) {
-	if !e.constant() {
+	if !e.Constant() {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(e), 10, 64)
@@ -102,7 +102,7 @@ func (e Extent) value() (int64, bool) {
 }
 
 // symbol says that the extent is bound at run time.
-func (e Extent) symbol() bool { return e.valid() && !e.constant() }
+func (e Extent) symbol() bool { return e.valid() && !e.Constant() }
 
 // Extents are the symbols that a shape binds, in the order of its fields.
 func Extents() []Extent { return []Extent{M, K, N, N2, N3, F, W, P} }

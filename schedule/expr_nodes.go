@@ -185,6 +185,9 @@ const (
 	InRow               // the whole row
 )
 
+// InRow says that the result of a tree reaches whole rows.
+func (e Expr) InRow() bool { return ReachOf(Nodes(e)) == InRow }
+
 // ReachOf is how far a result reaches.
 func ReachOf(list []Node) (r Reach) {
 	for _, n := range list {

@@ -60,7 +60,7 @@ func (s Schedule) sendsProducts(o Op) bool {
 // readers counts how often operations read a tensor.
 func (s Schedule) readers(tensor string) (n int) {
 	for _, o := range s.Apart().Ops {
-		for _, name := range o.operands() {
+		for _, name := range o.Operands() {
 			if name == tensor {
 				n++
 			}

@@ -1,6 +1,9 @@
 package schedule
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Op is one operation of a schedule: a contraction, then functions of its result.
 type Op struct {
@@ -96,6 +99,21 @@ func (o Op) String() string {
 	}
 	return text
 }
+
+// Operands are all tensors that an operation and its functions read.
+func (o Op) Operands() []string {
+	list := slices.Clone(o.In)
+	for _, f := range o.Then {
+		list = append(list, f.Reads()...)
+	}
+	return list
+}
+
+// Reads says that an operation, or a function of it, reads a tensor.
+func (o Op) Reads(tensor string) bool { return slices.Contains(o.Operands(), tensor) }
+
+// Copies says that an operation is a copy without functions.
+func (o Op) Copies() bool { return o.Name() == "copy" && len(o.Then) == 0 }
 
 // Operation names a schedule's computation by the names of its operations, each once:
 // "linear", "copy, linear".

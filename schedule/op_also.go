@@ -70,7 +70,7 @@ func (s Schedule) checkAlso(v *validation) {
 			}
 			before = m.After
 			_, declared := s.Tensor(m.Out)
-			read := slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), m.Out) })
+			read := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Reads(m.Out) })
 			if !declared && !read {
 				v.add(path+".Out", "declare it with its placement, or leave it out", "nobody gets %q", m.Out)
 			}

@@ -59,7 +59,7 @@ func (s Schedule) checkIndices(v *validation) {
 // checkSummands refuses operations that read summands, which differ from rank to rank, where their sum is meant.
 func (s Schedule) checkSummands(v *validation) {
 	for i, o := range s.Ops {
-		for _, name := range o.operands() {
+		for _, name := range o.Operands() {
 			if !s.ofSummands(name) || o.Index == Sum("", "").Index {
 				continue
 			}

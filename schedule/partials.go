@@ -44,7 +44,7 @@ func (s Schedule) checkPartials(v *validation) {
 			t, _ := s.Tensor(x.Out)
 			return len(x.In) == 1 && x.In[0] == o.Out && t.Type.Coded()
 		}
-		switch j := slices.IndexFunc(s.Ops, func(x Op) bool { return slices.Contains(x.operands(), o.Out) }); {
+		switch j := slices.IndexFunc(s.Ops, func(x Op) bool { return x.Reads(o.Out) }); {
 		case !s.sumsOverRanks(o):
 			v.add(path+".Index", "spread it over the ranks in "+o.In[0]+" and "+o.In[1]+", or write schedule.Linear",
 				"%s is the ranks' summands, and what they sum over is not spread over the ranks", o.Out)

@@ -84,6 +84,12 @@ func (s Split) remarks() string {
 // mesh, and whether there is one.
 func (t Tensor) Sharded() (axis, split int, ok bool) { return t.find(DeviceX) }
 
+// InSteps says that the tensor is made, or taken, a part after another.
+func (t Tensor) InSteps() bool {
+	_, _, stream := t.find(StreamAxis)
+	return stream
+}
+
 // Reduces says that the ranks hold partial results: that an axis which an operation sums
 // over is spread over the mesh.
 func (s Schedule) Reduces() bool { return slices.ContainsFunc(s.Ops, s.Partial) }

@@ -230,7 +230,7 @@ func (s Schedule) reads(scale string) bool {
 	of, _ := s.ScaledBy(scale)
 	return made || slices.ContainsFunc(s.Ops, func(o Op) bool {
 		beside := slices.Equal(o.In, []string{of.Name}) && !s.InParts(of.Name)
-		return slices.Contains(o.In, scale) || slices.Contains(o.operands(), scale) && !beside
+		return slices.Contains(o.In, scale) || o.Reads(scale) && !beside
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 func (s Schedule) checkEight(v *validation, path string, o Op) {
 	s.checkBlocks(v, path, o)
 	wide := slices.IndexFunc(o.In, func(name string) bool { return !s.hasScale(name) })
-	if !slices.ContainsFunc(o.operands(), s.hasScale) {
+	if !slices.ContainsFunc(o.Operands(), s.hasScale) {
 		return
 	}
 	linear := o
@@ -24,7 +24,7 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 			"%s is %s, and functions read scales that lie as rows do", scale.Name, Tensor{Axes: scale.Axes})
 		return
 	}
-	if reads && !slices.Contains(o.operands(), scale.Name) {
+	if reads && !o.Reads(scale.Name) {
 		v.add(path, fmt.Sprintf("begin with schedule.Dequantise(%q)", scale.Name),
 			"%s is of what %s stands for, and its functions do not read %s", o.Out, o.In[0], scale.Name)
 		return

@@ -117,7 +117,7 @@ func (s Schedule) checkTypes(v *validation) {
 func (s Schedule) calledFor(tensor string) bool {
 	t, _ := s.Tensor(tensor)
 	return t.Within == "" && !slices.ContainsFunc(s.Ops, func(o Op) bool {
-		return o.Out == tensor || o.operands()[0] == tensor || o.Call == "" && slices.Contains(o.operands(), tensor)
+		return o.Out == tensor || o.Operands()[0] == tensor || o.Call == "" && o.Reads(tensor)
 	})
 }
 

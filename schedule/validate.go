@@ -175,12 +175,12 @@ func (t Tensor) check(v *validation, path string) {
 			}
 			if s.Most != "" && !s.Uneven {
 				v.add(in+".Most", "leave it out, or set Uneven", "only uneven parts have a most")
-			} else if s.Most != "" && s.Most != P && !s.Most.constant() {
+			} else if s.Most != "" && s.Most != P && !s.Most.Constant() {
 				v.add(in+".Most", "use P or a positive constant", "%q is no number of rows", s.Most)
 			}
 			v.within(in+".Most", s.Most)
 			v.within(in+".Count", s.Count)
-			if s.Count != D && !s.Count.constant() {
+			if s.Count != D && !s.Count.Constant() {
 				v.add(in+".Count", "use D or a positive constant", "%q is no number of parts", s.Count)
 			}
 		}
@@ -204,17 +204,18 @@ const MaxExtent = 1 << 30
 
 // within refuses a constant that is larger than an extent may be.
 func (v *validation) within(path string, e Extent) {
-	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil && e.constant() && n > MaxExtent {
+	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil && e.Constant() && n > MaxExtent {
 		v.add(path, fmt.Sprintf("use at most %d", MaxExtent),
 			"the extent %s is too large: the bytes of a tensor must fit an int64", e)
 	}
 }
 
-func (e Extent) constant() bool {
+// Constant says that the extent is a number.
+func (e Extent) Constant() bool {
 	n, err := strconv.ParseInt(string(e), 10, 64)
 	return err == nil && n > 0 && strconv.FormatInt(n, 10) == string(e)
 }
 
 func (e Extent) valid() bool {
-	return e == D || slices.Contains(Extents(), e) || e.constant()
+	return e == D || slices.Contains(Extents(), e) || e.Constant()
 }

@@ -103,7 +103,7 @@ func (e Expr) checkNumber(v *validation, path string) {
 // checkGroup refuses a width that no head has.
 func (s Schedule) checkGroup(v *validation, path string, e Expr) {
 	d, n := does[e.Do], 0
-	constant := e.Group.constant()
+	constant := e.Group.Constant()
 	if constant {
 		n, _ = strconv.Atoi(string(e.Group)) // at most MaxExtent, or refused
 	}

@@ -34,15 +34,6 @@ func (s Schedule) checkOps(v *validation) {
 	}
 }
 
-// operands are all tensors that an operation reads.
-func (o Op) operands() []string {
-	list := slices.Clone(o.In)
-	for _, f := range o.Then {
-		list = append(list, f.Reads()...)
-	}
-	return list
-}
-
 // named are the names that a tensor may have: packages have fields of these names.
 var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
@@ -50,7 +41,7 @@ var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 func (s Schedule) checkName(v *validation, path string, t Tensor) {
 	_, scales := s.ScaledBy(t.Name)
 	used := scales || s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool {
-		return slices.Contains(o.operands(), t.Name)
+		return o.Reads(t.Name)
 	})
 	switch {
 	case !named.MatchString(t.Name):
@@ -65,7 +56,7 @@ func (s Schedule) checkName(v *validation, path string, t Tensor) {
 func (s Schedule) checkMissing(v *validation) {
 	seen := map[string]bool{}
 	for i, o := range s.Ops {
-		for _, in := range o.operands() {
+		for _, in := range o.Operands() {
 			if _, declared := s.Tensor(in); !declared && !s.Made(in) && !seen[in] && in != "" {
 				v.add("Tensors", "declare it with its placement",
 					"Ops[%d] reads %s, which nothing declares or makes", i, in)

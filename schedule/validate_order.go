@@ -65,7 +65,7 @@ func (s Schedule) madeOf(tensor string) []string {
 	of := []string{}
 	for next := []string{tensor}; len(next) > 0; next = next[1:] {
 		o, _ := s.Maker(next[0])
-		for _, in := range o.operands() {
+		for _, in := range o.Operands() {
 			if !slices.Contains(of, in) {
 				of, next = append(of, in), append(next, in)
 			}

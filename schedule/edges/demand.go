@@ -32,8 +32,7 @@ func (w *Walk) wish(o schedule.Op) wish {
 // wantedByRows says that columns are copied for a product of each rank's own rows by a weight that every rank has.
 func (w *Walk) wantedByRows(o schedule.Op) bool {
 	x, _ := w.At(o.In[0])
-	copies := len(o.In) == 1 && len(o.Then) == 0 && o.Name() == "copy"
-	return copies && x.Columns() && slices.ContainsFunc(w.Ops, func(p schedule.Op) bool {
+	return o.Copies() && x.Columns() && slices.ContainsFunc(w.Ops, func(p schedule.Op) bool {
 		t, declared := w.Tensor(p.Out)
 		return len(p.In) == 2 && p.In[0] == o.Out && w.keepsRows(p) && declared && Of(t) == Along(0)
 	})

@@ -59,7 +59,7 @@ func (q question) copy(instances []State) (answer, error) {
 // what they read beside them is spread by columns too.
 func (w *Walk) functionsOfColumns(o schedule.Op) bool {
 	return !slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-		return schedule.ReachOf(schedule.Nodes(w.Tree(f))) == schedule.InRow ||
+		return w.Tree(f).InRow() ||
 			slices.ContainsFunc(f.Operands(), func(x schedule.Operand) bool {
 				t, declared := w.Tensor(x.Tensor)
 				last := len(t.Axes) - 1

@@ -35,6 +35,21 @@ const GatheredSuffix = "gathered"
 // signals for each block of such a launch where its peers signal so as well; and functions of rows of what it sums.
 type Carrier struct{ Copies, Signals, Fused, ByBlocks, Rows bool }
 
+// CarrierOf is what the options By and Signals of a way let kernels do.
+func CarrierOf(way schedule.Way) (c Carrier) {
+	for _, o := range schedule.Options(way) {
+		switch o.Field {
+		case "By":
+			c.Copies = o.Value != schedule.CopyEngine && o.Value != schedule.KernelSignals
+			c.Signals = o.Value != schedule.CopyEngine && o.Value != schedule.KernelCopies
+			c.Fused = o.Value == schedule.OneKernel
+		case "Signals":
+			c.Signals, c.Fused = o.Value != schedule.MemOps, o.Value == schedule.OneKernel
+		}
+	}
+	return c
+}
+
 // EdgeOf is the edge that a step is of; the zero Edge where it is of none.
 func (p *Program) EdgeOf(s Step) Edge {
 	for _, e := range p.Edges {

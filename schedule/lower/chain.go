@@ -51,7 +51,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	}
 	out := d.tensor(o.Out)
 	switch {
-	case copies(o):
+	case o.Copies():
 		return c.copy(d, i, o)
 	case kind(o.Name()) == copied && out.Summands() && d.summed(o.In[0], o.Out):
 		return c.summand(d, i, path, o)
@@ -61,12 +61,10 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.gradient(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
-	_, _, multiplies := productOf(o)
 	switch {
 	case err != nil:
 		return err
-	case multiplies && c.fetchesFor(o):
-	case multiplies:
+	case multiplies(o) && !c.fetchesFor(o):
 		err = c.checkWeight(d, path, o, x)
 	}
 	switch {
@@ -80,8 +78,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 
 // checkWeight refuses a weight that no product of a chain has.
 func (c *chain) checkWeight(d *draft, path string, o schedule.Op, x edges.State) error {
-	w := d.tensor(o.In[1])
-	_, columns, _ := productOf(o)
+	w, columns := d.tensor(o.In[1]), columnsAt(o)
 	summed := overRanks(w, 1-columns)
 	switch {
 	case w.Name == "" || d.schedule.Made(w.Name):
@@ -98,7 +95,7 @@ func (c *chain) checkWeight(d *draft, path string, o schedule.Op, x edges.State)
 	case x.Columns() && !summed:
 		along := cutAs(w, edges.Along(1-columns)).String()
 		place := "place it " + along
-		if out := d.tensor(o.Out); inSteps(out) { // which sums are not
+		if out := d.tensor(o.Out); out.InSteps() { // which sums are not
 			rows := edges.Along(0)
 			first := o.In[0]
 			if len(c.stages) > 0 {
@@ -186,12 +183,12 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 		return
 	}
 	t := d.tensor(o.Out)
-	if inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
+	if t.InSteps() && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
 		c.blame(d.misplacedIn(o.In[0], edges.Along(0), "%s is made in steps, and every rank has all of %s",
 			o.Out, o.In[0]))
 	}
 	counted := d.uneven(s.input) || d.ofCounted(s.input)
-	if inSteps(t) && counted && s.input != d.sized(s.input) {
+	if t.InSteps() && counted && s.input != d.sized(s.input) {
 		c.blame(d.misplacedIn(t.Name, out, "%s is made in steps, and the rows of %s need not be in equal parts", t.Name,
 			d.sized(s.input)))
 	}

@@ -119,7 +119,7 @@ func (d *draft) ofPartials(name string) bool {
 func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 	var sums []int
 	for j, x := range d.schedule.Ops {
-		if slices.Contains(operands(x), o.Out) {
+		if slices.Contains(x.Operands(), o.Out) {
 			sums = append(sums, j)
 		}
 	}
@@ -191,7 +191,7 @@ func (d *draft) nowhere(o schedule.Op) error {
 // intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {
-		if !copies(o) || slices.ContainsFunc(c.stages, func(s *stage) bool { return s.into == o.Out }) {
+		if !o.Copies() || slices.ContainsFunc(c.stages, func(s *stage) bool { return s.into == o.Out }) {
 			continue
 		}
 		found := false

@@ -57,7 +57,7 @@ func (d *draft) batchesOfProducts() int {
 // roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of one.
 func (d *draft) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
 	outer, batches := t.Axes[0].Outer, schedule.Number(n)
-	if len(outer) > 0 && constant(outer[0].Count) && outer[0].Count != batches {
+	if len(outer) > 0 && outer[0].Count.Constant() && outer[0].Count != batches {
 		return nil, refused(d.pathOf(d.schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
 			"%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)
 	}

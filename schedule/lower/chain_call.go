@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -31,7 +30,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 		}
 		at = append(at, x)
 	}
-	l, err := d.launchOf(path+".Kernel", o.Kernel)
+	l, err := hostir.LaunchOf(d.schedule, path+".Kernel", o.Kernel)
 	if err = cmp.Or(d.callTakes(path, o, at), err); err != nil {
 		return err
 	}
@@ -94,54 +93,6 @@ func (d *draft) endsWithin(t schedule.Tensor) bool {
 		return slices.Contains(x.In, outer.Name)
 	})
 	return made && d.chain != nil && (len(o.In) == 2 || functions(o) && beside) && !d.schedule.Made(outer.Name)
-}
-
-// launchOf is how a kernel of the caller's is launched.
-func (d *draft) launchOf(path string, k schedule.Kernel) (l hostir.Launch, err error) {
-	if k.File == "" {
-		return l, nil
-	}
-	l = hostir.Launch{File: k.File, Kernel: k.Name, Threads: k.BlockThreads()}
-	if l.Blocks, err = d.number(path+".Blocks", k.Blocks); err != nil {
-		return l, err
-	}
-	for i, text := range k.Args {
-		e, err := d.number(fmt.Sprintf("%s.Args[%d]", path, i), text)
-		if err != nil {
-			return l, err
-		}
-		l.Args = append(l.Args, e)
-	}
-	return l, nil
-}
-
-// number reads an expression in the extents of the schedule's tensors.
-func (d *draft) number(path, text string) (hostir.Expr, error) {
-	e, err := hostir.ParseExpr(text)
-	if err != nil {
-		return e, refused(path, "write it like M*N/D", "%s", err.Error())
-	}
-	known := d.symbols()
-	e.Vars(func(name string) {
-		if !slices.Contains(known, name) && err == nil {
-			err = refused(path, "use "+strings.Join(known, ", "), "%q has %s, which is no extent here", text, name)
-		}
-	})
-	return e, err
-}
-
-// symbols are the extents that tensors have, and the ranks.
-func (d *draft) symbols() []string {
-	known := []string{string(schedule.D)}
-	for _, t := range d.schedule.Tensors {
-		for _, a := range t.Axes {
-			name := string(a.Extent)
-			if _, err := strconv.Atoi(name); err != nil && !slices.Contains(known, name) {
-				known = append(known, name)
-			}
-		}
-	}
-	return known
 }
 
 // called is the step of a call.

@@ -113,22 +113,20 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 	if o.Call != "" {
 		return d.columnsOfCall(o)
 	}
-	_, columns, multiplies := productOf(o)
 	if kind(o.Name()) == summedUp {
 		if t, declared := d.schedule.Tensor(o.In[0]); declared {
 			return schedule.Dim(t.Axes[2].Extent)
 		}
 		return d.columnsOf(o.In[0])
 	}
-	if !multiplies {
+	if !multiplies(o) {
 		columns := d.columnsOf(o.In[0])
 		if d.chain != nil && !d.chain.at[name].Columns() { // they may have travelled
 			columns.Outer = nil
 		}
 		return columns
 	}
-	weight := d.tensor(o.In[1])
-	return d.chain.columnsOfProduct(o, weight, columns)
+	return d.chain.columnsOfProduct(o, d.tensor(o.In[1]), columnsAt(o))
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows

@@ -55,7 +55,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 		if o.In[0] != s.input {
 			x = w.at(o.In[0], p)
 		}
-		if _, _, multiplies := productOf(o); multiplies {
+		if multiplies(o) {
 			if !s.inKernel(o) {
 				nodes = append(nodes, w.products(on, s, o, p, x)...)
 			}
@@ -79,7 +79,6 @@ func (w *writer) quantised(on hostir.StreamRef, s *stage, p piece, here hostir.V
 
 // product is the product of an operation. Biases and functions of partial results are applied to their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	index, _, _ := productOf(o)
 	if o.Out == s.sums {
 		return w.partialOf(on, s, o, p, x)
 	}
@@ -88,7 +87,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 	if with.Bias() != "" {
 		bias = []hostir.View{hostir.Whole(with.Bias())}
 	}
-	n := hostir.Multiply(on, index, w.at(o.Out, p), x, w.weight(o), bias...)
+	n := hostir.Multiply(on, indices[kind(o.Name())], w.at(o.Out, p), x, w.weight(o), bias...)
 	for _, f := range with.Then {
 		if e := f.Epilogue(); e != "" {
 			n = n.Then(e)
@@ -99,12 +98,11 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 
 // partialOf is a product whose result is partial. Columns that are summed are rows of the weight.
 func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	index, _, _ := productOf(o)
 	weight := w.weight(o)
 	if s.left.Columns() {
 		x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
 	}
-	return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, weight)
+	return hostir.Multiply(on, indices[kind(o.Name())], w.at(w.named(partial, s.sums), p), x, weight)
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.

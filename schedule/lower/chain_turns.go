@@ -148,7 +148,7 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 func (s *stage) operands() []string {
 	list := []string{s.input}
 	for _, o := range append(slices.Clone(s.terms), s.ops...) {
-		list = append(list, operands(o)...)
+		list = append(list, o.Operands()...)
 	}
 	return list
 }

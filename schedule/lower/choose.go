@@ -96,7 +96,7 @@ func choose(d *draft) error {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
 		}
-		d.edge.Carrier = carrierOf(d.edge.Way)
+		d.edge.Carrier = hostir.CarrierOf(d.edge.Way)
 		used = append(used, chosen)
 		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
 		if err := d.allAtOnce(l); err != nil {
@@ -140,8 +140,7 @@ func (d *draft) openWay(l leg) schedule.Way {
 func (d *draft) scaledRows(l leg) bool {
 	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
 		rows := d.tensor(o.In[0])
-		_, _, product := productOf(o)
-		return product && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
+		return multiplies(o) && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
 	})
 }
 
@@ -225,7 +224,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
 	for _, o := range d.original.Ops {
 		functions := kind(o.Name()) == copied && len(o.Then) > 0 && o.In[0] == of.operand
-		if functions || copies(o) && len(d.schedule.Ops) == 1 {
+		if functions || o.Copies() && len(d.schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 			break
 		}
@@ -298,21 +297,6 @@ func (d *draft) orOneHost() string {
 // noKernel refuses one kernel for each step.
 func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
-}
-
-// carrierOf is what the options By and Signals of a way let kernels do.
-func carrierOf(way schedule.Way) (c hostir.Carrier) {
-	for _, o := range schedule.Options(way) {
-		switch o.Field {
-		case "By":
-			c.Copies = o.Value != schedule.CopyEngine && o.Value != schedule.KernelSignals
-			c.Signals = o.Value != schedule.CopyEngine && o.Value != schedule.KernelCopies
-			c.Fused = o.Value == schedule.OneKernel
-		case "Signals":
-			c.Signals, c.Fused = o.Value != schedule.MemOps, o.Value == schedule.OneKernel
-		}
-	}
-	return c
 }
 
 // leg is one of the communications that a program does.

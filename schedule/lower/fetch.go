@@ -27,11 +27,10 @@ func fetches(s schedule.Schedule) map[string]edges.Edge {
 			continue
 		}
 		o := s.Ops[e.User]
-		_, _, multiplies := productOf(o)
 		if e.From.Columns() && s.Made(o.In[0]) {
 			continue // the proof does not cut the columns that an operation makes
 		}
-		if multiplies && kind(o.Name()) != gradient && (e.Of != o.In[0] || e.From.Columns()) && !s.Made(e.Of) {
+		if multiplies(o) && kind(o.Name()) != gradient && (e.Of != o.In[0] || e.From.Columns()) && !s.Made(e.Of) {
 			found[e.Of] = e
 		}
 	}
@@ -51,16 +50,15 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 			continue
 		}
 		c.add(&stage{input: name, gathers: true, moved: e})
-		if _, columns, _ := productOf(o); kind(o.Name()) == matmul && e.From.Axis != columns+1 {
+		if kind(o.Name()) == matmul && e.From.Axis != columnsAt(o)+1 {
 			err = d.misplaced(name, "spread its columns by schedule.DIDx(schedule.D), or nothing",
 				"no proof cuts a matmul by rows of %s that come: %s", name, o)
 		}
 		err = cmp.Or(err, d.plain(name))
 	}
 	e, first := c.fetches[o.In[0]]
-	_, _, multiplies := productOf(o)
 	switch {
-	case !first || !multiplies:
+	case !first || !multiplies(o):
 		return false, err
 	case done.Made.Partial:
 		err = refused(fmt.Sprintf("Ops[%d].In[0]", i), inTwo(d.schedule, i),

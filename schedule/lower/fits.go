@@ -50,7 +50,7 @@ func stepsOfParts(d *draft) error {
 // readWhileItComes refuses work on the caller's tensor of all rows that come in pieces: this rank's are there at last.
 func readWhileItComes(d *draft) error {
 	for _, s := range d.chain.stages {
-		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return reads(o, s.into) })
+		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Reads(s.into) })
 		if s.into == "" || !s.pulls() || i < 0 {
 			continue
 		}
@@ -104,7 +104,7 @@ func waitsAhead(d *draft) error {
 func operandsInSteps(d *draft) error {
 	for _, o := range d.schedule.Ops {
 		for _, name := range o.In {
-			if t := d.tensor(name); !d.schedule.Made(name) && inSteps(t) {
+			if t := d.tensor(name); !d.schedule.Made(name) && t.InSteps() {
 				return d.misplaced(name, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
 					name, d.written(t))
 			}

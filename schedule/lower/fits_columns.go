@@ -51,12 +51,11 @@ func (d *draft) inPieces(name string) error {
 func (d *draft) behindGathered(before int, name string) bool {
 	for products := 0; ; {
 		o, made := d.schedule.Maker(name)
-		_, _, multiplies := productOf(o)
 		gathered := d.columnsCame(before, name)
 		if gathered || !made {
 			return gathered && products > 0
 		}
-		if multiplies {
+		if multiplies(o) {
 			products++
 		}
 		name = o.In[0]

@@ -63,7 +63,7 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case s.Uneven && a.Extent == schedule.D && len(t.Axes) < 3 && !scales:
 			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
 				t.Name)
-		case s.Balanced && (a.Extent == schedule.M || constant(a.Extent)):
+		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
 			balanced[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
 		case gradients && !s.Balanced:
@@ -72,7 +72,7 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 		case axis > 0:
 			return refused(field+".Uneven", "leave it out",
 				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)
-		case constant(a.Extent):
+		case a.Extent.Constant():
 			return refused(field+".Uneven", "leave it out, or use schedule.M",
 				"Bind is told how many rows of %s each rank has, and their number is constant", t.Name)
 		case a.Extent != schedule.M:
@@ -166,14 +166,13 @@ func partsOfCalls(d *draft) error {
 func goesOn(d *draft) error {
 	for i, s := range d.chain.stages {
 		for _, o := range s.ops {
-			_, _, multiplies := productOf(o)
 			from := d.firstOf(o.In[0])
 			switch {
 			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()):
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
-			case multiplies && s.gathers && s.moved.From.Columns() && d.readsSums(o):
+			case multiplies(o) && s.gathers && s.moved.From.Columns() && d.readsSums(o):
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
-			case i == 0 || !multiplies || s.gathers:
+			case i == 0 || !multiplies(o) || s.gathers:
 			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
 				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)),
 					"no pass goes on with %s, which is made of rows of %s by counts", o.In[0], from)
@@ -192,8 +191,7 @@ func (d *draft) readsSums(o schedule.Op) bool {
 func (d *draft) firstOf(name string) string {
 	for {
 		o, made := d.schedule.Maker(name)
-		_, _, multiplies := productOf(o)
-		if !made || !multiplies && kind(o.Name()) != copied || kind(o.Name()) == gradient {
+		if !made || !multiplies(o) && kind(o.Name()) != copied || kind(o.Name()) == gradient {
 			return name
 		}
 		name = o.In[0]

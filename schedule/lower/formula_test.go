@@ -62,7 +62,7 @@ func TestFormulas(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		for _, a := range lower.Functions(p) {
+		for _, a := range p.FunctionsBy() {
 			if a.By == "" {
 				t.Errorf("%s: nothing applies %s", test.name, a.Function)
 			}

@@ -37,7 +37,7 @@ func formulas(d *draft) error {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
 		apart := partial || kind(o.Name()) == gradient
-		comes := d.gathered(o) && !inSteps(d.tensor(o.Out)) && !d.comesByRanks(o)
+		comes := d.gathered(o) && !d.tensor(o.Out).InSteps() && !d.comesByRanks(o)
 		if from < len(o.Then) && (apart || comes) {
 			sum := o
 			otherwise := !partial && (apart || d.comesOtherwise(o))
@@ -235,11 +235,11 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	from := d.schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if elements := d.manyAxes(o.Out) && d.uneven(o.Out); i >= from && inRow(f.Is) && elements {
+		if elements := d.manyAxes(o.Out) && d.uneven(o.Out); i >= from && f.Is.InRow() && elements {
 			return refused(at, d.elsewhere(o, i, c.at[o.Out]),
 				"parts of %s are by counts of elements, and %s takes whole rows", o.Out, f.Name())
 		}
-		if i >= from && inRow(f.Is) && c.at[o.Out].Columns() && !d.schedule.InParts(o.Out) {
+		if i >= from && f.Is.InRow() && c.at[o.Out].Columns() && !d.schedule.InParts(o.Out) {
 			return ofPartOfRow(at, d.elsewhere(o, i, c.at[o.Out]), o.Out, f) // else a rank's part is a row
 		}
 		if err := oneKernel(at, o, from, i); err != nil {
@@ -263,9 +263,6 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	}
 	return nil
 }
-
-// inRow says that a function takes whole rows.
-func inRow(tree schedule.Expr) bool { return schedule.ReachOf(schedule.Nodes(tree)) == schedule.InRow }
 
 // ofPartOfRow refuses a function of whole rows.
 func ofPartOfRow(path, hint, of string, f schedule.Func) error {
@@ -369,4 +366,25 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 	}
 	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.at(o.Out, p), x, operands...)
 	return []hostir.Node{step.Applying(w.functionsOf(o, true))}
+}
+
+// functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result
+// applies.
+func (d *draft) functionsOf(of schedule.Op, own bool) (list []hostir.Function) {
+	for i, o := range d.original.Ops {
+		for j, f := range o.Then {
+			made := o.Out
+			if sum, ok := d.sumsOnly[o.Out]; ok && j < sum.ends {
+				made = sum.sum
+			}
+			if made == of.Out && !d.addsTerm(f) {
+				list = append(list, hostir.Function{Op: i, Then: j})
+			}
+		}
+	}
+	n := max(len(list)-len(d.schedule.Own(of)), 0)
+	if own {
+		return list[n:]
+	}
+	return list[:n]
 }

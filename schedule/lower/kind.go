@@ -19,17 +19,18 @@ const (
 	summedUp kind = "sum"      // C = A, added up over its first axis
 )
 
-// productOf is the index of a product with a weight, and the weight's axis of the result's columns.
-func productOf(o schedule.Op) (index string, columns int, is bool) {
-	switch kind(o.Name()) {
-	case linear:
-		return hostir.Linear, 0, true
-	case matmul:
-		return hostir.Matmul, 1, true
-	case gradient:
-		return hostir.Gradient, 1, true
+// multiplies says that an operation is a product with a weight.
+func multiplies(o schedule.Op) bool { return o.Call == "" && len(o.In) == 2 }
+
+// indices are those of products in programs.
+var indices = map[kind]string{linear: hostir.Linear, matmul: hostir.Matmul, gradient: hostir.Gradient}
+
+// columnsAt is the axis of a product's weight that its result has for columns.
+func columnsAt(o schedule.Op) int {
+	if kind(o.Name()) == linear {
+		return 0
 	}
-	return "", 0, false
+	return 1
 }
 
 // byProduct says that an operation other than a call makes a tensor.
@@ -41,6 +42,6 @@ func byProduct(s schedule.Schedule, name string) bool {
 // ofProducts says that an operation other than a call reads a tensor.
 func ofProducts(s schedule.Schedule, name string) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		return o.Call == "" && reads(o, name)
+		return o.Call == "" && o.Reads(name)
 	})
 }

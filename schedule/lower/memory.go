@@ -71,7 +71,7 @@ func (d *draft) cutFlat(result string, rows bool, names ...string) {
 		d.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
-		if constant(axes[0].Extent) && !constant(axes[1].Extent) {
+		if axes[0].Extent.Constant() && !axes[1].Extent.Constant() {
 			check.With = "" // a proof for every number of columns has whole rows
 		}
 		d.program.Ask(check)
@@ -79,12 +79,6 @@ func (d *draft) cutFlat(result string, rows bool, names ...string) {
 	for _, name := range append(names, result) {
 		d.buffer(name).Chunk = hostir.Div(d.buffer(result).Elements, hostir.Size)
 	}
-}
-
-// constant says that an extent is a number.
-func constant(e schedule.Extent) bool {
-	_, err := strconv.Atoi(string(e))
-	return err == nil
 }
 
 // memory declares a buffer of the plan.

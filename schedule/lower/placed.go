@@ -160,7 +160,7 @@ func (d *draft) pathOf(tensor string) string {
 // in steps, or as it is spread, or whole.
 func (d *draft) nearest(t schedule.Tensor) edges.State {
 	for _, o := range d.schedule.Ops {
-		if out := d.tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && inSteps(out) {
+		if out := d.tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && out.InSteps() {
 			return edges.Along(0)
 		}
 	}

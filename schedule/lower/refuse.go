@@ -49,7 +49,7 @@ func spread(t schedule.Tensor) bool {
 
 // shifted refuses parts that are moved on where no operation moves them.
 func (d *draft) shifted() error {
-	if slices.ContainsFunc(d.schedule.Ops, copies) {
+	if slices.ContainsFunc(d.schedule.Ops, schedule.Op.Copies) {
 		return nil // the stages say
 	}
 	for _, t := range d.schedule.Tensors {
@@ -115,7 +115,7 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
 func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
-	if inRow(o.Then[i].Tree()) && at.Columns() {
+	if o.Then[i].Tree().InRow() && at.Columns() {
 		if of := d.tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
 			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
 			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)
@@ -141,7 +141,7 @@ func (d *draft) endBefore(o schedule.Op, i int) string {
 		names = append(names, x.Name())
 	}
 	them := strings.Join(names, " and ")
-	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
+	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Reads(o.Out) })
 	if ends := endsWith(o, i); read || ends != o.Out && d.original.Made(ends) {
 		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
 	}

@@ -48,8 +48,8 @@ func tooMany(s schedule.Schedule, i int) string {
 	switch {
 	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !functionsOfSummands(s, o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
-	case copies(o) && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
-		return copies(x) && x.In[0] == o.In[0] && placedAlike(s, x.Out, o.Out)
+	case o.Copies() && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
+		return x.Copies() && x.In[0] == o.In[0] && placedAlike(s, x.Out, o.Out)
 	}):
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
 	}
@@ -70,8 +70,6 @@ func functionsOfSummands(s schedule.Schedule, name string) bool {
 	return kind(o.Name()) == copied && t.Summands()
 }
 
-// copies says that an operation is a copy without functions.
-func copies(o schedule.Op) bool { return o.Name() == string(copied) && len(o.Then) == 0 }
 
 // ofItsOwn refuses operation i, which a schedule of its own does.
 func ofItsOwn(s schedule.Schedule, i int, why string) error {
@@ -82,7 +80,7 @@ func ofItsOwn(s schedule.Schedule, i int, why string) error {
 func inTwo(s schedule.Schedule, i int) string {
 	o := s.Ops[i]
 	var made []string
-	for _, in := range operands(o) {
+	for _, in := range o.Operands() {
 		if s.Made(in) && !slices.Contains(made, in) {
 			made = append(made, in)
 		}
@@ -93,27 +91,8 @@ func inTwo(s schedule.Schedule, i int) string {
 	} else if len(made) > 1 {
 		hint += ", with " + strings.Join(made, " and ") + " as operands"
 	}
-	if slices.ContainsFunc(s.Ops, func(x schedule.Op) bool { return reads(x, o.Out) }) {
+	if slices.ContainsFunc(s.Ops, func(x schedule.Op) bool { return x.Reads(o.Out) }) {
 		hint += ", and declare it as an operand here"
 	}
 	return hint
-}
-
-// reads says that an operation, or a function of it, reads a tensor.
-func reads(o schedule.Op, name string) bool { return slices.Contains(operands(o), name) }
-
-// operands are the tensors that an operation and its functions read.
-func operands(o schedule.Op) []string {
-	list := slices.Clone(o.In)
-	for _, f := range o.Then {
-		list = append(list, f.Reads()...)
-	}
-	return list
-}
-
-// inSteps says that a tensor is made, or taken, a part after another.
-func inSteps(t schedule.Tensor) bool {
-	return slices.ContainsFunc(t.Axes, func(a schedule.Axis) bool {
-		return slices.ContainsFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.StreamAxis })
-	})
 }

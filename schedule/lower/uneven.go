@@ -32,7 +32,7 @@ func byCounts(t schedule.Tensor) bool {
 // multiplied is the first operand of a product of a stage, if it has rows by counts.
 func (d *draft) multiplied(s *stage) (rows string, counted bool) {
 	for _, o := range s.ops {
-		if _, _, is := productOf(o); is && d.ofCounted(o.In[0]) {
+		if multiplies(o) && d.ofCounted(o.In[0]) {
 			return o.In[0], true
 		}
 	}

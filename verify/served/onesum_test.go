@@ -153,7 +153,7 @@ func TestProductAddsTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "add(Pa) of C by the library of products; add(A) of C by the kernel that sums"
-	if got := lower.Sentences(lower.Functions(p)); !strings.HasSuffix(got, want) {
+	if got := hostir.Sentences(p.FunctionsBy()); !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	adds := 0

@@ -89,11 +89,11 @@ func (c *call) explanation(p *hostir.Program, x ops.Case) error {
 		return printJSON(c.stdout, struct {
 			Schedule string `json:"schedule"`
 			caseJSON
-			Communications []lower.Overlap `json:"communications"`
-			Functions      []lower.Applied `json:"functions"`
+			Communications []lower.Overlap     `json:"communications"`
+			Functions      []hostir.FunctionBy `json:"functions"`
 			*explain.Explanation
 			Memory plan.Memory `json:"memory"`
-		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), lower.Functions(p), told, needed})
+		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), p.FunctionsBy(), told, needed})
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, x.Ranks, equation(p))
 	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
@@ -101,7 +101,7 @@ func (c *call) explanation(p *hostir.Program, x ops.Case) error {
 	for _, o := range lower.Overlaps(p) {
 		fmt.Fprintln(c.stdout, o)
 	}
-	for _, f := range lower.Functions(p) {
+	for _, f := range p.FunctionsBy() {
 		fmt.Fprintln(c.stdout, f)
 	}
 	if err := told.Write(c.stdout); err != nil {

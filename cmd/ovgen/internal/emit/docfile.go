@@ -110,7 +110,7 @@ func (u *unit) carriers() string {
 
 // functions says of each function whether the library of products or a kernel applies it.
 func (u *unit) functions() string {
-	if text := lower.Sentences(lower.Functions(u.program)); text != "" {
+	if text := hostir.Sentences(u.program.FunctionsBy()); text != "" {
 		return " Functions: " + text + "."
 	}
 	return ""

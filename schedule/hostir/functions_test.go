@@ -1,4 +1,4 @@
-package lower_test
+package hostir_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 )
 
@@ -29,14 +30,14 @@ func TestFunctions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := lower.Functions(p)
+		list := p.FunctionsBy()
 		for _, a := range list {
 			if strings.HasSuffix(a.String(), " by ") {
 				t.Errorf("%s: nothing applies %s of %s", d.Name, a.Function, a.Of)
 			}
 		}
 		if text, named := want[d.Name]; named {
-			if diff := cmp.Diff(text, lower.Sentences(list)); diff != "" {
+			if diff := cmp.Diff(text, hostir.Sentences(list)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", d.Name, diff)
 			}
 		}
