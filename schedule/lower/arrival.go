@@ -131,13 +131,9 @@ func (d *draft) inParts(s *stage, n int, option string) error {
 
 // pooled gives the products a number of streams, which rounds take in turn.
 func (d *draft) pooled(streams int) error {
-	var moved []string
-	for _, l := range d.legs {
-		moved = append(moved, l.operand)
-	}
-	if streams > 0 && len(moved) > 1 {
+	if streams > 0 && len(d.legs) > 1 {
 		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
-			strings.Join(moved, " and "))
+			strings.Join(d.travelling(), " and "))
 	}
 	d.with.compute = max(streams, d.with.compute)
 	return nil

@@ -126,13 +126,13 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 func (w *writer) open(on hostir.StreamRef) {
 	for i, s := range w.chain.stages {
 		a := w.comes[s]
-		w.moves(s.here(), signal(on, a.free)...)
+		w.moves(s.here(), hostir.AllOn(a.free, on)...)
 		if i == 0 || w.early(s) {
-			w.moves(s.here(), signal(on, a.ready)...)
+			w.moves(s.here(), hostir.AllOn(a.ready, on)...)
 		}
 	}
 	for _, s := range w.chain.stages {
-		w.moves(s.sums, signal(on, w.leaves[s].open)...)
+		w.moves(s.sums, hostir.AllOn(w.leaves[s].open, on)...)
 	}
 }
 
@@ -186,7 +186,7 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	for _, s := range w.chain.stages {
-		w.moves(s.here(), signal(last, w.comes[s].closed)...)
+		w.moves(s.here(), hostir.AllOn(w.comes[s].closed, last)...)
 	}
 	w.join(sets)
 }
@@ -205,7 +205,7 @@ func (w *writer) close(on hostir.StreamRef) {
 			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
 				Described("the caller gets all rows").AskedBy("Tensors"))
 		}
-		w.moves(s.here(), signal(on, a.close)...)
+		w.moves(s.here(), hostir.AllOn(a.close, on)...)
 	}
 }
 
@@ -223,14 +223,6 @@ func (w *writer) join(sets []hostir.StreamSet) {
 	if len(sets) > 0 {
 		w.add(join(sets...))
 	}
-}
-
-// signal has posts and waits of a way stand on a stream.
-func signal(on hostir.StreamRef, words []hostir.Node) []hostir.Node {
-	return hostir.MapSteps(words, func(s hostir.Step) []hostir.Node {
-		s.Stream = on
-		return []hostir.Node{s}
-	})
 }
 
 // moves appends steps of a tensor's move to the program.

@@ -52,7 +52,7 @@ func (w *writer) awaited(s *stage, i int) bool {
 // begin.
 func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
-	nodes := hostir.MovesOf(s.here(), signal(made, a.ready)...)
+	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
 		if post, ok := nodes[0].(hostir.Step); ok {
 			nodes[0] = post.Described("peers may read " + s.input)

@@ -74,10 +74,7 @@ func lacksOf(options ...string) func(*lowering) {
 
 // choose writes the program, by the schedule's way for each tensor that travels.
 func choose(d *draft) error {
-	var of []string
-	for _, l := range d.legs {
-		of = append(of, l.operand)
-	}
+	of := d.travelling()
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), instead(of)+d.besides(m.Of), "%s does not travel", m.Of)
@@ -306,6 +303,14 @@ type leg struct {
 	operand string
 	move    string // that its steps have; a sum that is gathered as it is has two
 	beside  []schedule.Op
+}
+
+// travelling are the tensors that the communications move.
+func (d *draft) travelling() (names []string) {
+	for _, l := range d.legs {
+		names = append(names, l.operand)
+	}
+	return names
 }
 
 // travels are the communications of a chain, one for each time that a stage communicates.

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,19 +11,12 @@ import (
 // countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
 // and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.
 func countsAlike(d *draft) error {
-	counted, balanced, err := d.unevenRows()
-	if err != nil || len(counted)+len(balanced) == 0 {
+	counted, uneven, err := d.unevenRows()
+	if err == nil && counted != "" {
+		err = d.besideCounts(counted)
+	}
+	if err != nil {
 		return err
-	}
-	rows := cmp.Or(anyOf(counted), anyOf(balanced))
-	if i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
-		return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.schedule, i),
-			"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
-	}
-	if len(counted) > 0 {
-		if err := d.besideCounts(rows); err != nil {
-			return err
-		}
 	}
 	for _, s := range d.chain.stages {
 		if s.toAll && d.uneven(s.input) {
@@ -37,7 +29,7 @@ func countsAlike(d *draft) error {
 		if x := a.Outer[split]; x != schedule.DIDx(schedule.D) && x != schedule.Stream(schedule.D) {
 			return nil
 		}
-		if of := cmp.Or(counted[a.Extent], balanced[a.Extent]); of != "" {
+		if of := uneven[a.Extent]; of != "" {
 			return refused(field, "place both alike", "the rows of %s need not be in equal parts, and those of %s are",
 				of, t.Name)
 		}
@@ -45,10 +37,11 @@ func countsAlike(d *draft) error {
 	})
 }
 
-// unevenRows are tensors with rows by counts and with balanced ones, by their extents. It refuses parts by counts of
-// other axes, of a constant number of rows, and of gradients.
-func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err error) {
-	counted, balanced = map[schedule.Extent]string{}, map[schedule.Extent]string{}
+// unevenRows are the first name of a tensor with rows by counts, which are of M, and tensors with uneven rows by the
+// extents of these: those by counts, else balanced ones. It refuses parts by counts of other axes, of a constant number
+// of rows, and of gradients.
+func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
+	uneven, last := map[schedule.Extent]string{}, ""
 	gradients := slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool { return kind(o.Name()) == gradient })
 	err = d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
@@ -64,7 +57,7 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
 				t.Name)
 		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
-			balanced[a.Extent] = t.Name
+			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
 		case gradients && !s.Balanced:
 			return refused(field+".Uneven", "leave it out",
@@ -82,11 +75,17 @@ func (d *draft) unevenRows() (counted, balanced map[schedule.Extent]string, err 
 			return refused(field+".Most", "write a number, or an extent that no axis has",
 				"New is told the most rows that a rank has of %s, and other axes have that many", t.Name)
 		default:
-			counted[a.Extent] = t.Name
+			last = t.Name
+			if counted == "" || last < counted {
+				counted = last
+			}
 		}
 		return nil
 	})
-	return counted, balanced, err
+	if last != "" {
+		uneven[schedule.M] = last
+	}
+	return counted, uneven, err
 }
 
 // hasAxis says that an axis of a tensor has an extent.
@@ -96,18 +95,18 @@ func (d *draft) hasAxis(e schedule.Extent) bool {
 	})
 }
 
-// callsApart refuses calls beside a tensor with rows by counts.
+// callsApart refuses calls beside a tensor with rows that need not be in equal parts.
 func callsApart(d *draft) error {
 	call := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" })
 	rows := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
 		at := edges.Of(t)
-		return at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M
+		return at.Size != edges.Even && at.Axis == 1 && t.Axes[0].Extent == schedule.M
 	})
 	if call < 0 || rows < 0 {
 		return nil
 	}
 	return refused(fmt.Sprintf("Ops[%d]", call), inTwo(d.schedule, call),
-		"no pass calls beside rows by counts, such as those of %s", d.schedule.Tensors[rows].Name)
+		"no pass calls beside rows that need not be in equal parts, such as those of %s", d.schedule.Tensors[rows].Name)
 }
 
 // besideCounts refuses what no pass does beside a tensor with rows by counts.
@@ -123,16 +122,6 @@ func (d *draft) besideCounts(rows string) error {
 		}
 	}
 	return nil
-}
-
-// anyOf is the first name of some.
-func anyOf(names map[schedule.Extent]string) (first string) {
-	for _, name := range names {
-		if first == "" || name < first {
-			first = name
-		}
-	}
-	return first
 }
 
 // movedSums refuses sums whose parts are moved on, and functions of them.

@@ -109,7 +109,10 @@ func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
 
 // comesFirst declares the memory in which an operation has its result without functions.
 func (d *draft) comesFirst(o schedule.Op, name string) {
-	t := d.tensor(o.Out)
+	t, declared := d.schedule.Tensor(o.Out)
+	if !declared {
+		return // nor is it
+	}
 	t.Name, t.Type, t.Scale, t.Within = name, "", "", ""
 	if from := d.tensor(o.In[0]); kind(o.Name()) == copied {
 		t.Type, t.Scale = from.Type, from.Scale
@@ -340,22 +343,9 @@ func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) er
 
 // make is what the formulas behind an operation make of x, on a piece of the rows, if there are any.
 func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) []hostir.Node {
-	var list []schedule.Expr
-	var words []string
-	for _, f := range w.schedule.Own(o) {
-		list, words = append(list, f.Is), append(words, f.Name())
-	}
-	if len(list) == 0 {
+	own := w.schedule.Own(o)
+	if len(own) == 0 {
 		return nil
-	}
-	var operands []hostir.View
-	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
-		switch operand.Lies {
-		case schedule.ByColumn, schedule.ByHead:
-			operands = append(operands, hostir.Whole(operand.Tensor))
-		default:
-			operands = append(operands, w.at(operand.Tensor, p))
-		}
 	}
 	columns := hostir.Extent(w.columnsOf(o.Out).Extent)
 	declared, _ := w.original.Maker(o.Out)
@@ -364,8 +354,28 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 	} else if w.chain.at[o.Out].Columns() {
 		columns = hostir.Div(columns, hostir.Size)
 	}
-	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.at(o.Out, p), x, operands...)
+	step := w.applied(on, own, columns, w.at(o.Out, p), x, func(operand schedule.Operand) hostir.View {
+		if operand.Lies == schedule.ByColumn || operand.Lies == schedule.ByHead {
+			return hostir.Whole(operand.Tensor)
+		}
+		return w.at(operand.Tensor, p)
+	})
 	return []hostir.Node{step.Applying(w.functionsOf(o, true))}
+}
+
+// applied is what one kernel makes of x by functions of rows with so many columns, and where their operands are.
+func (d *draft) applied(on hostir.StreamRef, functions []schedule.Func, columns hostir.Expr, to, x hostir.View,
+	at func(schedule.Operand) hostir.View) hostir.Step {
+	var list []schedule.Expr
+	var words []string
+	for _, f := range functions {
+		list, words = append(list, d.original.Tree(f)), append(words, f.Name())
+	}
+	var operands []hostir.View
+	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
+		operands = append(operands, at(operand))
+	}
+	return hostir.MakeOf(on, strings.Join(words, " and "), list, columns, to, x, operands...)
 }
 
 // functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result

@@ -24,35 +24,32 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
 		return d.cutAlike(t, at, c.op)
 	}
-	want := schedule.Tensor{Name: name, Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type, Scale: t.Scale}
-	split := func(axis int, spread bool, otherwise ...schedule.Split) {
-		want.Axes[axis].Outer = otherwise
-		if spread {
-			part := schedule.DIDx(schedule.D)
-			part.Shift = at.Shift
-			want.Axes[axis].Outer = []schedule.Split{part}
-		}
-	}
 	last := len(t.Axes) - 1
-	split(last, at.Columns())
-	if last > 0 {
-		split(0, at.Rows())
-		if steps && !at.Rows() {
-			split(0, false, schedule.Stream(schedule.D))
-		}
-		switch {
-		case at.Rows() && inBatchesOf(t) > 0:
-			want.Axes[0].Outer = t.Axes[0].Outer
-		case at.Rows() && at.Batches != "":
-			want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
-		}
+	if at.Columns() {
+		at.Axis = last + 1
+	} else if last == 0 {
+		at = edges.State{}
 	}
-	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {
+	even := at
+	even.Cut = edges.Cut{Shift: at.Shift}
+	want := cutAs(t, even)
+	if last > 1 {
+		copy(want.Axes[1:last], t.Axes[1:last]) // they are as they are
+	}
+	switch n := d.batchesOfProducts(); {
+	case last == 0:
+	case at.Rows() && inBatchesOf(t) > 0:
+		want.Axes[0].Outer = t.Axes[0].Outer
+	case at.Rows() && at.Batches != "":
+		want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
+	case !at.Rows() && steps && n > 0:
 		rounds, err := d.roundSplits(t, n)
 		if err != nil {
 			return err
 		}
-		split(0, false, rounds...)
+		want.Axes[0].Outer = rounds
+	case !at.Rows() && steps:
+		want.Axes[0].Outer = []schedule.Split{schedule.Stream(schedule.D)}
 	}
 	if outer := t.Axes[0].Outer; steps && len(outer) > 1 && outer[1].Kind == schedule.StreamAxis &&
 		len(want.Axes[0].Outer) == 1 {

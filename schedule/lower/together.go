@@ -70,7 +70,6 @@ func functionsOfSummands(s schedule.Schedule, name string) bool {
 	return kind(o.Name()) == copied && t.Summands()
 }
 
-
 // ofItsOwn refuses operation i, which a schedule of its own does.
 func ofItsOwn(s schedule.Schedule, i int, why string) error {
 	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(s, i), "%s", why)

@@ -27,14 +27,10 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 
 // alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {
-	var names []string
-	for _, l := range d.legs {
-		names = append(names, l.operand)
-	}
-	if len(names) < 2 {
+	if len(d.legs) < 2 {
 		return ""
 	}
-	return ": there travel " + strings.Join(names, ", ")
+	return ": there travel " + strings.Join(d.travelling(), ", ")
 }
 
 // ofOwnRows names the first result that is made of each rank's own rows, if one is.
