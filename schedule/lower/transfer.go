@@ -43,9 +43,6 @@ func (w *writer) transferred(s *stage) transferred {
 	return x
 }
 
-// transferBy gives a stage a way, by which all comes at once.
-func (s *stage) transferBy(way func(w *writer, s *stage) arrival) { s.arriving, s.once = way, true }
-
 // partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
 func partOfEach(w *writer, s *stage) arrival {
 	x := w.transferred(s)

@@ -17,7 +17,7 @@ func padded(d *draft, s *stage, w schedule.Padded) error {
 		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
-	s.transferBy(rowsPadded)
+	s.arriving, s.once = rowsPadded, true
 	return nil
 }
 

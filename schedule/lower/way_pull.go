@@ -12,13 +12,14 @@ var pulls = slices.Concat(
 	by(pull, gatherRows).with(intoCallers),
 	by(pull, gatherBalanced),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
-	pullOf(pullAlone, gatherBare).with(inPlace),
-	pullOf(pullAlone, gatherCounted),
-	pullOf(pullOperand, gatherOperand),
-	pullOf(pullColumns, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
-	pullOf(pullParts, exchange),
-	pullOf(pullFrom(fromNeighbour), rotation),
-	pullOf(pullFrom(fromRoot), broadcast))
+	pullOf(pulling{}.rows, nil, gatherBare).with(inPlace),
+	pullOf(pulling{}.rows, nil, gatherCounted),
+	pullOf(operandOfPeers, nil, gatherOperand),
+	pullOf(partOfEach, (*draft).byColumns, gatherColumns, exchangeColumns).
+		with(lacksOf("By kernel copies", "By kernels")),
+	pullOf(partOfEach, (*draft).unbounded, exchange),
+	pullOf(fromNeighbour, nil, rotation),
+	pullOf(fromRoot, nil, broadcast))
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
@@ -50,8 +51,8 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
 
-// pullOf does what comes whole: no product takes a part of it alone.
-func pullOf(write func(*draft, *stage) error, of ...need) rowsOfTable {
+// pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
+func pullOf(arrives func(*writer, *stage) arrival, refuses func(*draft) error, of ...need) rowsOfTable {
 	return by(func(d *draft, s *stage, w schedule.Pull) error {
 		if err := d.noPart(w); err != nil {
 			return err
@@ -59,45 +60,20 @@ func pullOf(write func(*draft, *stage) error, of ...need) rowsOfTable {
 		if d.edge.Carrier.Fused {
 			return d.noKernel("By")
 		}
-		return write(d, s)
+		s.arriving, s.once = arrives, !s.addsShares()
+		if refuses == nil {
+			return nil
+		}
+		return refuses(d)
 	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
 }
 
-// pullAlone does rows that no product takes.
-func pullAlone(_ *draft, s *stage) error {
-	s.transferBy(pulling{}.rows)
-	return nil
-}
-
-// pullFrom does what each rank takes from another one, by a way.
-func pullFrom(way func(w *writer, s *stage) arrival) func(*draft, *stage) error {
-	return func(_ *draft, s *stage) error {
-		s.transferBy(way)
+// byColumns refuses kernels that copy parts of columns, of each row one.
+func (d *draft) byColumns() error {
+	if !d.edge.Carrier.Copies {
 		return nil
 	}
-}
-
-// pullParts does parts of an all-to-all.
-func pullParts(d *draft, s *stage) error {
-	s.transferBy(partOfEach)
-	return d.unbounded()
-}
-
-// pullOperand does a weight, or rows whose shares of a gradient are added up.
-func pullOperand(_ *draft, s *stage) error {
-	if s.transferBy(partOfEach); s.addsShares() {
-		s.arriving, s.once = summandsOfPeers, false
-	}
-	return nil
-}
-
-// pullColumns does parts of columns, of each row one.
-func pullColumns(d *draft, s *stage) error {
-	if d.edge.Carrier.Copies {
-		return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
-	}
-	s.transferBy(partOfEach)
-	return nil
+	return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
@@ -141,9 +117,12 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	return a
 }
 
-// summandsOfPeers are rows that are pulled and multiplied one rank's after another's: each product adds to the sum of
-// those before, so one stream has them all.
-func summandsOfPeers(w *writer, s *stage) arrival {
+// operandOfPeers brings a weight, or rows that are multiplied one rank's after another's: each product adds its share
+// of a gradient to the sum of those before, so one stream has them all.
+func operandOfPeers(w *writer, s *stage) arrival {
+	if !s.addsShares() {
+		return partOfEach(w, s)
+	}
 	a := pulling{}.rows(w, s)
 	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
