@@ -151,7 +151,8 @@ func partsOfCalls(d *draft) error {
 	return nil
 }
 
-// goesOn refuses a stage whose operands are made of rows by counts, and a sum behind products of gathered columns.
+// goesOn refuses a stage whose operands are made of rows by counts, or of balanced ones, and a sum behind products of
+// gathered columns.
 func goesOn(d *draft) error {
 	for i, s := range d.chain.stages {
 		for _, o := range s.ops {
@@ -161,14 +162,21 @@ func goesOn(d *draft) error {
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
 			case multiplies(o) && s.gathers && s.moved.From.Columns() && d.readsSums(o):
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
-			case i == 0 || !multiplies(o) || s.gathers:
-			case from != o.In[0] && edges.Of(d.tensor(from)).Size == edges.Counted && !d.ofCounted(o.In[0]):
-				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)),
-					"no pass goes on with %s, which is made of rows of %s by counts", o.In[0], from)
+			case i == 0 || !multiplies(o):
+			case d.lacksParts(from, o.In[0], s.gathers):
+				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)), "no pass goes on with %s, which is made of "+
+					"rows of %s that need not be in equal parts", o.In[0], from)
 			}
 		}
 	}
 	return nil
+}
+
+// lacksParts says that a result has not the parts of the tensor of whose rows it is made.
+func (d *draft) lacksParts(from, result string, gathers bool) bool {
+	size := edges.Of(d.tensor(from)).Size
+	own := edges.Of(d.tensor(result)).Size != edges.Even || d.ofCounted(result) || size == edges.Counted && gathers
+	return from != result && size != edges.Even && !own
 }
 
 // readsSums says that functions of an operation read sums of all rows, which are made a rank's rows at a time.
