@@ -27,6 +27,9 @@ func (c Contraction) Rows() byte {
 	return out[0]
 }
 
+// Columns is the letter of the result's columns.
+func (c Contraction) Columns() byte { return c.Out[len(c.Out)-1] }
+
 // headsLetter is the letter of the columns of a head, which no operation names. A constant width is its own letter,
 // below zero: a norm's heads may be wider than what is turned of them.
 const headsLetter = 'W'

@@ -175,3 +175,13 @@ func (p *Program) Buffer(name string) (Buffer, bool) {
 	}
 	return Buffer{}, false
 }
+
+// At is the buffer of that name, for changes; where there is none, one of no program.
+func (p *Program) At(name string) *Buffer {
+	for i := range p.Buffers {
+		if p.Buffers[i].Name == name {
+			return &p.Buffers[i]
+		}
+	}
+	return &Buffer{}
+}

@@ -238,12 +238,19 @@ func (w *writer) cutMemory(x pieces, names []string) error {
 	return nil
 }
 
+// rowsInParts is the axis of one part of a rank's rows of a tensor.
+func (w *writer) rowsInParts(of string, parts int64) schedule.Axis {
+	rows := w.rowAxis(of, true)
+	if parts > 1 {
+		rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Number(parts)))
+	}
+	return rows
+}
+
 // finer cuts the rows of a rank, as many as it has of a tensor, into parts in some memory.
 func (w *writer) finer(name, as string, parts int64) {
 	w.fine[name] = parts
-	b, rows := w.buffer(name), w.rowAxis(as, true)
-	rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Number(parts)))
-	axes := []schedule.Axis{rows}
+	b, axes := w.program.At(name), []schedule.Axis{w.rowsInParts(as, parts)}
 	if n := len(b.Tensor.Axes); n > 1 { // else it has a number for each row
 		axes = append(axes, b.Tensor.Axes[n-1])
 	}

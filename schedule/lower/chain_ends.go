@@ -50,7 +50,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 			waiting = append(waiting, set)
 		}
 	}
-	if w.any(func(s *stage) bool { return w.leaves[s].before != nil }) { // those of products
+	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
 	if posts == mainRef || len(waiting) == 0 {
@@ -65,7 +65,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	s, all := w.chain.stages[0], refs(w.sets)
 	d := w.leaves[s]
-	if len(all) == 0 || !w.outward(s) || s.bare() || len(d.open) == 0 || d.take == nil && d.slot == nil {
+	if len(all) == 0 || !w.outward(s) || s.bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
 	work := w.sets[0] // all have one name

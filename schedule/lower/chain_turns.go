@@ -303,12 +303,11 @@ func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.
 	switch {
 	case p.into.Buffer != "":
 		return s.lastInto(p.into, nodes)
-	case d.slot == nil:
+	case d.sends == nil:
 		return nodes
 	}
 	before, last := s.last(nodes)
-	return slices.Concat(before, hostir.MovesOf(s.sums, d.before(t.work, p.rank)...), into(d.slot(p), last),
-		hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
+	return append(before, d.sends(t.work, p, last)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.

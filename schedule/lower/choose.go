@@ -29,13 +29,23 @@ type lowering struct {
 	write                    func(d *draft, s *stage, w schedule.Way) error
 }
 
-// lowerings are all lowerings, a file a way. The first of a communication is the fastest known.
+// lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
 	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
 // takes says that the lowering is by ways of that type.
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
+
+// doing are the lowerings of a communication.
+func doing(n need) (list []lowering) {
+	for _, l := range lowerings {
+		if l.need == n {
+			list = append(list, l)
+		}
+	}
+	return list
+}
 
 // rowsOfTable are lowerings by a way.
 type rowsOfTable []lowering
@@ -63,9 +73,12 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
 // within an operand; it serves stages to which no rows come; and a kernel of its sums reads codes with their scales.
 func intoCallers(l *lowering) { l.gathered = true }
-func inPlace(l *lowering)     { l.inPlace = true }
-func noRowsCome(l *lowering)  { l.apart = true }
-func ofCodes(l *lowering)     { l.codes = true }
+
+func inPlace(l *lowering) { l.inPlace = true }
+
+func noRowsCome(l *lowering) { l.apart = true }
+
+func ofCodes(l *lowering) { l.codes = true }
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -160,7 +173,7 @@ func (d *draft) move(l leg, of string) int {
 // doneBy says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
 // communications of one name.
 func (l leg) doneBy(way schedule.Way) bool {
-	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need && x.takes(way) })
+	return slices.ContainsFunc(doing(l.need), func(x lowering) bool { return x.takes(way) })
 }
 
 // instead names what can be moved.
@@ -197,22 +210,18 @@ func placements(of []string) string {
 }
 
 // Default is the way of a communication that a schedule leaves open.
-func Default(n need) schedule.Way {
-	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.need == n })
-	return lowerings[i].way
-}
+func Default(n need) schedule.Way { return doing(n)[0].way }
 
 // lowering finds the lowering of a communication by a way.
 func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
-	for i := range lowerings {
-		l := &lowerings[i]
-		if l.need != of.need || l.apart && !of.stage.outward() {
+	for _, l := range doing(of.need) {
+		if l.apart && !of.stage.outward() {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of), l.orders(d, of.stage))
+			return &l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of), l.orders(d, of.stage))
 		}
 	}
 	if err := d.sumsCodes(of, way); err != nil {

@@ -29,9 +29,8 @@ type departure struct {
 	sums  hostir.StreamRef            // of the sum
 	sum   hostir.Step                 // of own rows
 	toAll []hostir.Node               // brings all ranks the sums of all
-	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
-	slot           func(p piece) hostir.View
-	before, behind func(on hostir.StreamRef, peer hostir.Expr) []hostir.Node
+	// sends has products make a peer's rows where they leave from, with what that takes; nil: in memory of the plan.
+	sends func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node
 	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
 	// that, if no arrival has another one.
 	turns, order []turns

@@ -86,15 +86,6 @@ func (w *writer) weight(o schedule.Op) hostir.View {
 	return hostir.Whole(o.In[1])
 }
 
-// columnsOfProduct are those of a product, which has as many as its weight: all, if the weight is fetched.
-func (c *chain) columnsOfProduct(o schedule.Op, weight schedule.Tensor, axis int) schedule.Axis {
-	columns := weight.Axes[axis]
-	if c != nil && c.fetches[o.In[1]] != (edges.Edge{}) {
-		columns.Outer = nil
-	}
-	return columns
-}
-
 // early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
 func (w *writer) early(s *stage) bool {
 	_, declared := w.schedule.Tensor(s.input)

@@ -129,10 +129,8 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 			way = m.Way
 		}
 	}
-	rows := d.uneven(name) && !d.comesOtherwise(o) && !ofProducts(d.schedule, o.Out)
-	return rows && slices.ContainsFunc(lowerings, func(l lowering) bool {
-		return l.need == gatherBalanced && l.takes(way)
-	})
+	return d.uneven(name) && !d.comesOtherwise(o) && !ofProducts(d.schedule, o.Out) &&
+		leg{need: gatherBalanced}.doneBy(way)
 }
 
 // movesOfSum gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is

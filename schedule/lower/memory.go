@@ -3,26 +3,18 @@ package lower
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // Buffers and semaphores of a program, and the numbers that must divide its shape for them.
 
-// buffer is a buffer that the program has.
-func (d *draft) buffer(name string) *hostir.Buffer {
-	for i := range d.program.Buffers {
-		if d.program.Buffers[i].Name == name {
-			return &d.program.Buffers[i]
-		}
-	}
-	return &hostir.Buffer{}
-}
-
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of.
 func (d *draft) cut(name string, parts ...schedule.Extent) {
-	b := d.buffer(name)
+	b := d.program.At(name)
 	b.Chunk = part(b.Tensor, parts...)
 }
 
@@ -66,7 +58,7 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 // cutFlat lets a result and other buffers be indexed by a part of their elements a rank, row or no row, and asks of the
 // shape that the ranks can cut the elements of the result, or its rows.
 func (d *draft) cutFlat(result string, rows bool, names ...string) {
-	axes := d.buffer(result).Tensor.Axes
+	axes := d.program.At(result).Tensor.Axes
 	if rows {
 		d.cutRows(axes[0].Extent, 1)
 	} else {
@@ -77,7 +69,7 @@ func (d *draft) cutFlat(result string, rows bool, names ...string) {
 		d.program.Ask(check)
 	}
 	for _, name := range append(names, result) {
-		d.buffer(name).Chunk = hostir.Div(d.buffer(result).Elements, hostir.Size)
+		d.program.At(name).Chunk = hostir.Div(d.program.At(result).Elements, hostir.Size)
 	}
 }
 
@@ -97,7 +89,7 @@ func (d *draft) semaphores(names ...string) {
 
 // lent lets peers read memory, which the caller may own.
 func (d *draft) lent(name string) string {
-	if b := d.buffer(name); b.Owner == hostir.Caller {
+	if b := d.program.At(name); b.Owner == hostir.Caller {
 		b.Shared = true
 	}
 	return name
@@ -129,4 +121,254 @@ func (d *draft) heads(path string, f schedule.Func, columns schedule.Extent, spr
 		d.program.Ask(check)
 	}
 	return nil
+}
+
+// memories declares the memory that the stages need beside the caller's tensors.
+func (w *writer) memories() {
+	for _, s := range w.chain.stages {
+		if s.gathers {
+			switch {
+			case s.into != "":
+				w.callersOwn(s)
+			case s.moved.From.Columns():
+				w.memory(s.here(), hostir.Expr{}, undivided([]schedule.Extent{w.rowExtent(s.input),
+					w.columnsOf(s.input).Extent})...)
+			default:
+				w.eachRank(s.here(), s.input, w.columnsOf(s.input))
+			}
+		}
+		for _, o := range s.ops {
+			w.results(s, o)
+		}
+	}
+	for _, s := range w.chain.stages {
+		switch {
+		case s.addsShares():
+			w.cut(s.whole(), schedule.D)
+		case w.byRanks(s) && !s.takesParts():
+			w.indexed(s)
+		}
+	}
+}
+
+// callersOwn declares the memory of what a stage moves, if the caller does not get it.
+func (w *writer) callersOwn(s *stage) {
+	switch {
+	case w.program.At(s.into).Name != "":
+	case s.moved == (edges.Edge{}):
+		w.eachRank(s.into, s.input, w.columnsOf(s.input))
+	default:
+		w.ofRows(s.into, s.input, s.moved.To.Rows(), schedule.Dim(w.columnsOf(s.input).Extent))
+	}
+}
+
+// results declares memory for partial results of an operation, and for a result that the caller does not get.
+func (w *writer) results(s *stage, o schedule.Op) {
+	columns, made := w.columnsOf(o.Out), w.madeIn(o.Out)
+	_, declared := w.schedule.Tensor(o.Out)
+	if made != o.Out {
+		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	switch {
+	case o.Out != s.sums && declared && made == o.Out:
+	case o.Out != s.sums && s.addsShares(): // of all ranks' rows
+		w.ofRows(made, o.Out, w.chain.at[o.Out].Rows(), columns)
+	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
+		w.eachRank(made, o.Out, columns)
+	case o.Out != s.sums && w.calledForSummands(o.Out):
+		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
+		w.memory(made, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
+	case o.Out != s.sums:
+		w.ofRows(made, o.Out, s.own, columns)
+	case s.puts():
+		s.leaving.memory(w, s, columns)
+	case s.inKernel(o): // into memory of its kernel's way
+	case s.given != "":
+		if !s.toAll {
+			w.cut(s.given, schedule.D)
+		}
+		w.counts(s)
+	case w.byRanks(s):
+		w.eachRank(w.named(partial, s.sums), s.sums, columns)
+	default:
+		var cut []schedule.Extent
+		if !s.toAll {
+			cut = []schedule.Extent{schedule.D}
+		}
+		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
+		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
+		w.counts(s)
+	}
+	if o.Out == s.sums && !declared {
+		w.ofRows(o.Out, o.Out, !s.toAll, columns)
+	}
+}
+
+// rowAxis is the rows of a tensor: each rank's own, or all.
+func (w *writer) rowAxis(of string, own bool) schedule.Axis {
+	rows := schedule.Dim(w.rowExtent(of))
+	if own {
+		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	return rows
+}
+
+// ofRows declares memory with such rows and some columns.
+func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
+	axes := []schedule.Axis{w.rowAxis(of, own), columns}
+	w.memory(name, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
+}
+
+// rowExtent is the extent of a tensor's rows.
+func (d *draft) rowExtent(name string) schedule.Extent {
+	if t, declared := d.schedule.Tensor(name); declared {
+		return t.Axes[0].Extent
+	}
+	return d.extentOf(name, schedule.Contraction.Rows)
+}
+
+// columnsOf is the axis of a tensor's columns. Of a tensor that is not declared each rank has what operations leave.
+func (d *draft) columnsOf(name string) schedule.Axis {
+	if t, declared := d.schedule.Tensor(name); declared {
+		return t.Axes[len(t.Axes)-1]
+	}
+	columns := schedule.Dim(d.extentOf(name, schedule.Contraction.Columns))
+	if d.chain != nil && d.chain.at[name].Columns() {
+		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	return columns
+}
+
+// extentOf is the extent of the rows or of the columns of a tensor that an operation makes: that of an operand's axis
+// with their letter.
+func (d *draft) extentOf(name string, letter func(schedule.Contraction) byte) schedule.Extent {
+	o, _ := d.schedule.Maker(name)
+	c, _ := d.schedule.Contraction(o) // Validate has read it
+	for i, in := range c.In {
+		at := strings.IndexByte(in, letter(c))
+		t, declared := d.schedule.Tensor(o.In[i])
+		switch {
+		case at < 0:
+		case declared:
+			return t.Axes[at].Extent
+		case at > 0 && at == len(in)-1:
+			return d.extentOf(o.In[i], schedule.Contraction.Columns)
+		default:
+			return d.extentOf(o.In[i], schedule.Contraction.Rows)
+		}
+	}
+	return ""
+}
+
+// eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
+// come in batches each batch has those of all ranks.
+func (w *writer) eachRank(name, of string, columns schedule.Axis) {
+	rows := schedule.Dim(w.rowExtent(of))
+	if w.n > 1 {
+		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
+	}
+	if !w.uneven(of) { // else they lie one after another
+		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
+	}
+	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
+	w.memory(name, chunk(t), t.Axes...)
+}
+
+// indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
+func (w *writer) indexed(s *stage) {
+	if w.counts(s) {
+		return
+	}
+	rows := s.input
+	if s.bare() {
+		rows = s.sums
+	}
+	if s.left.Columns() {
+		for _, o := range append(slices.Clone(s.terms), s.ops...) {
+			w.cut(o.In[1], schedule.D)
+		}
+		return
+	}
+	w.cutRows(w.rowExtent(rows), 1)
+	cut := []schedule.Extent{schedule.D}
+	if w.n > 1 {
+		cut = []schedule.Extent{chunksName, schedule.D}
+	}
+	names := append(w.eachRows(s), s.into)
+	if !s.ofAll() && !s.bare() {
+		names = append(names, s.input)
+	}
+	for _, name := range names {
+		if b := w.program.At(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
+			w.cut(name, cut...)
+		}
+	}
+}
+
+// leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
+// one rank's after another's.
+func (w *writer) leavingRows(s *stage) []string {
+	if !s.puts() {
+		return nil
+	}
+	names := []string{w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
+		s.ops[len(s.ops)-1].Added()}
+	if !s.bare() && w.outward(s) { // which is multiplied in these parts
+		names = append(names, w.eachRows(s)...)
+	}
+	if !s.bare() && w.outward(s) || s.bare() && s.summand.Out != "" {
+		names = append(names, s.input)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
+}
+
+// ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
+// rank's. Rows of batches that leave together lie together there.
+func (w *writer) ofEachRank(s *stage, columns schedule.Axis, name string) {
+	name = w.named(name, s.sums)
+	if sum := *w.program.At(s.sums); s.left.Columns() {
+		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
+		return
+	}
+	if w.eachRank(name, s.sums, columns); w.takes == batchesInRound {
+		w.fine[name] = w.n
+	}
+}
+
+// eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
+func (w *writer) eachRows(s *stage) (names []string) {
+	for _, t := range s.terms {
+		names = append(names, t.In[0])
+	}
+	for _, o := range s.ops {
+		if o.Out != s.sums || s.toAll {
+			names = append(names, w.madeIn(o.Out), w.schedule.With(o).Added())
+		}
+		if o.Out == s.sums && s.toAll {
+			names = append(names, w.named(reduced, s.sums))
+		}
+		names = append(names, inRows(w.schedule.Own(o))...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
+}
+
+// inRows are the operands of functions that have the rows of what these are of. Partial results are in no memory of
+// their own.
+func inRows(list []schedule.Func) (names []string) {
+	for _, f := range list {
+		for _, x := range f.Operands() {
+			if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead && !f.Joins {
+				names = append(names, x.Tensor)
+			}
+		}
+	}
+	return names
+}
+
+// summands is the memory in which each rank has its summands of a stage's sums.
+func (w *writer) summands(s *stage) string {
+	if s.given != "" {
+		return s.given
+	}
+	return w.named(partial, s.sums)
 }

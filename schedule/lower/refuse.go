@@ -91,28 +91,6 @@ func (d *draft) behindColumns(path, columns, out string) error {
 		"no pass goes on with all columns of %s", columns)
 }
 
-// rowExtent is the extent of a tensor's rows.
-func (d *draft) rowExtent(name string) schedule.Extent {
-	if t, declared := d.schedule.Tensor(name); declared {
-		return t.Axes[0].Extent
-	}
-	o, made := d.schedule.Maker(name)
-	if !made {
-		return ""
-	}
-	c, _ := d.schedule.Contraction(o) // Validate has read it
-	for i, in := range c.In {
-		at := strings.IndexByte(in, c.Rows())
-		if t, declared := d.schedule.Tensor(o.In[i]); declared && at >= 0 {
-			return t.Axes[at].Extent
-		}
-		if at == 0 || d.calledForSummands(o.In[i]) {
-			return d.rowExtent(o.In[i])
-		}
-	}
-	return ""
-}
-
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
 func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 	if o.Then[i].Tree().InRow() && at.Columns() {

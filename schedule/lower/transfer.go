@@ -10,49 +10,43 @@ import (
 // A stage without operations may give the caller what it has of a tensor otherwise: each rank takes its part from every
 // rank, and no operation reads what comes.
 
-// transferred is what a rank takes of every rank's input, and where it puts what it takes of one.
-type transferred struct {
-	of    hostir.View
-	place func(rank hostir.Expr) hostir.View
-}
-
-// transferred cuts the caller's tensors for a transfer.
-func (w *writer) transferred(s *stage) transferred {
+// transferred cuts the caller's tensors for a transfer: what a rank takes of every rank's input, and where it puts what
+// it takes of one.
+func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
-		if axis > 1 && len(w.buffer(buffer).Tensor.Axes) == 2 {
+		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
 			w.cutColumns(buffer)
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)
 		return func(rank hostir.Expr) hostir.View { return hostir.Chunk(buffer, rank) }
 	}
-	x := transferred{of: hostir.Whole(s.input), place: part(s.here(), s.moved.From.Axis)}
-	if n := s.moved.From.Shift; n != 0 {
-		place := x.place
-		x.place = func(rank hostir.Expr) hostir.View {
-			return place(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
+	of, place = hostir.Whole(s.input), part(s.here(), s.moved.From.Axis)
+	if n, at := s.moved.From.Shift, place; n != 0 {
+		place = func(rank hostir.Expr) hostir.View {
+			return at(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
 		}
 	}
 	if s.moved.To.Spread() {
-		x.of = part(s.input, s.moved.To.Axis)(hostir.Rank)
+		of = part(s.input, s.moved.To.Axis)(hostir.Rank)
 	}
 	if w.uneven(s.input) {
 		w.counted(s.input, exchangedCounts(s.moved.From))
 		w.counted(s.here(), exchangedCounts(s.moved.To))
 	}
-	return x
+	return of, place
 }
 
 // partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
 func partOfEach(w *writer, s *stage) arrival {
-	x := w.transferred(s)
+	of, place := w.transferred(s)
 	word := w.named(ready, s.here())
 	round, a := w.shift(1), arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}}
 	peer := round.pieces[0].rank
 	w.lent(s.input)
 	a.ready = []hostir.Node{hostir.Post(mainRef, word, every)}
-	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
-	a.own = hostir.Set(mainRef, x.place(hostir.Rank), x.of)
+	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
 	a.turns = []turns{round}
 	return a
 }
@@ -108,9 +102,54 @@ func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
 
 // cutColumns lets a buffer be indexed by a part of its columns a rank.
 func (d *draft) cutColumns(name string) {
-	b := d.buffer(name)
+	b := d.program.At(name)
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
 	columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
 	b.Rows = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
 	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
+}
+
+var paddings = by(padded, gatherCounted)
+
+// paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
+const paddedSuffix = "padded"
+
+// padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
+// the links do not depend on the counts.
+func padded(d *draft, s *stage, w schedule.Padded) error {
+	if d.split(d.edge.Of).Most == "" {
+		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
+			"only uneven parts whose most is known can be padded")
+	}
+	s.arriving, s.once = rowsPadded, true
+	return nil
+}
+
+// rowsPadded copies the counted rows one after another from there to their places, each part's while the next one
+// travels.
+func rowsPadded(w *writer, s *stage) arrival {
+	most := w.split(s.input).Most
+	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
+	name := s.input + paddedSuffix
+	w.memory(name, hostir.Extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
+	b := w.program.At(name)
+	b.Shared, b.Counts = true, hostir.Var(countChunk)
+	b.Room = hostir.Mul(hostir.Extent(most), hostir.Extent(columns.Extent))
+	room := func(v hostir.View) hostir.View {
+		v.Padded = true
+		return v
+	}
+	a := arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}}
+	a.all = []hostir.Node{
+		hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
+		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
+		hostir.After(copyRef, mainRef),
+		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, word, from),
+			hostir.Set(copyRef, room(hostir.Chunk(name, from)), room(hostir.Remote(name, from, from))),
+			hostir.After(mainRef, copyRef),
+			hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from))),
+	}
+	return a
 }

@@ -115,7 +115,7 @@ func exchangedCounts(at edges.State) hostir.Expr {
 // elements where rows have different lengths. New makes room for the most rows
 // that a part may have, or else for all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
-	b := d.buffer(name)
+	b := d.program.At(name)
 	if b.Name == "" {
 		return
 	}
@@ -180,7 +180,7 @@ func (w *writer) counts(s *stage) bool {
 	w.counted(s.sums, own)
 	w.counted(s.ops[len(s.ops)-1].Added(), own)
 	if s.puts() && !s.bare() {
-		sum, slots := w.buffer(s.sums), w.buffer(w.named(slots, s.sums))
+		sum, slots := w.program.At(s.sums), w.program.At(w.named(slots, s.sums))
 		slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 		slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 	}
@@ -189,7 +189,7 @@ func (w *writer) counts(s *stage) bool {
 
 // summandsCounted gives each rank's summand of a matrix, or codes of one, such counts.
 func (w *writer) summandsCounted(name string) {
-	if b := w.buffer(name); b.Name != "" {
+	if b := w.program.At(name); b.Name != "" {
 		b.Counts = hostir.Var(countChunk)
 		b.Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
 	}

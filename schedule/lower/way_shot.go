@@ -97,14 +97,15 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
-	o, axes := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes
+	o, axes := s.ops[len(s.ops)-1], w.program.At(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
 	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
-	w.buffer(own).Elements, w.buffer(own).Tensor.Type = w.buffer(own).Chunk, w.buffer(s.sums).Tensor.Type
-	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
+	b := w.program.At(own)
+	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.sums).Tensor.Type
+	w.program.At(o.Added()).Chunk = w.program.At(s.sums).Chunk
 	mine := hostir.Chunk(s.sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
 		hostir.Rank).EachRank()).Described("own part, in the order of ranks")

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -85,7 +86,7 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	if s.toAll {
 		reduced := w.named(reduced, s.sums)
 		w.ofRows(reduced, s.sums, true, columns)
-		w.buffer(reduced).Tensor.Type = w.buffer(s.sums).Tensor.Type
+		w.program.At(reduced).Tensor.Type = w.program.At(s.sums).Tensor.Type
 	}
 }
 
@@ -163,4 +164,94 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(on, word, from).Member(cut.part()),
 			hostir.Set(on, at(from), sums.At(from)))}
+}
+
+var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).
+	with(lacksOf("Signals kernels", "Signals one kernel")), by(stores, reduceBatches).with(lacksOf("Signals"))...)
+
+func stores(d *draft, s *stage, w schedule.Stores) error {
+	if d.chunks > 0 && !d.edge.Carrier.Fused {
+		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
+	}
+	s.leaving = leaving{memory: storesMemory, plan: storesLeave}
+	return cmp.Or(d.roundsSums(s, "the kernel of Stores"), besideOthers(d, s), d.prioritize(w.Streams, w.Equal))
+}
+
+// besideOthers refuses kernels that signal in a chain.
+func besideOthers(d *draft, s *stage) error {
+	if len(d.legs) == 1 || !d.edge.Carrier.Signals {
+		return nil
+	}
+	return d.refusal("Signals", "use schedule.MemOps",
+		"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
+}
+
+func storesMemory(w *writer, s *stage, columns schedule.Axis) { w.ofEachRank(s, columns, slots) }
+
+// storesLeave lets the product itself write the owner's slot.
+func storesLeave(w *writer, s *stage) (d departure) {
+	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
+	d.words = []hostir.Semaphore{{Name: free}, {Name: arrived}}
+	d.open = w.slotsFree(s)
+	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node {
+		slot := w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank)
+		return slices.Concat(hostir.MovesOf(s.sums, hostir.Wait(on, free, p.rank)), into(slot, products),
+			hostir.MovesOf(s.sums, hostir.Post(on, arrived, p.rank)))
+	}
+	d.sums = w.sumsOf(s)
+	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every)}
+	if w.outward(s) {
+		d.after = refs([]hostir.StreamSet{w.set})
+	}
+	d.sum = w.slotsSum(d.sums, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
+	return d
+}
+
+// staging holds the partial results that peers read.
+const staging = "staging"
+
+var stagings = by(staged, reduceRows, reduceColumns).with(noRowsCome)
+
+func staged(d *draft, s *stage, w schedule.Staged) error {
+	const buffers = 2 // while one is read the next is written
+	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
+	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
+}
+
+func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
+	w.ofEachRank(s, columns, slots)
+	axes := w.program.At(s.sums).Tensor.Axes
+	if len(axes) == 0 {
+		axes = []schedule.Axis{w.rowAxis(s.sums, true), columns}
+	}
+	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
+	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.with.compute))}, axes...)
+	w.memory(w.named(staging, s.sums), buffer, axes...)
+}
+
+// stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
+// compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
+// It waits after this rank's own copy of the step, for which another rank may wait.
+func stagedLeave(w *writer, s *stage) (d departure) {
+	slots, staging := w.named(slots, s.sums), w.named(staging, s.sums)
+	ready, read := w.named(ready, s.sums), w.named(read, s.sums)
+	d.words = []hostir.Semaphore{{Name: ready}, {Name: read}}
+	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
+		return append(hostir.MovesOf(s.sums, behind), into(buffer, products)...)
+	}
+	d.take = func(p piece) []hostir.Node {
+		from := hostir.Var("from")
+		return []hostir.Node{
+			hostir.Post(w.work, ready, p.rank),
+			hostir.After(w.put, w.work),
+			hostir.Wait(w.put, ready, from),
+			hostir.Set(w.put, w.rowsAt(slots, from), buffer.At(from)),
+			hostir.Post(w.put, read, from),
+			hostir.After(w.work, w.put),
+			hostir.Wait(w.work, read, p.rank).Described("the buffer is free again")}
+	}
+	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
+	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
+	return d
 }

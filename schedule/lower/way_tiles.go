@@ -114,7 +114,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 		hostir.Post(mainRef, ready, every).Described("peers may read " + s.input),
 		hostir.Wait(mainRef, ready, every),
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}), Gathered: all, Own: own,
-			B: w.weight(o), Bias: biasOf(w.schedule.With(o)),
+			B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, done, every),
@@ -146,17 +146,21 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 		hostir.Wait(mainRef, free, every),
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
-			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: biasOf(o), Added: addedTo(o)}).
+			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: whole(o.Bias()),
+			Added: whole(o.Added())}).
 			Described("own rows last, and once, in the order of ranks").
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
 }
 
-// columnsOfWeight is the axis of a linear's weight that its result has for columns.
+// columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
 func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
-	weight := w.tensor(o.In[1])
-	return w.chain.columnsOfProduct(o, weight, 0)
+	columns := w.tensor(o.In[1]).Axes[0]
+	if _, comes := w.chain.fetches[o.In[1]]; comes {
+		columns.Outer = nil
+	}
+	return columns
 }
 
 // units asks for rows of whole units of 16 bytes, on each rank that has a part of them.
@@ -171,18 +175,10 @@ func (w *writer) units(columns ...schedule.Axis) {
 	}
 }
 
-// addedTo is the tensor that is added to the sum of an operation, or no view.
-func addedTo(o schedule.Op) hostir.View {
-	if o.Added() == "" {
-		return hostir.View{}
+// whole is all of a tensor, or no view of none.
+func whole(tensor string) (v hostir.View) {
+	if tensor != "" {
+		v = hostir.Whole(tensor)
 	}
-	return hostir.Whole(o.Added())
-}
-
-// biasOf is the bias of a product, or no view.
-func biasOf(o schedule.Op) hostir.View {
-	if o.Bias() == "" {
-		return hostir.View{}
-	}
-	return hostir.Whole(o.Bias())
+	return v
 }

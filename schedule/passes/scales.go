@@ -35,7 +35,7 @@ func scales(p *hostir.Program) error {
 		if x.ofRows[t.Scale] {
 			x.beside(t.Name, t.Scale)
 		}
-		if of := x.at(t.Name); scale.ByBlock() && !of.Chunk.Equal(of.Elements) {
+		if of := x.At(t.Name); scale.ByBlock() && !of.Chunk.Equal(of.Elements) {
 			x.wrong = cmp.Or(x.wrong, x.apart(t.Name))
 		}
 	}
@@ -53,14 +53,9 @@ func scales(p *hostir.Program) error {
 	return x.wrong
 }
 
-// at is a buffer of the program.
-func (x *scaling) at(name string) *hostir.Buffer {
-	return &x.Buffers[slices.IndexFunc(x.Buffers, func(b hostir.Buffer) bool { return b.Name == name })]
-}
-
 // beside lets memory of scales be indexed as that of their rows is.
 func (x *scaling) beside(rows, scales string) {
-	of, b := x.at(rows), x.at(scales)
+	of, b := x.At(rows), x.At(scales)
 	last := len(of.Tensor.Axes) - 1
 	columns := hostir.Elements(schedule.Tensor{Axes: of.Tensor.Axes[last:]})
 	chunk, whole := of.Chunk.Without(columns)
@@ -123,13 +118,13 @@ func (x *scaling) fills(s hostir.Step) {
 	if !moves || x.wrong != nil {
 		return
 	}
-	to := x.at(view.Buffer)
+	to := x.At(view.Buffer)
 	scale := x.scaleOf[from.Buffer]
 	if scale == "" || x.scaleOf[to.Name] != "" {
 		return
 	}
-	if to.Tensor.Type = x.at(from.Buffer).Tensor.Type; x.ofRows[scale] && !from.Columns && !view.Columns {
-		own, axes := x.at(scale).Tensor, to.Tensor.Axes[:len(to.Tensor.Axes)-1:len(to.Tensor.Axes)-1]
+	if to.Tensor.Type = x.At(from.Buffer).Tensor.Type; x.ofRows[scale] && !from.Columns && !view.Columns {
+		own, axes := x.At(scale).Tensor, to.Tensor.Axes[:len(to.Tensor.Axes)-1:len(to.Tensor.Axes)-1]
 		scale += strings.TrimPrefix(to.Name, from.Buffer)
 		if block, ok := blockAxis(own); ok { // of a chunk of rows, which may lie block by block
 			axes = append(axes, block)
@@ -153,7 +148,7 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	}
 	if w, multiplies := s.Do.(hostir.Product); multiplies {
 		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)
-		w.InBlocks = w.Scaled() && x.at(w.ScaleB.Buffer).Tensor.OfSquares()
+		w.InBlocks = w.Scaled() && x.At(w.ScaleB.Buffer).Tensor.OfSquares()
 		x.fits(w)
 		if w.Narrow() {
 			x.narrow(&s, w)
@@ -204,8 +199,8 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 
 // lands declares memory in which the packets of scales land beside those of their codes, and names its flags.
 func (x *scaling) lands(sent hostir.Sent) (flags string) {
-	codes, own := x.at(sent.Landing.Buffer), *x.at(x.scaleOf[sent.Each.Buffer])
-	codes.Tensor.Type = x.at(sent.Each.Buffer).Tensor.Type
+	codes, own := x.At(sent.Landing.Buffer), *x.At(x.scaleOf[sent.Each.Buffer])
+	codes.Tensor.Type = x.At(sent.Each.Buffer).Tensor.Type
 	b := hostir.Buffer{Name: own.Name + codes.Name, Owner: hostir.Plan, Chunk: own.Elements, Lands: codes.Lands,
 		Tensor: schedule.Tensor{Name: own.Name + codes.Name, Type: own.Tensor.Type,
 			Axes: append([]schedule.Axis{schedule.Dim(schedule.D)}, own.Tensor.Axes...)}}
@@ -219,7 +214,7 @@ func (x *scaling) lands(sent hostir.Sent) (flags string) {
 // even asks of the shape that rows of codes and their scales are whole units of two bytes, which kernels copy.
 func (x *scaling) even(v hostir.View) {
 	const unit = 16 // bits
-	codes, scales := x.at(v.Buffer).Tensor, x.at(x.scaleOf[v.Buffer]).Tensor
+	codes, scales := x.At(v.Buffer).Tensor, x.At(x.scaleOf[v.Buffer]).Tensor
 	last := codes.Axes[len(codes.Axes)-1]
 	columns := max(unit/codes.Type.Bits(), 1)
 	if _, block, ok := scales.Axes[len(scales.Axes)-1].Extent.Blocks(); ok {
@@ -248,7 +243,7 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 	for _, t := range w.Terms {
 		w.Scales = append(w.Scales, x.of(t))
 	}
-	axes, scales := x.at(w.Terms[0].Buffer).Tensor.Axes, x.at(w.Scales[0].Buffer)
+	axes, scales := x.At(w.Terms[0].Buffer).Tensor.Axes, x.At(w.Scales[0].Buffer)
 	columns := axes[len(axes)-1]
 	w.Columns = hostir.Extent(columns.Extent)
 	if block, ok := blockAxis(scales.Tensor); ok {
@@ -262,7 +257,7 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 
 // narrow gives a product by a weight of eight bits its kernel: the library has none.
 func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
-	if !x.at(w.A.Buffer).Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero() {
+	if !x.At(w.A.Buffer).Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero() {
 		x.wrong = cmp.Or(x.wrong, schedule.Refused("Tensors", "let the ranks have equal parts",
 			"no kernel multiplies uneven rows by %s of eight bits", w.B.Buffer))
 	}
@@ -298,18 +293,18 @@ func (x *scaling) of(v hostir.View) hostir.View {
 // weight's squares is such a unit, and rows come in eights.
 func (x *scaling) fits(w hostir.Product) {
 	unit, columns, rows := int64(16), int64(16), int64(4) // of elements, and of scales
-	a := x.at(w.A.Buffer)
-	if square, _ := blockAxis(x.at(w.ScaleB.Buffer).Tensor); w.InBlocks {
+	a := x.At(w.A.Buffer)
+	if square, _ := blockAxis(x.At(w.ScaleB.Buffer).Tensor); w.InBlocks {
 		_, columns, _ = square.Extent.Blocks()
 		unit, rows = 4*columns, 8
 	}
 	x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-1], unit)
-	x.multiple(x.at(w.B.Buffer).Tensor.Axes[0], columns)
+	x.multiple(x.At(w.B.Buffer).Tensor.Axes[0], columns)
 	first := w.ScaleA.Index.IsZero() || w.ScaleA.Index.Equal(hostir.Const(0))
 	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
 	}
-	if uneven := !a.Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero(); uneven && x.ofRows[w.ScaleA.Buffer] && !first {
+	if uneven := !a.Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero(); uneven && x.ofRows[w.ScaleA.Buffer] && !first {
 		rows := strings.TrimSuffix(w.A.Buffer, hostir.GatheredSuffix)
 		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they make by "+
 			"schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, and those of "+

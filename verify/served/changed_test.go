@@ -131,6 +131,8 @@ var changed = []declared{
 	{"a table", "of batches", of("A[M*2/D K] B[F/D K] B2[N F/D] C[M:2/D N] Table[M W]",
 		s.Linear("H", "A", "B", s.Rotary("Table")), s.Linear("C", "H", "B2")), at("Ops[0].Then[0]",
 		"Table has a row for each row of one batch")},
+	{"a residual of at most so many rows", "behind a sum by counts", of("A[D/D M N] C[M/D~ N] R[M/D~P N] V[N]",
+		s.Sum("C", "A", normed, s.Add("R"))), served},
 	{"functions of a gradient", "that adds to a tensor and is not declared", of("A[M N] B[M/D K] C[N K] C0[N K]",
 		s.Gradient("Half", "A", "B", s.Add("C0"), s.Scale(.5)), s.Copy("C", "Half", s.GELU())),
 		at("Ops[0]", "products add to C0 in place of Half")},

@@ -44,7 +44,7 @@ func (d *draft) noLandedBias(s *stage) error {
 
 // landedRows brings all rows of a stage's input to each rank.
 func landedRows(w *writer, s *stage) []hostir.Node {
-	own := w.buffer(s.input).Tensor
+	own := w.program.At(s.input).Tensor
 	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, hostir.Elements(own), own.Axes...)
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
 }
@@ -57,9 +57,9 @@ func landedSums(words bool) atOnce {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
 		o := s.ops[len(s.ops)-1]
-		sum := w.buffer(s.sums).Tensor
+		sum := w.program.At(s.sums).Tensor
 		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, hostir.Elements(sum), sum.Axes...)
-		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), addedTo(o)).
+		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), whole(o.Added())).
 			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o, false))}
 	}
 }
@@ -68,7 +68,41 @@ func landedSums(words bool) atOnce {
 // their own flags, or plain data with words behind it.
 func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
 	d.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	d.buffer(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
+	d.program.At(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
 	d.semaphores(flags)
-	return *d.buffer(name)
+	return *d.program.At(name)
+}
+
+var pushTwoShots = by(pushTwoShot, allRows, allBare, allGradient)
+
+// pushTwoShot serves partial results that go to their owners as packets, and the sums from there to all.
+func pushTwoShot(d *draft, s *stage, _ schedule.PushTwoShot) error {
+	s.summing = spreadSums
+	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
+}
+
+// spreadSums adds up a part of the partial results on each rank, and of the tensor that is added to them, and brings
+// the sums to all. Parts are of elements, or of rows where other steps take rows of a rank.
+func spreadSums(w *writer, s *stage) []hostir.Node {
+	from, o := w.summands(s), s.ops[len(s.ops)-1]
+	w.cutFlat(s.sums, w.any(w.byRanks), from)
+	part := w.program.At(s.sums).Chunk
+	land := func(name, flags string) hostir.Buffer {
+		name = w.named(name, s.sums)
+		whole := w.program.At(s.sums)
+		elements, axes := whole.Elements, whole.Tensor.Axes
+		w.landing(name, w.named(flags, s.sums), false, part, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent),
+			schedule.DIDx(schedule.D)))
+		w.program.At(name).Elements = elements
+		return *w.program.At(name)
+	}
+	var added hostir.View
+	if name := o.Added(); name != "" {
+		w.program.At(name).Chunk = part
+		added = hostir.Chunk(name, hostir.Rank)
+	}
+	each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
+	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added)
+	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
+		Applying(w.functionsOf(o, false))}
 }

@@ -1,0 +1,303 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// batchOrder says how rounds take the batches of rows. A round brings a piece of the rows of each rank.
+type batchOrder int
+
+// Orders of batches.
+const (
+	batchByBatch   batchOrder = iota // each batch has all rounds, one after the other
+	batchesInRound                   // a round takes its pieces of all batches
+	batchInRound                     // each round takes the rows of one batch, those of all ranks
+)
+
+// inBatches is the batches that the rows of all ranks come in.
+type inBatches struct {
+	parts
+	takes batchOrder
+}
+
+func (d *draft) inBatches() inBatches {
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
+}
+
+// within takes nodes of a round for each batch, if it takes all.
+func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
+	if m.takes == batchesInRound && len(nodes) > 0 {
+		return m.inTurn(nodes...)
+	}
+	return nodes
+}
+
+// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
+func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
+	if m.n == 1 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
+}
+
+// batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
+func (d *draft) batchesOfProducts() int {
+	t := d.tensor(d.schedule.Ops[0].In[0])
+	if t.Name == "" || !d.productsOf(t.Name) {
+		return 0
+	}
+	return inBatchesOf(t)
+}
+
+// roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of one.
+func (d *draft) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
+	outer, batches := t.Axes[0].Outer, schedule.Number(n)
+	if len(outer) > 0 && outer[0].Count.Constant() && outer[0].Count != batches {
+		return nil, refused(d.pathOf(d.schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
+			"%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)
+	}
+	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
+		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
+	}
+	return []schedule.Split{schedule.Stream(batches), {Kind: schedule.Plain, Count: schedule.D}}, nil
+}
+
+// inBatchesOf counts the batches of a tensor's rows, each spread over the ranks; none is 0.
+func inBatchesOf(t schedule.Tensor) int {
+	outer := t.Axes[0].Outer
+	if len(outer) != 2 || outer[1] != schedule.DIDx(schedule.D) {
+		return 0
+	}
+	n, err := strconv.Atoi(string(outer[0].Count))
+	if err != nil || outer[0].Kind != schedule.Plain && outer[0].Kind != schedule.StreamAxis {
+		return 0
+	}
+	return n
+}
+
+// findBatches finds in how many batches the rows come: one gather and one sum can take them in turn.
+func (c *chain) findBatches(d *draft) error {
+	first := c.stages[0]
+	if first.outward() && first.left.Batches != "" && c.endsIn() {
+		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
+		c.order = batchesInRound
+		return nil
+	}
+	a := d.tensor(first.input)
+	d.chunks = inBatchesOf(a)
+	for i, t := range d.schedule.Tensors {
+		n := inBatchesOf(t)
+		at, rows := c.at[t.Name]
+		alike := n == d.chunks
+		if alike && n > 0 {
+			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+			made := slices.ContainsFunc(c.stages, func(s *stage) bool {
+				return s.sums == t.Name || s.own && !s.first && s.makes(t.Name)
+			})
+			alike = made || d.schedule.Made(t.Name) == steps
+		}
+		if !rows || !at.Rows() || alike {
+			continue
+		}
+		return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
+			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
+			t.Name, max(n, 1), a.Name, max(d.chunks, 1))
+	}
+	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" && !d.any((*stage).gathersColumns) {
+		return c.alikeBatches(d)
+	}
+	if d.chunks > 0 && (!c.endsIn() || !first.gathers || first.sums == "" || first.toAll) {
+		return d.batchesElsewhere(a.Name)
+	}
+	return nil
+}
+
+// batchesElsewhere refuses a tensor with batches of rows.
+func (d *draft) batchesElsewhere(name string) error {
+	return d.misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
+		"products and a sum, and what goes on with each rank's own rows")
+}
+
+// endsIn says that all stages behind the first work on each rank's own rows.
+func (c *chain) endsIn() bool {
+	return !slices.ContainsFunc(c.stages[1:], func(s *stage) bool { return !s.own || s.calls || s.sums != "" })
+}
+
+// alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of
+// the products is made.
+func (c *chain) alikeBatches(d *draft) error {
+	for i, o := range c.stages[0].ops {
+		t, declared := d.schedule.Tensor(o.Out)
+		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+		if i > 0 && rounds != (c.order == batchInRound) {
+			first := c.stages[0].ops[0].Out
+			return d.misplaced(o.Out, "place it as "+first, "%s is made in another order than %s", o.Out, first)
+		}
+		if c.order = batchesInRound; rounds {
+			c.order = batchInRound
+		}
+	}
+	return nil
+}
+
+// Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an
+// operation on them is lowered as one on all rows, which come in batches.
+
+// joinBatches gives tensors of batches two axes, of the same places in memory.
+func joinBatches(d *draft) error {
+	was := d.schedule
+	d.schedule.Tensors, d.schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
+	if nothingTravels(was) {
+		return d.flat(was)
+	}
+	for i, o := range d.schedule.Ops {
+		if !o.Batched() {
+			continue
+		}
+		if a, given := d.schedule.Tensor(o.In[0]); given && !spread(a) {
+			return d.apartFrom(i, "product")
+		}
+		d.schedule.Ops[i].Index = hostir.Linear
+	}
+	joined := rowsOfBatches(was)
+	for i, t := range d.schedule.Tensors {
+		if joined[t.Name] {
+			if err := d.joinAxes(i); err != nil {
+				return err
+			}
+		}
+	}
+	d.declareAxes()
+	return nil
+}
+
+// rowsOfBatches are the tensors with rows of batches: those of products of batches, and of functions before and behind
+// them.
+func rowsOfBatches(s schedule.Schedule) map[string]bool {
+	found := map[string]bool{}
+	for again := true; again; {
+		again = false
+		for _, o := range s.Ops {
+			if functions := kind(o.Name()) == copied && (found[o.In[0]] || found[o.Out]); !functions && !o.Batched() {
+				continue
+			}
+			names := []string{o.In[0], o.Out}
+			for _, f := range o.Then {
+				for _, x := range f.Operands() {
+					if x.Lies == schedule.InPlace || x.Lies == schedule.ByRow {
+						names = append(names, x.Tensor)
+					}
+				}
+			}
+			for _, name := range names {
+				again = again || !found[name]
+				found[name] = true
+			}
+		}
+	}
+	return found
+}
+
+// joinAxes makes one axis of the batches and the rows of a tensor.
+func (d *draft) joinAxes(i int) error {
+	t := &d.schedule.Tensors[i]
+	batches, rows := t.Axes[0], t.Axes[1]
+	path := fmt.Sprintf("Tensors[%d].Axes[0]", i)
+	if _, err := strconv.Atoi(string(batches.Extent)); err != nil {
+		return refused(path+".Extent", "use a constant",
+			"no pass lowers %s batches, a number that New would know first", batches.Extent)
+	}
+	if len(batches.Outer) > 0 {
+		return refused(path+".Outer", "spread the rows by schedule.DIDx(schedule.D)",
+			"no pass spreads batches, of which each rank has some rows")
+	}
+	var outer []schedule.Split
+	if len(rows.Outer) > 0 {
+		outer = append([]schedule.Split{{Kind: schedule.Plain, Count: batches.Extent}}, rows.Outer...)
+	}
+	t.Axes = append([]schedule.Axis{schedule.Dim(batches.Extent.Joined(rows.Extent), outer...)}, t.Axes[2:]...)
+	return nil
+}
+
+// eachTravels refuses batches that do not travel one by one.
+func (d *draft) eachTravels() error {
+	i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched)
+	if i < 0 || d.chunks > 0 || len(d.legs) == 0 {
+		return nil
+	}
+	return d.apartFrom(i, d.legs[0].String())
+}
+
+// apartFrom refuses batches of operation i.
+func (d *draft) apartFrom(i int, what string) error {
+	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
+		"no pass does the %s of batches that are an axis", what)
+}
+
+// declaredAxes gives the buffers of tensors of batches the axes that they are declared with.
+func declaredAxes(d *draft) {
+	for i, b := range d.program.Buffers {
+		t, declared := d.original.Tensor(b.Name)
+		if declared && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(t.Axes) {
+			d.program.Buffers[i].Tensor.Axes = t.Axes
+		}
+	}
+}
+
+// Where nothing travels no rank asks which rows another one has. So all axes but the last are rows, at the same places
+// in memory: a tensor of any number of axes is lowered as a matrix.
+
+// nothingTravels says that nothing travels, and that no call asks for the axes of its operands.
+func nothingTravels(s schedule.Schedule) bool {
+	list, err := edges.All(s)
+	return err == nil && len(list) == 0 && !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
+}
+
+// flat makes one axis of the rows of the operations that have several.
+func (d *draft) flat(was schedule.Schedule) error {
+	for i, o := range was.Ops {
+		c, err := was.Contraction(o)
+		if err != nil || len(c.Out) < 3 {
+			continue
+		}
+		if o.Batched() {
+			d.schedule.Ops[i].Index = hostir.Linear
+		}
+		list := []schedule.Operand{{Tensor: o.In[0], Lies: schedule.InPlace}, {Tensor: o.Out, Lies: schedule.InPlace}}
+		for j, f := range o.Then {
+			for _, x := range f.Operands() {
+				if x.Lies == schedule.OfTable {
+					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
+						o.Out, x.Tensor)
+					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), hint,
+						"no kernel reads the rows of %s again for each batch", x.Tensor)
+				}
+				list = append(list, x)
+			}
+		}
+		for _, x := range list {
+			at := slices.IndexFunc(was.Tensors, func(t schedule.Tensor) bool { return t.Name == x.Tensor })
+			if at >= 0 && (x.Lies == schedule.InPlace || x.Lies == schedule.ByRow) {
+				d.schedule.Tensors[at] = rowsJoined(was.Tensors[at], len(c.Out)-1)
+			}
+		}
+	}
+	return nil
+}
+
+// rowsJoined is a tensor whose first n axes are one.
+func rowsJoined(t schedule.Tensor, n int) schedule.Tensor {
+	rows := t.Axes[0]
+	for _, a := range t.Axes[1:n] {
+		rows.Extent = rows.Extent.Joined(a.Extent)
+		rows.Outer = append(slices.Clip(rows.Outer), a.Outer...)
+	}
+	t.Axes = append([]schedule.Axis{rows}, t.Axes[n:]...)
+	return t
+}
