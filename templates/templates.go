@@ -70,14 +70,22 @@ const head = "head.cu.tmpl"
 // Render executes templates one after another into one text.
 func Render(parts ...Part) (Text, error) {
 	var text Text
+	parsed := map[string]*template.Template{}
 	for _, p := range parts {
-		source, err := fs.ReadFile(files, p.Template)
-		if err != nil {
-			return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
+		t := parsed[p.Template]
+		if t == nil {
+			source, err := fs.ReadFile(files, p.Template)
+			if err != nil {
+				return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
+			}
+			if t, err = parse(p.Template, string(source)); err != nil {
+				return Text{}, fmt.Errorf("parse template %s: %w", p.Template, err)
+			}
+			parsed[p.Template] = t
 		}
 		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
 			Template: p.Template})
-		out, err := execute(p.Template, string(source), p.Data)
+		out, err := execute(t, p.Data)
 		if k, ok := p.Data.(Kernel); ok && k.Makes() || p.Template == head {
 			out = folded(out)
 		}
@@ -93,16 +101,18 @@ func Render(parts ...Part) (Text, error) {
 // shared are files that templates of kernels have in common.
 var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl"}
 
-// execute returns the text that was written, also when it fails.
-func execute(name, source string, data any) ([]byte, error) {
+// parse returns the template of a source, which may use what is shared.
+func parse(name, source string) (*template.Template, error) {
 	t, err := template.New(shared[0]).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared...)
-	if err == nil {
-		t, err = t.New(name).Parse(source)
-	}
 	if err != nil {
 		return nil, err
 	}
+	return t.New(name).Parse(source)
+}
+
+// execute returns the text that was written, also when it fails.
+func execute(t *template.Template, data any) ([]byte, error) {
 	var out bytes.Buffer
-	err = t.Execute(&out, data)
+	err := t.Execute(&out, data)
 	return out.Bytes(), err
 }

@@ -286,7 +286,7 @@ func TestRenderErrors(t *testing.T) {
 		{"function", "{{env `HOME`}}", `function "env" not defined`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := execute("x.tmpl", c.source, Device{})
+			out, err := rendered(c.source, Device{})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "x.tmpl:") {
 				t.Errorf("got %q and error %v, want an error with x.tmpl and %q", out, err, c.want)
 			}
@@ -301,8 +301,17 @@ func TestRenderErrors(t *testing.T) {
 	}
 }
 
+// rendered is what the template x.tmpl of a source makes.
+func rendered(source string, data any) ([]byte, error) {
+	x, err := parse("x.tmpl", source)
+	if err != nil {
+		return nil, err
+	}
+	return execute(x, data)
+}
+
 func TestFunctions(t *testing.T) {
-	out, err := execute("x.tmpl", `{{join "-" .}}`, []string{"a", "b"})
+	out, err := rendered(`{{join "-" .}}`, []string{"a", "b"})
 	if err != nil || string(out) != "a-b" {
 		t.Errorf("got %q, %v, want a-b", out, err)
 	}
