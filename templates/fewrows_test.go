@@ -17,18 +17,18 @@ func TestFewRows(t *testing.T) {
 	runFewRows(t, allFewRows)
 }
 
-// TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits.
+// TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits. None is of narrow weights.
 func TestFewRowsOfBoxes(t *testing.T) {
-	runFewRows(t, slices.Concat(fewrows.Kernels.Early(), fewrows.Narrow))
+	runFewRows(t, fewrows.Kernels.Early())
 }
 
-// runFewRows runs kernels of both kinds of weights.
+// runFewRows runs kernels.
 func runFewRows(t *testing.T, list fewrows.Family) {
 	t.Helper()
 	d := device()
 	d.FewRows = list
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
-	if out := build(t, d.checked(), "fewrows", append([]string{"-O2"}, aligned...)...); out != "" {
+	if out := onEngine("-O2").build(t, d.checked(), "fewrows"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -43,20 +43,12 @@ func TestEarly(t *testing.T) {
 	d := device()
 	d.FewRows = fewrows.Family{fewrows.Kernels[0], fewrows.Narrow[0]}.Early()
 	d.Table.Types = []driver.Type{driver.BF16}
-	c := d.checked()
-	var program string
-	m, ok := judged(t, c)
-	if ok {
-		c.onThreads(t, m.right)
-		c.onThreads(t, m.dir)
-		program = m.link(t, "early", onThreads)
-	} else {
-		dir := c.write(t)
-		c.onThreads(t, dir)
-		needSanitizer(t, dir)
-		program = compile(t, dir, "early", onThreads.flags...)
+	needSanitizer(t)
+	program, kernels := onThreads.program(t, d.checked(), "early")
+	if program == "" {
+		return
 	}
-	if out, err := run(t, program, append([]string{"1"}, m.kernels...)...); err != nil || len(out) > 0 {
+	if out, err := run(t, program, append([]string{"1"}, kernels...)...); err != nil || len(out) > 0 {
 		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
 	}
 	if out, err := run(t, program, "spoiled", "1", d.few(false)[0].Name(driver.BF16)); err == nil ||

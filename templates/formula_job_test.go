@@ -204,14 +204,16 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 }
 
-// runJobs runs all of them by one program, which is compiled with the flags.
-func runJobs(t *testing.T, c code, jobs []*job, flags ...string) {
+// runJobs runs all of them by one program, whose kernels are compiled with the flags; of a mutant those of its kernels,
+// which it returns.
+func runJobs(t *testing.T, c code, jobs []*job, flags ...string) (ran []*job) {
 	t.Helper()
-	var program string
-	if m, ok := judged(t, c); ok {
-		program = m.link(t, "formulas", onEngine)
-	} else {
-		program = compile(t, c.write(t), "formulas", append(slices.Clone(aligned), flags...)...)
+	program, kernels := onEngine(flags...).program(t, c, "formulas")
+	switch {
+	case program == "":
+		return nil
+	case kernels != nil:
+		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !slices.Contains(kernels, j.name) })
 	}
 	var in, errs bytes.Buffer
 	put := func(list ...uint64) { in.Write(binary.LittleEndian.AppendUint64(nil, list[0])) }
@@ -231,7 +233,7 @@ func runJobs(t *testing.T, c code, jobs []*job, flags ...string) {
 			text(x.data)
 		}
 	}
-	cmd := command(t.Context(), program)
+	cmd := command(t.Context(), 10, program)
 	cmd.Stdin, cmd.Stderr = &in, &errs
 	out, err := cmd.Output()
 	if err != nil {
@@ -246,6 +248,7 @@ func runJobs(t *testing.T, c code, jobs []*job, flags ...string) {
 			j.after, out = append(j.after, out[:len(x.data)]), out[len(x.data):]
 		}
 	}
+	return jobs
 }
 
 // compareJobs reports launches that did wrong.
@@ -253,9 +256,11 @@ func compareJobs(t *testing.T, jobs []*job, units int) {
 	t.Helper()
 	failed := 0
 	for _, j := range jobs {
-		if wrong := j.wrong(units); wrong != "" && failed < 5 {
-			failed++
+		if wrong := j.wrong(units); wrong != "" {
 			t.Errorf("run: %s of %s: %s", j.name, j.f, wrong)
+			if failed++; failed == 5 {
+				return
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"ovgen/runtime/kernels"
@@ -33,13 +31,17 @@ func TestMain(m *testing.M) {
 		}
 		files = otherText{embedded, name, text}
 	}
-	var err error
-	if objects, err = os.MkdirTemp("", "ovgen"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+	own := ""
+	if objects = os.Getenv(mutantObjects); objects == "" {
+		var err error
+		if own, err = os.MkdirTemp("", "ovgen"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		objects = own
 	}
 	failed := m.Run()
-	os.RemoveAll(objects)
+	os.RemoveAll(own)
 	os.Exit(failed)
 }
 
@@ -61,35 +63,31 @@ func (o otherText) ReadFile(name string) ([]byte, error) {
 // mutant has the kernels that a mistake changes. What drives them is compiled once for all mutants, with the right
 // kernels, which the mutant's ones come before.
 type mutant struct {
-	objects    string   // the folder that mutants share
-	dir, right string   // the code of these kernels, and that of all kernels without the mistake
-	kernels    []string // their names
-	hash, of   string   // of the mistake and the code, and of the code without it
+	dir, hash string   // their code, and its hash
+	kernels   []string // their names
 }
 
-func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
-
-// judged is the mutant of the code. There is none where no mutant is judged, or where its parameters are not what
-// programs pass.
-func judged(t *testing.T, c code) (m mutant, ok bool) {
+// judged is the mutant of the code, and the folder with the code without the mistake and its hash. There is no mutant
+// where none is judged, or where its parameters are not what programs pass.
+func judged(t *testing.T, c code) (m mutant, dir, hash string, ok bool) {
 	t.Helper()
 	wrong, ok := files.(otherText)
 	if !ok {
-		return mutant{}, false
+		return mutant{}, c.write(t), c.hash(t), false
 	}
 	cu, right := c.cu(t), ""
-	rightly(func() { m.right, right = c.write(t), c.cu(t) })
+	rightly(func() { dir, hash, right = c.write(t), c.hash(t), c.cu(t) })
 	if c.parameters(cu) != c.parameters(right) {
-		return mutant{}, false
+		return mutant{}, c.write(t), c.hash(t), false
 	}
 	if header, ok := strings.CutPrefix(wrong.name, "device/"); ok {
 		m.kernels = c.using(header)
 	} else {
 		m.kernels = c.changed(cu, right)
 	}
-	m.objects, m.dir = os.Getenv(mutantObjects), c.only(t, m.kernels).write(t)
-	m.hash, m.of = hashOf(string(wrong.text)+cu), hashOf(right)
-	return m, true
+	only := c.only(t, m.kernels)
+	m.dir, m.hash = only.write(t), only.hash(t)
+	return m, dir, hash, true
 }
 
 // rightly does f without the mistake.
@@ -100,55 +98,6 @@ func rightly(f func()) {
 	f()
 }
 
-// recipe is how a program is compiled in parts.
-type recipe struct {
-	flags   []string // of all parts, besides those of all programs
-	driver  []string // of what drives the kernels, testdata/NAME.cc
-	kernels []string // of the kernels, with their source
-	others  []string // sources that know no kernels
-}
-
-// link makes the program NAME with the mutant's kernels.
-func (m mutant) link(t *testing.T, main string, r recipe) (program string) {
-	t.Helper()
-	object := func(name, dir string, flags ...string) string {
-		name = filepath.Join(m.objects, name+".o")
-		once(t, name, slices.Concat(flags, ofAll, r.flags, []string{"-I", filepath.Join(dir, hostDir), "-c"}))
-		return name
-	}
-	args := slices.Concat(r.flags, []string{
-		object(main+m.of, m.right, append(slices.Clone(r.driver), filepath.Join("testdata", main+".cc"))...),
-		object(m.hash+filepath.Base(r.kernels[0]), m.dir, r.kernels...),
-	})
-	for _, source := range r.others {
-		args = append(args, object(filepath.Base(source), m.right, "-O2", source))
-	}
-	program = filepath.Join(m.dir, main)
-	gcc(t, program, args)
-	return program
-}
-
-// once compiles an object that is not there yet; another test may be about to.
-func once(t *testing.T, object string, args []string) {
-	t.Helper()
-	lock, err := os.Create(object + ".lock")
-	if err == nil {
-		defer lock.Close()
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(object); err == nil {
-		return
-	}
-	temp := filepath.Join(t.TempDir(), "part.o")
-	gcc(t, temp, args)
-	if err := os.Rename(temp, object); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // cu is the text of the .cu.
 func (c code) cu(t *testing.T) string {
 	t.Helper()
@@ -157,6 +106,16 @@ func (c code) cu(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(text.Bytes)
+}
+
+// hash is of all that is compiled with the code.
+func (c code) hash(t *testing.T) string {
+	t.Helper()
+	var other any
+	if wrong, ok := files.(otherText); ok {
+		other = []string{wrong.name, string(wrong.text)}
+	}
+	return hashOf(c.cu(t), c.lists(), other)
 }
 
 // using names the kernels that use a header.
@@ -234,7 +193,7 @@ func TestMutantKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		files = otherText{embedded, x.file, []byte(strings.Replace(string(text), x.old, x.to, 1))}
-		m, ok := judged(t, c)
+		m, _, _, ok := judged(t, c)
 		slices.Sort(m.kernels)
 		slices.Sort(x.want)
 		if !ok || !slices.Equal(m.kernels, x.want) {

@@ -14,7 +14,7 @@ import (
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := build(t, ofRanks(t), "interleave", "-Og"); out != "" { // it runs for longer than it compiles
+	if out := onEngine("-Og").build(t, ofRanks(t), "interleave"); out != "" { // it runs for longer than it compiles
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -25,32 +25,17 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
-	c := ofRanks(t)
-	var program string
-	m, ok := judged(t, c)
-	if ok {
-		c.onThreads(t, m.right)
-		c.onThreads(t, m.dir)
-		program = m.link(t, "threads", onThreads)
-	} else {
-		dir := c.write(t)
-		c.onThreads(t, dir)
-		needSanitizer(t, dir)
-		program = compile(t, dir, "threads", onThreads.flags...)
+	needSanitizer(t)
+	program, kernels := onThreads.program(t, ofRanks(t), "threads")
+	if program == "" {
+		return
 	}
 	for seed := 1; seed <= 2; seed++ {
-		out, err := run(t, program, append([]string{fmt.Sprint(seed)}, m.kernels...)...)
+		out, err := run(t, program, append([]string{fmt.Sprint(seed)}, kernels...)...)
 		if err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
 		}
 	}
-}
-
-// onThreads is the recipe of programs with a thread for each of a kernel's threads.
-var onThreads = recipe{
-	flags:   []string{"-g1", "-fsanitize=thread", "-DOVGEN_LOOPS"},
-	driver:  []string{"-DTABLE=mutant"},
-	kernels: []string{"testdata/kernels.cc", "-DSPACE=mutant", "-include", "ptx.h"},
 }
 
 // onThreads makes the kernels in a folder compile for threads of the host.
@@ -105,8 +90,9 @@ const ofBlock = "__shared__ type name[count]"
 const ofWarp = "enum { warp = 32 }"
 
 // needSanitizer skips where the compiler has no ThreadSanitizer, or the system does not let it run.
-func needSanitizer(t *testing.T, dir string) {
+func needSanitizer(t *testing.T) {
 	t.Helper()
+	dir := t.TempDir()
 	source, program := filepath.Join(dir, "nothing.cc"), filepath.Join(dir, "nothing")
 	if err := os.WriteFile(source, []byte("int main() {}\n"), 0o644); err != nil {
 		t.Fatal(err)

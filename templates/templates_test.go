@@ -1,45 +1,21 @@
 package templates
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 )
-
-// engine is the folder of the engine that runs kernels in the simulator.
-const engine = "../verify/sim"
-
-// build renders device code, compiles testdata/NAME.cc over it and the engine, runs that and
-// returns what it printed.
-func build(t *testing.T, c code, main string, flags ...string) string {
-	t.Helper()
-	var program string
-	m, ok := judged(t, c)
-	if ok {
-		program = m.link(t, main, onEngine)
-	} else {
-		program = compile(t, c.write(t), main, flags...)
-	}
-	out, err := run(t, program, m.kernels...)
-	if err != nil {
-		t.Fatalf("run: %v\n%s", err, out)
-	}
-	return out
-}
 
 // code is device code of a package, of these kernels and others.
 type code struct {
@@ -96,25 +72,6 @@ func (c code) lists() []byte {
 	return []byte(text)
 }
 
-// run runs a program, which a mistake in a kernel may keep from ending.
-func run(t *testing.T, program string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("it does not end"))
-	defer cancel()
-	cmd := command(ctx, program, args...)
-	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
-	out, err := cmd.CombinedOutput()
-	return string(out), errors.Join(err, context.Cause(ctx))
-}
-
-// command runs a program. One with a mutant ends after half a minute of CPU time: without a mistake it takes seconds.
-func command(ctx context.Context, program string, args ...string) *exec.Cmd {
-	if os.Getenv(mutantObjects) == "" {
-		return exec.CommandContext(ctx, program, args...)
-	}
-	limited := []string{"-c", `ulimit -St 30 && exec "$0" "$@"`, program}
-	return exec.CommandContext(ctx, "sh", append(limited, args...)...)
-}
-
 // hostDir is the folder of package host, beside those of the headers and of the packages.
 const hostDir = "host"
 
@@ -148,77 +105,6 @@ func (c code) write(t *testing.T) string {
 	return dir
 }
 
-// readSources reads the files that the compiler opens: the results of tests are cached by the files that they read.
-func readSources(t *testing.T) {
-	t.Helper()
-	for _, pattern := range []string{"testdata/*", engine + "/*.cc", engine + "/*.h"} {
-		files, err := filepath.Glob(pattern)
-		for _, file := range files {
-			_, wrong := os.ReadFile(file)
-			err = errors.Join(err, wrong)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// Flags of all programs, and of those that run on the engine.
-var (
-	ofAll = []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
-		"-fno-strict-aliasing",
-		"-I", "testdata"}
-	ofEngine = []string{"-I", engine, "-D__threadfence()=__threadfence_system()",
-		"-D__threadfence_block()=__threadfence_system()"}
-)
-
-// onEngine is the recipe of programs on the simulator's engine.
-var onEngine = recipe{
-	flags:   ofEngine,
-	driver:  []string{"-O1", "-DTABLE=mutant_kernels"},
-	kernels: append([]string{"testdata/engine.cc", "-Dcheck_kernels=mutant_kernels"}, aligned...),
-	others:  []string{filepath.Join(engine, "engine_linux.cc")},
-}
-
-// compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised unless flags
-// say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its
-// fault.
-func compile(t *testing.T, dir, main string, flags ...string) string {
-	t.Helper()
-	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(dir, main)
-	readSources(t)
-	args := append(slices.Clone(flags), "-I", filepath.Join(dir, hostDir), source)
-	args = append(args, ofAll...)
-	if !slices.Contains(flags, "-fsanitize=thread") {
-		args = append(append(args, ofEngine...), compiledEngine(t))
-	}
-	gcc(t, program, args)
-	return program
-}
-
-// compiledEngine is the object of the engine, which all programs share; TestMain removes it.
-func compiledEngine(t *testing.T) (object string) {
-	t.Helper()
-	object = filepath.Join(objects, "engine.o")
-	once(t, object, slices.Concat(ofAll, ofEngine, aligned, []string{"-O2", "-c", onEngine.others[0]}))
-	return object
-}
-
-// objects is a folder for what tests compile once.
-var objects string
-
-// gcc runs the compiler, which writes a file.
-func gcc(t *testing.T, to string, args []string) {
-	t.Helper()
-	if out, err := exec.Command("g++", append(args, "-o", to)...).CombinedOutput(); err != nil {
-		t.Fatalf("compile: %v\n%s", err, out)
-	}
-}
-
 // device has these kernels, for all types.
 func device(list ...kernels.Kernel) tested {
 	return tested{Device{From: "a test", About: []string{"Kernels."}, Formulas: codes, Table: kernels.Table{
@@ -242,26 +128,26 @@ func checking() code {
 		host: Host{Package: "run", From: d.From, Kernels: Checks}}
 }
 
-// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
-var aligned = []string{"-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"}
-
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, check(every()...), main, aligned...); out != "" {
+		if out := onEngine("-Og").build(t, ofRanks(t), main); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
 }
 
 func TestFunctionKernels(t *testing.T) {
-	out := build(t, functionKernels(t), "functions", aligned...)
+	out := onEngine().build(t, functionKernels(t), "functions")
 	if out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
 
 func TestCheckKernels(t *testing.T) {
-	out := build(t, checking(), "check")
+	out, err := run(t, compile(t, checking().write(t), "check"))
+	if err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
 	lines := strings.Split(out, "\n")
 	if want := filled(3, 5, 12, 1<<23) + "42"; lines[0] != want {
 		t.Errorf("fill:\n got %s\nwant %s", lines[0], want)

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "declared.h"
 #include "expect.h"
 
 // The table where kernels are looked for first: this file's, or that of the kernels in which a mutant differs, linked
@@ -14,7 +15,7 @@ extern "C" const void *TABLE(const void *);
 
 static const ovgen_kernel *all()
 {
-  engine_load((void *)check_kernels);  // for kernels of the test's own
+  engine_load((void *)own_kernels);
   return engine_load((void *)TABLE);
 }
 

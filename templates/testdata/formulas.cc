@@ -1,8 +1,4 @@
 // Runs jobs, each a launch of a kernel on buffers of its own, and prints the buffers after it.
-#include "engine.h"
-
-#include "check_host.cc"
-
 #include "drive.h"
 
 #include <string>

@@ -1,8 +1,4 @@
 // A test of the kernels of calls, against doubles.
-#include "engine.h"
-
-#include "check_host.cc"
-
 #include "drive.h"
 #include "list.h"
 #include "numbers.h"

@@ -1,8 +1,4 @@
 // A test of sums and of the kernels that wait, work and post.
-#include "engine.h"
-
-#include "check_host.cc"
-
 #include "drive.h"
 #include "numbers.h"
 

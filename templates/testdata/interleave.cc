@@ -1,9 +1,5 @@
 // A test of the kernels in the simulator's engine: ranks whose launches take turns, by seed. The arguments are kernels;
 // without any, it is of all.
-#include "engine.h"
-
-#include "check_host.cc"
-
 #include "drive.h"
 #include "ranks.h"
 

@@ -1,8 +1,4 @@
 // A test of the shim: it drives kernels through their table as the simulator does.
-#include "engine.h"
-
-#include "check_host.cc"
-
 #include "drive.h"
 
 // A wait suspends until all of its words are 1, says which is the first that is not, and
