@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,8 @@ type KernelMutant struct {
 	// Right says why the change is right by PTX's memory model; empty if it is a mistake.
 	Right string
 	Cores bool // the change is in code for the tensor cores, for which loops stand in the other tests
+	// Order: nothing but the order of threads is wrong, which TestThreads alone looks at. It runs first then.
+	Order bool
 }
 
 // Name is the mutant in one line.
@@ -66,6 +69,9 @@ func (m KernelMutant) tests() []string {
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl", "device/eightunits.h":
 		return formulaTests
+	}
+	if m.Order {
+		return slices.Concat(transportTests[2:], transportTests[:2])
 	}
 	return transportTests
 }

@@ -12,9 +12,9 @@ var packetKernels = []KernelMutant{
 		New: "(u64 *)beside + (i ^ 1), data[i]"},
 	{File: "device/packets.h", Text: "all data lie beside", Old: "~data[i] == 0 ? 1 : ~data[i]", New: "1",
 		Right: "the packet says so, and the data are taken from there"},
-	{File: "device/packets.h", Text: "one packet stands for four",
+	{File: "device/packets.h", Text: "one packet stands for four", Order: true,
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;", New: "return x[0] != 0;"},
-	{File: "device/packets.h", Text: "any packet stands for four",
+	{File: "device/packets.h", Text: "any packet stands for four", Order: true,
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
 		New: "return x[0] != 0 || x[1] != 0 || x[2] != 0 || x[3] != 0;"},
 	{File: "device/packets.h", Text: "packets that are there already",
@@ -100,7 +100,7 @@ var packetKernels = []KernelMutant{
 	{File: "push.cu.tmpl", Text: "words of one half for all runs", Old: "word = half + p.word", New: "word = p.word"},
 	{File: "push.cu.tmpl", Text: "a post before all threads have sent",
 		Old: "  __syncthreads();\n  if (peer) {\n    store_release", New: "  if (peer) {\n    store_release"},
-	{File: "push.cu.tmpl", Text: "a post without release", Old: "store_release((unsigned *)(p.to",
+	{File: "push.cu.tmpl", Text: "a post without release", Order: true, Old: "store_release((unsigned *)(p.to",
 		New: "store_relaxed((unsigned *)(p.to"},
 	{File: "push.cu.tmpl", Text: "no wait", Old: "await_word(own);", New: ""},
 	{File: "push.cu.tmpl", Text: "no reset", Old: "store_relaxed(own, 0u);", New: ""},
@@ -133,7 +133,7 @@ var packetKernels = []KernelMutant{
 
 // spreadKernels are mistakes in the kernel that sends sums of packets to all.
 var spreadKernels = []KernelMutant{
-	{File: "packetspread.cu.tmpl", Text: "one half for all runs", Old: "turn == 0 ? 0 : p.half",
+	{File: "packetspread.cu.tmpl", Text: "one half for all runs", Order: true, Old: "turn == 0 ? 0 : p.half",
 		New: "turn == 0 ? 0 : 0"},
 	{File: "packetspread.cu.tmpl", Text: "the half of the sums is not changed",
 		Old: "*(unsigned *)((char *)&p.turn[blockIdx.x] + p.spread) = 1 - turn;", New: ""},
