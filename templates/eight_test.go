@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sort"
 	"testing"
 
 	"ovgen/runtime/driver"
@@ -91,14 +92,7 @@ var scaleOperations = []struct {
 		if x != x {
 			return x
 		}
-		codes := []byte{1}
-		for ; codes[0] < 0x7e; codes[0]++ { // the greatest is 0x7e
-			if y, err := reference.Decode(driver.E4M3, codes); err != nil || math.Abs(float64(x)) <= float64(y[0]) {
-				break
-			}
-		}
-		y, _ := reference.Decode(driver.E4M3, codes)
-		return y[0]
+		return sizes[sort.Search(len(sizes)-1, func(i int) bool { return float32(math.Abs(float64(x))) <= sizes[i] })]
 	}},
 	{"f_loud_power", func(x float32) float32 {
 		if x != x {
@@ -110,8 +104,19 @@ var scaleOperations = []struct {
 
 // powerOf is the least power of two that is no less than a size, from 2^-126 to 2^126, which no number has.
 func powerOf(x float32) float32 {
-	e := -126
-	for ; e < 126 && !(math.Abs(float64(x)) <= math.Ldexp(1, e)); e++ {
-	}
-	return float32(math.Ldexp(1, e))
+	i := sort.Search(2*126, func(i int) bool { return math.Abs(float64(x)) <= math.Ldexp(1, i-126) })
+	return float32(math.Ldexp(1, i-126))
 }
+
+// sizes are the positive numbers of e4m3, in order.
+var sizes = func() []float32 {
+	var codes []byte
+	for code := byte(1); code <= 0x7e; code++ {
+		codes = append(codes, code)
+	}
+	list, err := reference.Decode(driver.E4M3, codes)
+	if err != nil {
+		panic(err)
+	}
+	return list
+}()
