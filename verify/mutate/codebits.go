@@ -3,7 +3,7 @@ package mutate
 import "slices"
 
 // ofAlike lists bugs in the comparison of operands that all ranks must hold alike.
-var ofAlike = slices.Concat(within("verify/programtest", []CodeMutant{
+var ofAlike = within("runtime/alike", []CodeMutant{
 	{File: "runtime/alike/alike.go", Text: "the first operand stands for all", Tests: "TestDifference$",
 		Old: "at := sumBytes * i;", New: "at := 0 * i;"},
 	{File: "runtime/alike/alike.go", Text: "ranks compare before their stream has ended", Tests: "TestDifference$",
@@ -19,12 +19,11 @@ var ofAlike = slices.Concat(within("verify/programtest", []CodeMutant{
 	{File: "runtime/alike/alike.go", Text: "the others wait for a rank that can't read", Tests: "TestUnread",
 		Old: "operands, g.Rank(), on)\n",
 		New: "operands, g.Rank(), on)\n	if failed != nil {\n		return failed\n	}\n"},
-}), within("runtime/alike", []CodeMutant{
 	{File: "runtime/alike/alike.go", Text: "the first piece of an operand alone", Tests: "TestSums",
 		Old: "at += piece {", New: "at += b.Bytes {"},
 	{File: "runtime/alike/alike.go", Text: "each piece is the first one", Tests: "TestSums",
 		Old: "b.At[rank]+driver.Ptr(at)", New: "b.At[rank]"},
-}))
+})
 
 // ofInvariant lists bugs by which a row gets other bits with the rows beside it.
 var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
