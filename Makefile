@@ -101,7 +101,7 @@ example: ## decode with a tiny Llama on 1 to 4 simulated ranks, and hold its log
 	$(GO) test -count=1 ./docs/examples/llama/generated/programs
 	OVGEN_EXAMPLE=1 $(GO) test -count=1 -v -run 'TestTokens|TestLogits' ./docs/examples/llama
 
-mutants: ## break schedules, kernels and emitted Go, and see that it is noticed: 32 minutes of CPU time
+mutants: ## break schedules, kernels and emitted Go, and see that it is noticed: 40 minutes of CPU time
 	$(GO) run ./verify/mutate/cmd
 
 bench: ## measure the generated packages on this machine
