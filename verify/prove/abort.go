@@ -2,9 +2,8 @@ package prove
 
 import "fmt"
 
-// drains: an abort sets every word of the plan to 1 again and again, so every wait must be
-// for 1. Then no wait holds a stream, and only streams and events order the rest; their
-// edges have no circle.
+// drains: an abort sets every word of the plan to 1 again and again, so every wait must be for 1. Then no wait holds a
+// stream. Only streams and events order the other operations, and the edges of streams and events have no circle.
 func (p *proof) drains() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {

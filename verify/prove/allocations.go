@@ -40,7 +40,7 @@ func (p *proof) allocations() *Counterexample {
 	return nil
 }
 
-// empty says that the counts leave no rank a byte of the buffer.
+// empty reports whether the counts leave no rank a byte of the buffer.
 func (x *Buffer) empty() bool {
 	return len(x.Offsets) > 0 && !slices.ContainsFunc(x.Offsets, func(of []int64) bool { return of[len(of)-1] > 0 })
 }

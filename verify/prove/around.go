@@ -23,7 +23,7 @@ func around(lists [][]ops.Op) bool {
 	return peers
 }
 
-// places are where an operation works.
+// places lists the words and the memory that an operation uses.
 func places(o ops.Op) (list []ops.Loc) {
 	for _, w := range o.Words {
 		list = append(list, w.At)

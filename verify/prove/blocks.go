@@ -6,9 +6,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// blocks checks words that blocks signal each for itself. The kernels at both sides of such a word write equally many
-// elements, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these use
-// common bytes and one writes them, both use the same range, so that only blocks of one number meet there.
+// blocks checks the words that the blocks of a kernel signal each for itself. The kernels at both sides of such a word
+// write equally many elements, so they have equally many blocks, and no other operation posts or awaits the word. Where
+// two of these kernels use common bytes and one of them writes them, both use the same range, so only blocks of one
+// number meet there.
 func (p *proof) blocks() *Counterexample {
 	type signals struct {
 		byBlocks bool
@@ -53,7 +54,7 @@ func (p *proof) blocks() *Counterexample {
 	return p.crossing()
 }
 
-// elements are those that an operation writes by a use: a scale stands for those of its row.
+// elements counts the elements that an operation writes by a use. A scale stands for the elements of its row.
 func (p *proof) elements(o *ops.Op, u ops.Use, scales bool) int64 {
 	b, _ := p.model.buffer(u.At.Buffer)
 	n := b.elements(u.Bytes)
@@ -63,7 +64,7 @@ func (p *proof) elements(o *ops.Op, u ops.Use, scales bool) int64 {
 	return n
 }
 
-// crossing finds two uses by blocks of different ranges with common bytes, one of them a write.
+// crossing finds two uses by blocks with different ranges that have common bytes, and one of the two is a write.
 func (p *proof) crossing() *Counterexample {
 	for _, m := range p.memories() {
 		for _, x := range m.overlaps() {

@@ -6,10 +6,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// bounds: every use lies inside a buffer that the model declares, on a rank that exists;
-// peers use only shared memory of a caller; only its own rank uses a stream's memory. No
-// operation writes memory that it reads, since some of its parts write while others still
-// read. Two exceptions: a product that adds to its result, and a sum into one of its terms.
+// bounds: every use lies inside a buffer that the model declares, on a rank that exists. Peers use a caller's buffer
+// only if it is shared, and only a stream's rank uses the memory of the stream. No operation writes memory that it
+// reads, since some of its parts write while others still read. There are two exceptions: a product that adds to its
+// result, and a sum into one of its terms.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
@@ -43,9 +43,9 @@ func (p *proof) bounds() *Counterexample {
 	return nil
 }
 
-// inPlace reports whether operations of a kind may write the memory that they read: a term of a sum or an operand of a
-// function, whose every element is read before it is overwritten; or all that an operand of a call has, where the
-// caller's work replaces it.
+// inPlace reports whether operations of a kind may write the memory that they read. A sum may write one of its terms
+// and a function one of its operands: each element is read before it is overwritten. A call may replace an operand as a
+// whole.
 func inPlace(kind ops.Kind, read, write ops.Use) bool {
 	replaces := kind == ops.Sum || kind == ops.Apply || kind == ops.Call
 	return replaces && !read.Write && write.Write && same(read, write)
@@ -59,7 +59,7 @@ func overlap(u, v ops.Use) bool {
 	return u.At.Rank == v.At.Rank && u.At.Buffer == v.At.Buffer && u.At.Offset < end(v) && v.At.Offset < end(u)
 }
 
-// end of a use; memory without a size, a workspace, counts as one byte.
+// end is the offset behind a use. Memory without a size, such as a workspace, counts as one byte.
 func end(u ops.Use) int64 {
 	if ops.OfStream(u.At) {
 		return u.At.Offset + max(u.Bytes, 1)

@@ -1,8 +1,8 @@
 package prove
 
-// bracket: by the rank's own streams and events, every operation comes after the start of
-// its run, but for what it reads ahead, and before its end. A capture would not include it otherwise. Every statement
-// about several runs and several plans rests on it.
+// bracket: by the streams and events of its rank, every operation comes after the start of its run and before the end.
+// A capture would not include it otherwise. Only reads ahead may come before the start. Every statement about several
+// runs and several plans rests on this property.
 func (p *proof) bracket() *Counterexample {
 	started, ended := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
 	for run := range p.runs {

@@ -17,7 +17,7 @@ func (e *expressions) callOf(name string, chunk, of int64, operands []expr) expr
 	return e.applied(fmt.Sprintf("%s part %d of %d", name, chunk, of), operands)
 }
 
-// call is a call, chunk by chunk.
+// call computes the result of a call, chunk by chunk.
 func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	var operands []expr
 	for _, a := range reads {
@@ -39,8 +39,8 @@ func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	return made, nil
 }
 
-// called is the expression of a part of a call's result: whole rows of the rank's columns, of its own rows, or of its
-// summand, which may be cut within a row.
+// called is the expression of a part of a call's result. The part is whole rows of the rank's columns, whole rows of
+// the rank's own rows, or a piece of the rank's summand, which may be cut within a row.
 func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 	c, err := x.Schedule.Contraction(op)
 	if err != nil {
@@ -86,8 +86,8 @@ func (x *expectation) ofSummands(tensor string) bool {
 	return err == nil && op.Call != "" && c.OfRanks()
 }
 
-// hasColumns is the rank that has these columns of a call's result, or that makes them where all are gathered: the one
-// that asks, where all do.
+// hasColumns is the rank that has these columns of a call's result, or makes them where they are gathered later. Where
+// all ranks do, it is the given rank.
 func (x *expectation) hasColumns(op schedule.Op, rank int, columns interval) (int, error) {
 	for i := range x.ranks {
 		r := (rank + i) % x.ranks
@@ -98,7 +98,7 @@ func (x *expectation) hasColumns(op schedule.Op, rank int, columns interval) (in
 	return 0, fmt.Errorf("no rank has just the columns %v of %s", columns, op.Out)
 }
 
-// handed is a tensor that a rank's call takes in a run; own: of rows, the rank's own.
+// handed names a tensor that a rank's call takes in a run. With own, only the rank's own rows are meant.
 type handed struct {
 	tensor string
 	rank   int
@@ -106,8 +106,8 @@ type handed struct {
 	own    bool
 }
 
-// all lists the expressions of a rank's part of a tensor, all rows of its columns or the rank's own, a chunk of its
-// memory each.
+// all lists the expressions of a rank's part of a tensor, one for each chunk of memory. The part is the rank's columns
+// of all rows, or of its own rows alone.
 func (x *expectation) all(tensor string, rank int, own bool) (list []expr, err error) {
 	key := handed{tensor, rank, x.run, own}
 	if list, known := x.handed[key]; known {
@@ -149,8 +149,8 @@ func (x *expectation) all(tensor string, rank int, own bool) (list []expr, err e
 	return list, nil
 }
 
-// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them: of all rows,
-// or of the rank's own.
+// hidden lists the chunks of a tensor of the plan that no caller sees, as the buffer of that name has them. They are of
+// all rows, or of the rank's own rows.
 func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err error) {
 	i := x.model.index(tensor)
 	if i < 0 {
@@ -175,8 +175,8 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 	return list, nil
 }
 
-// rowsOf is how many rows a tensor has: as many as the operand that begins the way to it or, of a call's result, that
-// has them.
+// rowsOf is the number of rows of a tensor. A tensor that is not declared has as many rows as its maker's first
+// operand, or, where a call makes it, as the operand that has the call's rows.
 func (x *expectation) rowsOf(tensor string) int64 {
 	op, made := x.Schedule.Maker(tensor)
 	c, _ := x.Schedule.Contraction(op) // of a maker axes has read it
@@ -221,8 +221,8 @@ func (x *expectation) columns(tensor string, rank int) interval {
 	return x.columnsMade(op, rank)
 }
 
-// columnsMade is a rank's interval of the last axis of what it makes: the columns of the weight, or of the operand with
-// the same letter.
+// columnsMade is a rank's interval of the last axis of the result that it makes: the columns of the weight, or of the
+// operand with the same letter.
 func (x *expectation) columnsMade(op schedule.Op, rank int) interval {
 	in, out, err := x.axes(op)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // meeting is the nodes of one collective in one run.
 type meeting struct{ enters, leaves []int32 }
 
-// collective adds the k-th of a rank.
+// collective adds the two nodes of a rank's k-th collective, and returns the leave.
 func (b *builder) collective(n node, k int, after []int32) int32 {
 	n.kind = enter
 	first := b.add(n, after...)
@@ -79,7 +79,7 @@ func (g *graph) members(rank int) (list []int) {
 	return list
 }
 
-// entered are the enters that a leave comes after: the rank's own, and its peers'.
+// entered returns the enters that come before a leave: the enter of the same rank, and the enters of its peers.
 func (g *graph) entered(leave int32) (own int32, peers []int32) {
 	for _, n := range g.before(leave) {
 		switch {
@@ -93,7 +93,7 @@ func (g *graph) entered(leave int32) (own int32, peers []int32) {
 	return own, peers
 }
 
-// collectives are a rank's, as indices in its list.
+// collectives lists the collectives of a rank, as indices into its list.
 func collectives(list []ops.Op) (of []int) {
 	for i, o := range list {
 		if o.Kind == ops.Collective {
@@ -103,8 +103,8 @@ func collectives(list []ops.Op) (of []int) {
 	return of
 }
 
-// agreement: the lists of collectives of all ranks of a communicator are equal in kinds and sizes, each rank's own are
-// of sizes that fit, and of each exchange sender and receiver name each other. NCCL compares none of it: ranks that
+// agreement: all ranks of a communicator have the same list of collectives, by kinds and sizes. The sizes of each fit
+// its kind, and the sender and the receiver of each exchange name each other. NCCL compares none of this: ranks that
 // disagree hang, or write garbage.
 func (p *proof) agreement() *Counterexample {
 	for r, list := range p.lists {
@@ -160,7 +160,7 @@ func (p *proof) mispaired(r, k int, o ops.Op, members []int) string {
 	return ""
 }
 
-// volumes are the bytes that a collective reads and writes.
+// volumes are the bytes that a collective reads, and the bytes that it writes.
 func volumes(o ops.Op) (v [2]int64) {
 	for _, u := range o.Uses {
 		if u.Write {
@@ -177,7 +177,7 @@ func signature(o ops.Op) string {
 	return fmt.Sprintf("%s of %d bytes to %d", o.Form, v[0], v[1])
 }
 
-// misfit says why a collective's sizes do not fit; empty: they do.
+// misfit says why a collective's sizes do not fit, and is empty where they do.
 func misfit(o ops.Op, ranks int64) string {
 	v := volumes(o)
 	fits, known := map[hostir.Kind]bool{
@@ -201,8 +201,8 @@ func misfit(o ops.Op, ranks int64) string {
 	return ""
 }
 
-// inTurn: a rank's collectives come one after the other, by its streams and events. A captured
-// graph keeps no other order, and ranks that take two in different orders hang.
+// inTurn: a rank's collectives come one after the other, by its streams and events. A captured graph keeps no other
+// order, and ranks that enqueue two collectives in different orders hang.
 func (p *proof) inTurn() *Counterexample {
 	type operation struct {
 		kind          nodeKind
@@ -238,7 +238,7 @@ type sent struct {
 	sizes []int64
 }
 
-// part is the chunks of one of a number of equal parts; ok is false where they are not whole.
+// part is the chunks of one of a number of equal parts. ok is false where a part is not whole chunks.
 func (m sent) part(i, of int) (s sent, ok bool) {
 	total := int64(0)
 	for _, n := range m.sizes {
@@ -256,7 +256,7 @@ func (m sent) part(i, of int) (s sent, ok bool) {
 	return s, true
 }
 
-// bring keeps the data of a rank in a collective, as they are when the rank begins.
+// bring keeps the data of a rank in a collective as they are when the rank begins it.
 func (s *symbols) bring(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
 	from := s.at(o.Source(), s.nodes[n].run)

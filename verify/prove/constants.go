@@ -42,7 +42,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 	return nil
 }
 
-// constant is the path of the first axis of that extent that is cut, or of the first.
+// constant is the path of the first axis of that extent that has a split, or else of the first axis of that extent.
 func constant(s schedule.Schedule, extent schedule.Extent) string {
 	path := ""
 	for i, t := range s.Tensors {

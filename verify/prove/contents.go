@@ -13,10 +13,10 @@ type cell struct {
 	by int32
 }
 
-// contents: when a rank's run ends, each chunk of each output equals the schedule's sum
-// over the inputs as the callers left them before that run: the same terms, each once. It
-// was written once, except by products that add to it and functions in place. Without races every order of the
-// nodes gives the same bytes, so one order is followed.
+// contents: when a rank's run ends, each chunk of each output equals the schedule's sum over the inputs as the callers
+// left them before that run. The terms are the same, each once. The chunk was written once, except by products that add
+// to it and by functions in place. Without races every order of the nodes gives the same bytes, so one order is
+// followed.
 func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
 		return nil
@@ -67,7 +67,7 @@ type symbols struct {
 	brought map[[3]int32][]sent
 }
 
-// leftFirst is an expression that a rank left, and the value that was expected of it.
+// leftFirst is the expression that the first rank left, and the expected value of that rank.
 type leftFirst struct{ got, want expr }
 
 // output is a chunk of an output in a run.
@@ -151,7 +151,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 	return s.write(n, o.Accumulate || inPlace, to, made)
 }
 
-// take leaves nothing where packets landed.
+// take leaves no contents in the parts of a landing from which packets were taken.
 func (s *symbols) take(n int32, o *ops.Op) *Counterexample {
 	for _, u := range o.Uses {
 		a := s.at(u, s.nodes[n].run)
@@ -165,14 +165,14 @@ func (s *symbols) take(n int32, o *ops.Op) *Counterexample {
 	return nil
 }
 
-// chunks is the chunks of a use, empty ones left out.
+// chunks is the chunks of a use, without empty ones.
 type chunks struct {
 	ops.Use
 	list    []*cell
 	index   []int
 	sizes   []int64
-	element int64   // bytes of one
-	apart   []*cell // parts of columns, which the list has as one
+	element int64   // bits of one element
+	apart   []*cell // the parts of columns that list has as one chunk
 }
 
 // exprs are the contents of the chunks.
@@ -184,8 +184,8 @@ func (a *chunks) exprs() []expr {
 	return list
 }
 
-// at is the chunks of a use in a run, all columns of a buffer in parts of them as one chunk; nil where it is not whole
-// chunks.
+// at is the chunks of a use in a run, or nil where the use is not whole chunks. All columns of a buffer that is in
+// parts of columns are one chunk.
 func (s *symbols) at(u ops.Use, run int32) *chunks {
 	i := s.model.index(u.At.Buffer)
 	b := &s.model.Buffers[i]
@@ -208,7 +208,7 @@ func (s *symbols) at(u ops.Use, run int32) *chunks {
 	return a
 }
 
-// together is all of a buffer in parts of columns as one chunk, of nothing where a part is of nothing.
+// together joins all chunks of a buffer in parts of columns into one chunk. The chunk is stale where a part is.
 func (s *symbols) together(a *chunks) *chunks {
 	one := *a
 	one.apart, one.list, one.sizes = a.list, []*cell{{by: a.list[0].by}}, []int64{a.Bytes}
@@ -223,8 +223,8 @@ func (s *symbols) together(a *chunks) *chunks {
 	return &one
 }
 
-// write stores chunks. A chunk of an output is written once a run, except by a product that
-// adds to it, or a function in place.
+// write stores chunks. A chunk of an output is written once a run, except by a product that adds to it, or by a
+// function in place.
 func (s *symbols) write(n int32, again bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
 	list := to.list
@@ -312,8 +312,8 @@ func (s *symbols) check(tensor string, buffer int32, rank, chunk int, part box) 
 	return s.equal(got, want, output{s.want.run, buffer, part}, name)
 }
 
-// equal checks that ranks which reduce to the same chunk, of equal inputs, add in the same order: so all have equal
-// bits.
+// equal checks that ranks with the same chunk of a reduced output, made of equal inputs, add in the same order. So all
+// have equal bits.
 func (s *symbols) equal(got cell, want expr, at output, name string) *Counterexample {
 	if !s.want.Schedule.Reduces() {
 		return nil
@@ -333,7 +333,7 @@ func (s *symbols) equal(got cell, want expr, at output, name string) *Counterexa
 		s.text(got.expr), s.text(first.got)), "", "add in one order on all ranks, or add once and gather")
 }
 
-// misread is the counterexample of a read of memory that this run has not written.
+// misread is the counterexample of a read of memory that no operation of this run has written.
 func (s *symbols) misread(n int32, a *chunks, i int) *Counterexample {
 	c := s.against(Contents, a.list[i].by, n,
 		fmt.Sprintf("chunk %d of %s@%d is read, but nothing in this run has written it", a.index[i],

@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// sumUp is a copy or a sum: chunk by chunk, all of one size.
+// sumUp computes a copy or a sum, chunk by chunk. All operands have chunks of the same sizes.
 func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	if o.Kind == ops.Copy && len(reads) != 1 {
 		return nil, s.wrong(n, "a copy is of one range")
@@ -48,7 +48,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	return made, nil
 }
 
-// proportional reports whether two are cut into as many chunks, and each is as large a part of its whole.
+// proportional reports whether two uses have equally many chunks, and each chunk is the same fraction of its whole.
 func proportional(a, b *chunks) bool {
 	if len(a.sizes) != len(b.sizes) || b.Bytes == 0 {
 		return false
@@ -86,7 +86,7 @@ func (s *symbols) toEach(row expr, bytes, chunk int64) expr {
 	return s.row(row)
 }
 
-// multiply is a product of A's chunks: one of C for each, or for a gradient one of all.
+// multiply computes a product. Each chunk of A makes one chunk of C; for a gradient, all chunks of A make one chunk.
 func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	for _, a := range reads {
 		for i := range a.list {
@@ -145,9 +145,8 @@ func even(a *chunks) bool {
 	return !slices.ContainsFunc(a.sizes, func(size int64) bool { return size != a.sizes[0] })
 }
 
-// fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
-// [m,n] for some m. The chunks of A are whole rows, and A has as many chunks as C; for a gradient, each
-// chunk has as many rows.
+// fits reports whether operands and result are matrices of a product: [m,k], [k,n] and [m,n] for some m. The chunks of
+// A are whole rows, and A and C are cut alike; for a gradient, all chunks of A have equally many rows.
 func (s *symbols) fits(form string, x factors, to *chunks) bool {
 	of, made := s.size(x.A), s.size(to)
 	a, b, c := x.A.Bytes/of, x.B.Bytes/s.size(x.B), to.Bytes/made

@@ -34,7 +34,7 @@ func (p *proof) deadlock() *Counterexample {
 	return c
 }
 
-// pending is the post of the wait's word in its run that has not happened.
+// pending is a post of the wait's word, in the wait's run, that has not happened; -1 if there is none.
 func (p *proof) pending(wait int32) int32 {
 	for n := p.done; n < len(p.nodes); n++ {
 		if p.id[n] == p.id[wait] && p.isPost(int32(n)) && p.nodes[n].run == p.nodes[wait].run {
@@ -44,7 +44,7 @@ func (p *proof) pending(wait int32) int32 {
 	return -1
 }
 
-// stuckWait is a wait that did not end and comes before the node.
+// stuckWait is a wait that has not ended and comes before the node.
 func (p *proof) stuckWait(n int32) int32 {
 	before := p.ancestors(n)
 	for _, w := range p.stuck {

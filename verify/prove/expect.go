@@ -8,17 +8,15 @@ import (
 	"ovgen/schedule"
 )
 
-// The expected outputs, from the schedule's operations and placements alone; the host
-// program plays no part. An operation is read by its Index: with the letters of the result
-// bound, the result is the sum, over the letters that it lacks, of the product of the
-// operands, and then its functions are applied. An operand that an earlier operation makes
-// is that operation's expression.
+// The expected outputs, from the schedule's operations and placements alone; the host program plays no part. An
+// operation is read by its Index. With the letters of the result bound, the result is a sum over the letters that the
+// result lacks; the terms are the products of the operands. Then the operation's functions are applied. The expression
+// of an operand that an earlier operation makes is the expression of that operation.
 //
-// A sum is over the parts that the operands are cut in: an axis that is spread over the
-// ranks has one part a rank, in their order; an axis that no operand spreads has one.
-// Within a part the product sums. Each operand is a chunk of the rank that has it. Of a
-// tensor that every rank has, that is the rank of the sum's part where all operands are
-// spread, and otherwise the rank of the output.
+// A sum goes over the parts into which the operands are cut. An axis that is spread over the ranks has one part a rank,
+// in the order of ranks; an axis that no operand spreads has one part. Within a part the product sums. Each operand is
+// a chunk of the rank that has it. Where every rank has the tensor, the chunk is of the rank of the sum's part if all
+// operands are spread, and otherwise of the rank of the output.
 type expectation struct {
 	*Computation
 	*expressions
@@ -26,7 +24,7 @@ type expectation struct {
 	ranks   int
 	run     int32
 	tensors map[string]placement
-	boxes   map[string][][]box      // of each rank's chunks, empty ones left out as zero
+	boxes   map[string][][]box      // of each rank's chunks, zero for empty ones
 	exact   map[string]map[box]held // of tensors that are spread
 	found   map[request]held
 	handed  map[handed][]expr
@@ -64,8 +62,7 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 	return x.input(buffer, rank, run, chunk)
 }
 
-// cut lists the boxes of the tensor that its chunks are: chunks of its own buffer, or of
-// the buffer that it lies within.
+// cut lists a box of the tensor for each chunk of its buffer, or of the buffer that it lies within.
 func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 	exact := map[box]held{}
 	for r := range x.ranks {
@@ -206,7 +203,7 @@ func (x *expectation) toColumns(tensor string, all interval) bool {
 	})
 }
 
-// products are those of the parts of the summed axis; partial: each is of one rank.
+// products lists the products of the parts of the summed axis. partial: each product is of a different rank.
 func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int,
 	bound map[rune]interval) (list []expr, partial bool, err error) {
 	parts, partial, err := x.parts(op, in, summed, rank)
@@ -224,8 +221,8 @@ func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank in
 	return list, partial, nil
 }
 
-// term is the product of the operands for one part of the summed axis, or the one operand. The
-// functions apply to it where it is the whole sum.
+// term is the product of the operands for one part of the summed axis, or the operand where there is one alone. The
+// operation's functions apply to the term where it is the whole sum.
 func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
 	if forms[op.Index] == "gradient" {
@@ -292,7 +289,7 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// columnsAt is the chunk of a tensor at a box, or some columns of a chunk that has all of them.
+// columnsAt is the chunk of a tensor at a box, or a cut of a wider chunk that has all columns.
 func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
 	p, declared := x.tensors[tensor]
 	if !declared || len(p.Axes) != 2 {
@@ -341,7 +338,7 @@ func (x *expectation) axes(op schedule.Op) (in [][]rune, out []rune, err error) 
 	return in, []rune(strings.Replace(result, "...", rest, 1)), nil
 }
 
-// axesOf is how many axes a tensor has: as it is declared, or as the operation that makes it leaves it.
+// axesOf is the number of axes of a tensor, as it is declared or as its maker's Index says.
 func (x *expectation) axesOf(tensor string) int {
 	if p, declared := x.tensors[tensor]; declared {
 		return len(p.Axes)
@@ -363,9 +360,8 @@ type contracted struct {
 	rank int
 }
 
-// parts are the parts of a summed letter: one a rank where an operand is spread along it,
-// else all of it, for the rank of the output. The products of the parts are partial results in
-// the first case.
+// parts lists the parts of a summed letter. Where an operand is spread along it, there is one part a rank, and the
+// products of the parts are partial results. Otherwise there is one part, all of the axis, for the rank of the output.
 func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) (list []contracted, partial bool,
 	err error) {
 	along, axis, spread, all := placement{}, -1, false, true
@@ -414,8 +410,8 @@ func (x *expectation) ordered(tensor string) bool {
 	return x.Schedule.Reduces() && x.Schedule.Ordered() && !x.inOwnOrder(tensor)
 }
 
-// inOwnOrder reports whether each rank adds up a result in an order of its own: the gradient of rows that it gathers,
-// its own rows first.
+// inOwnOrder reports whether each rank adds up a result in its own order: the gradient of rows that the rank gathers,
+// where it begins with its own rows.
 func (x *expectation) inOwnOrder(tensor string) bool {
 	op, made := x.Schedule.Maker(tensor)
 	return made && forms[op.Index] == "gradient" && !x.Schedule.Partial(op)

@@ -19,7 +19,8 @@ type request struct {
 	part   box
 }
 
-// chunk is a box of an input, or of the result of an operation: the one chunk that it is, or columns of several.
+// chunk is the expression of a box of an input, or of an operation's result. The box is one chunk, or columns of
+// several chunks.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	e, err := x.one(tensor, at, part)
 	if err == nil && x.model.Columns[tensor] <= 1 {
@@ -31,7 +32,7 @@ func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	return e, err
 }
 
-// one is the one chunk of an input that is a box, or the result of an operation there.
+// one is the expression of a box that is one chunk of an input, or that an operation makes.
 func (x *expectation) one(tensor string, at int, part box) (expr, error) {
 	if x.Schedule.Made(tensor) {
 		return x.output(tensor, at, part)
@@ -47,13 +48,13 @@ func (x *expectation) one(tensor string, at int, part box) (expr, error) {
 	return x.given(x.buffer(tensor), int32(h.rank), x.run, h.chunks[0]), nil
 }
 
-// buffer is the number of the buffer that a tensor is in.
+// buffer is the index of the buffer that has a tensor.
 func (x *expectation) buffer(tensor string) int32 {
 	i, _ := x.model.holder(tensor)
 	return int32(i)
 }
 
-// operand is the chunks of an input that make up a box.
+// operand is the expression of the chunks of an input that make up a box.
 func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
@@ -72,8 +73,8 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	return x.tuple(list), nil
 }
 
-// sideBySideOf is a box of a matrix, given or made, or of a copy of one, where each rank has some columns of every row,
-// or one has them in parts; ok: one is.
+// sideBySideOf is the expression of a box of a matrix, or of a copy of a matrix, whose columns lie in several chunks:
+// each rank has some columns of every row, or one rank has the columns in parts. ok is false for other boxes.
 func (x *expectation) sideBySideOf(tensor string, part box) (e expr, ok bool) {
 	if part[1].len() == 0 || part[2] != (interval{}) {
 		return stale, false
@@ -101,7 +102,8 @@ func (x *expectation) sideBySideOf(tensor string, part box) (e expr, ok bool) {
 	return x.sideBySide(columns), true
 }
 
-// madeSideBySide are the columns that each rank makes of a box of a result; none if these are not all.
+// madeSideBySide lists, for each rank, the columns that the rank makes of a box of a result; nil if they are not all
+// columns.
 func (x *expectation) madeSideBySide(tensor string, part box) (columns []expr) {
 	for r, of := range x.columnsOfRanks(tensor, part[1]) {
 		var list []expr
@@ -117,14 +119,14 @@ func (x *expectation) madeSideBySide(tensor string, part box) (columns []expr) {
 	return columns
 }
 
-// columnsOfRanks are the columns of a result that each rank makes, where these are some columns one after the other;
-// else nil.
+// columnsOfRanks lists the columns of a result that each rank makes. It is nil unless these follow one another in the
+// order of ranks and fill the interval.
 func (x *expectation) columnsOfRanks(tensor string, columns interval) (list []interval) {
 	op, _ := x.Schedule.Maker(tensor)
 	end := columns.lo
 	for r := range x.ranks {
 		of := x.columns(tensor, r)
-		if !x.tensors[tensor].sharded() { // all of which every rank gets
+		if !x.tensors[tensor].sharded() { // every rank gets all columns
 			of = x.columnsMade(op, r)
 		}
 		if of.lo != end || of.len() == 0 {
@@ -138,8 +140,8 @@ func (x *expectation) columnsOfRanks(tensor string, columns interval) (list []in
 	return list
 }
 
-// meets says that a box is of a result, or of a copy of one, of which a product makes some columns on each of several
-// ranks: these are side by side.
+// meets reports whether a box of a result, or of a copy of a result, joins columns that a product makes on several
+// ranks.
 func (x *expectation) meets(tensor string, part box) bool {
 	op, made := x.Schedule.Maker(tensor)
 	switch {
@@ -182,7 +184,7 @@ func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
 	return list
 }
 
-// chunksOf are the contents of chunks of an input.
+// chunksOf lists the contents of chunks of an input.
 func (x *expectation) chunksOf(tensor string, h held) (list []expr) {
 	for _, c := range h.chunks {
 		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
@@ -190,8 +192,8 @@ func (x *expectation) chunksOf(tensor string, h held) (list []expr) {
 	return list
 }
 
-// ofAll are the chunks of all ranks, in their order, where they are the rows of a box one after the other, each
-// whole, or along another axis its columns; nil where they are not.
+// ofAll lists the chunks of all ranks that make up a box, in the order of ranks. The chunks follow one another along
+// one axis, and each fills the box along the other axes. It is nil where no such chunks fill the box.
 func (x *expectation) ofAll(tensor string, part box, along int) (all []held) {
 	end := part[along].lo
 	for r, boxes := range x.boxes[tensor] {

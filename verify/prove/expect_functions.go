@@ -7,12 +7,12 @@ import (
 	"ovgen/schedule"
 )
 
-// severalRows reports whether a result has more than one row there.
+// severalRows reports whether a result has more than one row within the bounds.
 func severalRows(out []rune, bound map[rune]interval) bool {
 	return slices.ContainsFunc(out[:len(out)-1], func(l rune) bool { return bound[l].len() > 1 })
 }
 
-// behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
+// behind lists the terms that an operation's functions add to a sum of partial results: tensors first, and then rows.
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
 	for _, f := range x.functions(op).with {
@@ -50,11 +50,11 @@ func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[run
 	return append(list, rows...), nil
 }
 
-// functions are those of an operation: its chunks ask for them often, and they are read once.
+// functions are the functions of an operation, read once, since each chunk asks for them.
 type functions struct {
-	with  []schedule.Func // what makes the result applies them
-	own   []schedule.Func // a kernel of its own applies them
-	nodes []schedule.Node // of its own functions together
+	with  []schedule.Func // the kernel of the result applies them
+	own   []schedule.Func // a kernel of their own applies them
+	nodes []schedule.Node // of the functions in own, together
 	key   string          // of the nodes
 }
 

@@ -16,13 +16,13 @@ const stale expr = 0
 type exprKind uint8
 
 const (
-	inputOf   exprKind = iota + 1 // a chunk of the caller's, as left before a run
-	productOf                     // of a chunk, of an operand, and of a bias or nothing
+	inputOf   exprKind = iota + 1 // a chunk of the caller's memory, as the caller left it before a run
+	productOf                     // of a chunk of A, of B, and of a bias or none
 	tupleOf                       // several chunks as one operand
 	sumOf                         // of its arguments, in their order
 	addedTo                       // the second added to the first
-	rowOf                         // a row, once for each row
-	appliedTo                     // a function of the first argument, with the others
+	rowOf                         // a row, repeated for each row of a chunk
+	appliedTo                     // a function of the first argument and of the others
 )
 
 // term is an expression taken apart.
@@ -30,8 +30,8 @@ type term struct {
 	kind exprKind
 	form string  // of a product
 	args []int32 // expressions; of an input: buffer, rank, run, chunk
-	// sum is the expression as one sum: its terms, which are no sums, by number. Nested
-	// sums are flat, and a bias is a term of its own.
+	// sum is the expression as one sum: its terms, sorted by number, none of which is a sum. Nested sums are flat, and
+	// a bias is a separate term.
 	sum []expr
 }
 
@@ -39,7 +39,7 @@ type term struct {
 type expressions struct {
 	all    []term
 	number map[string]expr
-	alone  map[string]bool // functions that make each element of those in its place
+	alone  map[string]bool // functions that compute each element from the elements at the same place
 	names  []string        // of buffers
 	key    []byte
 }
@@ -80,7 +80,7 @@ func (e *expressions) product(form string, a, b, bias expr) expr {
 // row is a row, once for each row of a chunk.
 func (e *expressions) row(x expr) expr { return e.make(rowOf, "", int32(x)) }
 
-// applied is an uninterpreted function of the first argument, with the others.
+// applied is an uninterpreted function of the first argument and of the others.
 func (e *expressions) applied(function string, args []expr) expr {
 	list := make([]int32, len(args))
 	for i, x := range args {
@@ -89,7 +89,7 @@ func (e *expressions) applied(function string, args []expr) expr {
 	return e.make(appliedTo, function, list...)
 }
 
-// columnsOf is one part of the columns of a chunk, or the chunk where it is not cut.
+// columnsOf is one of equally wide parts of a chunk's columns, or the whole chunk where there is one part.
 func (e *expressions) columnsOf(x expr, part, of int) expr {
 	if of == 1 {
 		return x
@@ -97,7 +97,7 @@ func (e *expressions) columnsOf(x expr, part, of int) expr {
 	return e.applied(fmt.Sprintf("columns %d of %d", part, of), []expr{x})
 }
 
-// sideBySide are parts of the columns of one operand, or the one. All parts of a chunk are the chunk.
+// sideBySide joins parts of the columns of one operand. All parts of a chunk are the chunk; one part stays as it is.
 func (e *expressions) sideBySide(parts []expr) expr {
 	if len(parts) == 1 {
 		return parts[0]
@@ -118,7 +118,7 @@ func (e *expressions) sideBySide(parts []expr) expr {
 	return e.applied("side by side", parts)
 }
 
-// ofEach are the operands, side by side, of one function of each element alone which all parts are.
+// ofEach takes parts that are all results of one function of each element alone, and joins their operands side by side.
 func (e *expressions) ofEach(parts []expr) (args []expr, is bool) {
 	first := e.all[parts[0]]
 	if first.kind != appliedTo || !e.alone[first.form] {
@@ -138,10 +138,10 @@ func (e *expressions) ofEach(parts []expr) (args []expr, is bool) {
 	return args, true
 }
 
-// tuple is several chunks in a row, or the one.
+// tuple is several chunks in a row, or the chunk where there is one.
 func (e *expressions) tuple(list []expr) expr { return e.several(tupleOf, list) }
 
-// sum of a list in its order, or the one.
+// sum is the sum of a list in its order, or the term where there is one.
 func (e *expressions) sum(list []expr) expr { return e.several(sumOf, list) }
 
 func (e *expressions) several(kind exprKind, list []expr) expr {
@@ -203,8 +203,8 @@ func (e *expressions) flatten(x expr) []expr {
 // uninterpreted function of each element follows.
 func nonlinear(form string) bool { return strings.Contains(form, " ") }
 
-// value is the one expression that stands for all that are equal in exact arithmetic:
-// sums of the same terms, each as often.
+// value is the expression that stands for all expressions that are equal in exact arithmetic: sums of the same terms,
+// each as often.
 func (e *expressions) value(x expr) expr {
 	if x == stale {
 		return x

@@ -8,9 +8,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// flat: a program that cuts a result by its elements is proven at shapes whose rows the ranks divide, and New takes
-// others. They have the same operations, and the same contents if only copies and sums that go element by element see a
-// part of a buffer: a product makes rows of rows, a sum may add one row to each, and a function may be of rows.
+// flat: a program that cuts a result by its elements is proven at shapes whose rows the ranks divide, and New also
+// accepts other shapes. The other shapes have the same operations. They have the same contents if only copies and sums
+// by elements use a part of a buffer: a product makes rows of rows, a sum may add a row to each row, and a function may
+// read rows.
 func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 	if !slices.ContainsFunc(p.Checks, func(c hostir.Divide) bool { return c.With != "" }) {
 		return nil
@@ -32,7 +33,7 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 	return nil
 }
 
-// elementwise reports whether an operation sees the elements of its operands and of its result each for itself.
+// elementwise reports whether an operation uses the elements of its operands and of its result each for itself.
 func elementwise(o ops.Op) bool {
 	switch o.Kind {
 	case ops.Sum: // of terms as large as the result: no row

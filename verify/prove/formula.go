@@ -9,16 +9,16 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A formula is an unknown function: of two that have one key, of rows that are as long, of heads that are as wide and
-// of elements of the same types, the results are equal where the operands are. A key says what a formula does to which
-// operand, and how each one lies.
+// A formula is an unknown function. Two formulas have equal results for equal operands if they have the same key,
+// equally long rows, equally wide heads and elements of the same types. A key says what a formula does to which
+// operand, and how each operand lies.
 
-// copies is the key of a formula that makes x and nothing of it.
+// copies is the key of a formula that returns x unchanged.
 var copies = schedule.Key(schedule.Nodes(schedule.X))
 
-// formula is the result of a formula by its key, of operands. Columns of a row, widths of heads and bits of elements
-// belong to what it does. Columns count where an element depends on its own. The type of the plan and fp32 are one
-// where they have as many bytes: between them a cast is a copy.
+// formula is the result of the formula with this key. The columns of a row, the widths of heads and the bits of
+// elements are part of the function; columns only where an element depends on the columns. The plan's type and fp32 are
+// one type where they have equally many bytes: then a cast between them is a copy.
 func (e *expressions) formula(key string, columns int64, heads, elements []int64, args []expr) expr {
 	if key == copies && elements[0] == elements[1] {
 		return args[0]
@@ -30,11 +30,12 @@ func (e *expressions) formula(key string, columns int64, heads, elements []int64
 	return e.applied(form, args)
 }
 
-// eachRow says that an operand which lies so has a part for each row of the result.
+// eachRow reports whether an operand with this layout has a part for each row of the result.
 func eachRow(l schedule.Lies) bool { return l != schedule.ByColumn && l != schedule.ByHead }
 
-// make is a formula, chunk by chunk. An operand in place is cut like the result, and one with a part for each row into
-// as many chunks, each as large a part of its whole. One for all rows is whole, and so are the rows of each chunk.
+// make computes a formula, chunk by chunk. An operand in place is cut like the result. An operand with a part for each
+// row has equally many chunks, and each is the same fraction of its whole. An operand for all rows is whole, and so are
+// the rows of each chunk.
 func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	if len(reads) != 1+len(o.Lies) {
 		return nil, s.wrong(n, fmt.Sprintf("a formula of %d operands reads %d", len(o.Lies), len(reads)-1))
@@ -70,7 +71,7 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	return made, nil
 }
 
-// unlike says which operand of a formula has chunks that no chunk of the result is made of; empty: none has.
+// unlike says which operand of a formula has chunks that do not fit the chunks of the result, and is empty if none has.
 func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
 	for k, a := range reads {
 		switch {
@@ -90,7 +91,8 @@ func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
 	return ""
 }
 
-// formulas are what an operation's functions make of a chunk together, from the first that a kernel of its own makes.
+// formulas is the result of an operation's functions on a chunk, from the first function on that a separate kernel
+// computes.
 func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, bound map[rune]interval) (expr, error) {
 	f := x.functions(op)
 	if len(f.own) == 0 {
@@ -143,12 +145,12 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 	return x.formula(f.key, columns.len(), heads, elements, args), nil
 }
 
-// element is how many bits a tensor's elements have.
+// element is the number of bits of an element of a tensor.
 func (x *expectation) element(tensor string) int64 {
 	return cmp.Or(x.tensors[tensor].Type.Bits(), 8*x.ElementSize)
 }
 
-// besideFormula is an operand of a formula of a chunk.
+// besideFormula is the expression of an operand of a formula, for one chunk of the result.
 func (x *expectation) besideFormula(operand schedule.Operand, out []rune, rank int, bound map[rune]interval) (expr,
 	error) {
 	last := len(out) - 1

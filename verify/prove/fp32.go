@@ -8,13 +8,15 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A plan of 16 bits may have tensors of fp32. Chunks are bytes, so what takes elements of one size to as many of
-// another is told apart here: a copy of fp32 into memory of 16 bits would hold other numbers, whatever its bytes.
+// A plan of 16 bits may have tensors of fp32. Chunks are counted in bytes, so this file checks the operations that turn
+// elements of one size into equally many elements of another size. A copy of fp32 into memory of 16 bits would hold
+// other numbers, although the bytes fit.
 
-// elements is how many elements bytes are.
+// elements is the number of elements in that many bytes.
 func (b *Buffer) elements(bytes int64) int64 { return 8 * bytes / cmp.Or(b.Element, 8) }
 
-// resized is the counterexample of an operation that reads elements of one size, makes some of another, and may not.
+// resized is the counterexample of an operation that reads elements of one size and writes elements of another size,
+// and may not.
 func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
 	if resizes(o) || o.Kind == ops.Call {
 		return nil
@@ -29,14 +31,14 @@ func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Coun
 	return nil
 }
 
-// resizes reports whether an operation may do so: formulas, whose names have the types, or a sum by the kernel that
-// keeps it in fp32.
+// resizes reports whether an operation may change the size of elements: formulas, whose names have the types, and a sum
+// by the kernel that keeps it in fp32.
 func resizes(o *ops.Op) bool { return o.Kind == ops.Apply || widens(o) }
 
 // widens reports whether a sum is kept in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
 
-// alike reports whether two are cut into chunks of as many elements.
+// alike reports whether two uses are cut into chunks of equally many elements.
 func alike(a, b *chunks) bool {
 	if len(a.sizes) != len(b.sizes) {
 		return false
@@ -49,13 +51,13 @@ func alike(a, b *chunks) bool {
 	return true
 }
 
-// isRow reports whether an operand behind the first is a row, for each row of the result: it has fewer elements.
+// isRow reports whether an operand behind the first is one row, added to each row of the result: it has fewer elements.
 func isRow(operand, result *chunks) bool { return operand.in(result) < result.Bytes }
 
-// in is how many bytes of a result have as many elements.
+// in is the number of bytes of a result that have as many elements as a.
 func (a *chunks) in(result *chunks) int64 { return a.Bytes * result.element / a.element }
 
-// widened is the sum that an operation makes of a chunk: kept in fp32, or rounded.
+// widened is an operation's sum of a chunk: kept in fp32, or rounded.
 func (s *symbols) widened(o *ops.Op, sum expr) expr {
 	if !widens(o) {
 		return sum

@@ -24,7 +24,7 @@ const (
 	finish                 // a signalling kernel has ended
 	enter                  // a rank has begun a collective
 	leave                  // and has ended it
-	ahead                  // an operation reads what it may read ahead of the end of the launch before
+	ahead                  // an operation's reads ahead, which may begin before the end of the launch before
 	caller                 // the caller and the group's other plans, before run `run`
 	opened                 // New and Bind on all ranks
 	closed                 // Close, or the next Bind, on all ranks
@@ -42,19 +42,19 @@ type graph struct {
 	// edges[first[n]:first[n+1]].
 	first, edges []int32
 
-	words []ops.Loc // the semaphores' words that are used
+	words []ops.Loc // the words of semaphores that operations use
 	id    []int32   // of each node: the word it posts, waits for or resets, or -1
 	match []int32   // of each wait: its post; else -1
 	start [][]int32 // of each run and rank: its After
 	end   [][]int32 // of each run and rank: its Done
-	// done is how many nodes happened; fewer than all where the ranks are stuck.
+	// done is the number of nodes that happened; it is less than all where the ranks are stuck.
 	done int
 }
 
 func (g *graph) before(n int32) []int32 { return g.edges[g.first[n]:g.first[n+1]] }
 
-// own lists the nodes that come directly before node n by streams, events, batches and
-// the sequence of runs: all but the post that ends a wait, which pair put last.
+// own lists the nodes that come directly before node n by streams, events, batches and the sequence of runs. It leaves
+// out the post that ends a wait, which pair put last.
 func (g *graph) own(n int32) []int32 {
 	list := g.before(n)
 	if g.match[n] >= 0 {
@@ -63,7 +63,7 @@ func (g *graph) own(n int32) []int32 {
 	return list
 }
 
-// operation of a node; nil for the caller's, New's and Close's.
+// operation is the operation of a node; nil for nodes of the caller, of New and of Close.
 func (g *graph) operation(n int32) *ops.Op {
 	if x := g.nodes[n]; x.kind < caller {
 		return &g.lists[x.rank][x.op]
@@ -102,15 +102,14 @@ type builder struct {
 	meetings [][]meeting
 }
 
-// turned is a word of one half.
+// turned is a word of one half of a landing's flags.
 type turned struct {
 	ops.Loc
 	half int32
 }
 
-// build makes the graph of the order that streams, events and the sequence of runs
-// give; no wait has its post yet. A stream's order is not carried from run to run:
-// a replay keeps none (see the package comment).
+// build makes the graph of the order that streams, events and the sequence of runs give; no wait has its post yet. The
+// graph does not carry the order of a stream from run to run: a replay keeps none (see the package comment).
 func build(m Model, lists [][]ops.Op, runs int, both bool) *graph {
 	b := &builder{graph: &graph{model: m, lists: lists, runs: runs, both: both}, number: map[turned]int32{}}
 	b.open = b.add(node{kind: opened})
@@ -161,7 +160,7 @@ func (b *builder) edge(from, to int32) {
 	b.from, b.to = append(b.from, from), append(b.to, to)
 }
 
-// rank adds one run of one rank after its caller's own work, and returns its end.
+// rank adds one run of one rank, after the node in which its caller is free, and returns the run's end.
 func (b *builder) rank(r, run int, free int32) int32 {
 	b.tails, b.events = map[string]*tail{}, map[int]int32{}
 	collectives := 0
@@ -204,8 +203,8 @@ func (b *builder) rank(r, run int, free int32) int32 {
 	return b.end[run][r]
 }
 
-// ahead adds what an operation reads ahead, which nothing but New and Bind comes before: a launch that lets the next
-// one start at once may itself have started so.
+// ahead adds a node for an operation's reads ahead. Only New and Bind come before it: the launch before may let the
+// next launch start at once, and may itself have started in this way.
 func (b *builder) ahead(n node, o ops.Op) []int32 {
 	if !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Ahead }) {
 		return nil
@@ -226,8 +225,8 @@ func (b *builder) batch(n node, words []ops.Word, after []int32) int32 {
 	return last
 }
 
-// kernel adds the items of a signalling kernel: a thread for each word, which resets
-// it once it has waited, and the step word when all threads have.
+// kernel adds the items of a signalling kernel. Each word has a thread, which resets the word once it has waited for
+// it. The step word is written when all threads have ended.
 func (b *builder) kernel(n node, words []ops.Word, after []int32) int32 {
 	n.kind = begin
 	start := b.add(n, after...)

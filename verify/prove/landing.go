@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// half is which of a buffer's halves, or of a semaphore's words, a run uses; 0 where there is one.
+// half is the half of a landing, or of the words of its flags, that a run uses; 0 for buffers without halves.
 func (m *Model) half(name string, run int32) int32 {
 	if n := m.Halves[name]; n > 1 {
 		return run % int32(n)
@@ -15,10 +15,11 @@ func (m *Model) half(name string, run int32) int32 {
 	return 0
 }
 
-// landing says that packets land in a buffer. It is the plan's alone, as words are: no other plan writes it.
+// landing reports whether packets land in a buffer. Only this plan uses such a buffer, as it is with words: no other
+// plan writes it.
 func (m *Model) landing(name string) bool { return m.Halves[name] > 0 }
 
-// leastRuns is how many runs stand for all: one more than the period of the buffer that has the longest.
+// leastRuns is the number of runs that stand for all: one more than the longest period of a buffer.
 func (m *Model) leastRuns() int {
 	least := 2
 	for _, halves := range m.Halves {
@@ -27,16 +28,16 @@ func (m *Model) leastRuns() int {
 	return least
 }
 
-// Landing is the form of a buffer in which packets or plain data land, with the semaphore of their flags.
+// Landing says whether packets or plain data land in a buffer, and which semaphore has their flags.
 type Landing struct {
 	Flags   string
 	Packets bool
 }
 
-// landings checks kernels that send packets or push plain data: they alone use landings and flags, since they know the
-// form. A packet orders its own data alone. So at a peer a kernel of packets writes this rank's part of the peer's
-// landing, and uses nothing else; of its own landing it reads the parts whose flags the launch has awaited, each once a
-// run, and takes them back.
+// landings checks the kernels that send packets or push plain data. Only these kernels use landings and flags, since
+// they know the form. A packet orders only the data that it carries. So at a peer, a kernel of packets writes this
+// rank's part of the peer's landing, and uses nothing else. In its own rank's landing it reads the parts whose flags
+// the launch has awaited, each part once a run, and takes them back.
 func (p *proof) landings() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
@@ -60,7 +61,7 @@ func (p *proof) landings() *Counterexample {
 	return nil
 }
 
-// sameStep is the operations of a list's first step.
+// sameStep lists the operations at the head of a list that belong to its first step.
 func sameStep(list []ops.Op) []ops.Op {
 	n := 1
 	for n < len(list) && list[n].Step == list[0].Step && list[n].Stream == list[0].Stream {
@@ -69,7 +70,7 @@ func sameStep(list []ops.Op) []ops.Op {
 	return list[:n]
 }
 
-// lands is a place in a landing or of a flag that an operation uses and only kernels of another form do.
+// lands finds a place in a landing, or of a flag, that an operation uses although only kernels of another form may.
 func (p *proof) lands(o ops.Op) (at ops.Loc, wrong bool) {
 	for _, at := range places(o) {
 		if !p.model.landing(at.Buffer) {
@@ -83,10 +84,10 @@ func (p *proof) lands(o ops.Op) (at ops.Loc, wrong bool) {
 	return ops.Loc{}, false
 }
 
-// strays finds an operation of a rank's launch of packets whose memory no packet tells about, and says why it is wrong.
-// It notes the parts that the launch reads.
+// strays finds an operation of a launch of packets that uses memory which no packet has announced, and says why this is
+// wrong. It notes the parts that the launch reads.
 func (p *proof) strays(rank int, launch []ops.Op, read map[ops.Loc]bool) (at int, wrong string) {
-	told, held := map[ops.Loc]bool{}, map[ops.Loc]bool{} // parts that have landed, and that are not taken back yet
+	told, held := map[ops.Loc]bool{}, map[ops.Loc]bool{} // parts that have landed, and parts not taken back yet
 	for i, o := range launch {
 		for _, w := range o.Words {
 			if !w.Write {
@@ -125,7 +126,7 @@ func (p *proof) strays(rank int, launch []ops.Op, read map[ops.Loc]bool) (at int
 	return 0, ""
 }
 
-// part is which rank's part of a landing a use is in, and whether it is the whole part.
+// part is the rank whose part of a landing a use is in, and whether the use is the whole part.
 func (p *proof) part(u ops.Use) (sender int, whole bool) {
 	b, ok := p.model.buffer(u.At.Buffer)
 	size := b.Bytes / int64(len(p.lists))

@@ -2,8 +2,8 @@ package prove
 
 import "fmt"
 
-// balance: a word is posted and awaited equally often in a run, and by one rank. The rank
-// that owns it awaits it: signals checks that.
+// balance: in a run, a word is posted and awaited equally often, and one rank alone posts it. Only the rank that has
+// the word in its memory awaits it: signals checks that.
 func (p *proof) balance() *Counterexample {
 	type count struct{ posts, waits, post, wait int32 }
 	counts := make([]count, len(p.words))
@@ -39,16 +39,15 @@ func (p *proof) balance() *Counterexample {
 	return nil
 }
 
-// lacks is a counterexample of one operation and a missing one.
+// lacks is the counterexample of an operation that needs another one, which is missing.
 func (p *proof) lacks(is Property, n int32, problem, missing, do string) *Counterexample {
 	c := p.against(is, n, -1, problem, do)
 	c.Missing = missing
 	return c
 }
 
-// matching follows the runs once. Each word goes through post, wait, reset, post, ...;
-// that pairs each wait with its post. Alternation then shows that every execution
-// pairs them so.
+// matching follows the runs once. Each word goes through post, wait, reset, post, ...; this pairs each wait with its
+// post. Alternation then shows that every execution has the same pairs.
 func (p *proof) matching() *Counterexample {
 	p.observed = p.follow()
 	for _, seen := range p.seen {

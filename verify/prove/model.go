@@ -16,19 +16,20 @@ import (
 type Model struct {
 	Program    string
 	Buffers    []Buffer
-	Semaphores []string // each a word for every rank, in every rank's memory
-	// Members of the semaphores that have several: such a set of words each.
+	Semaphores []string // each has a word for every rank, in every rank's memory
+	// Members are the numbers of members of the semaphores that have several: each member is such a set of words.
 	Members map[string]int64
-	// Halves of the buffers that packets land in, and of the semaphores of their flags: runs use them in turn.
+	// Halves are the numbers of halves of the landings, and of the semaphores of their flags: runs use the halves in
+	// turn.
 	Halves map[string]int
 	// Lands has the form of the buffers in which data land.
 	Lands map[string]Landing
-	// Columns says into how many parts the columns of a buffer are cut. A part is a chunk or more. A buffer that is not
-	// in it has chunks of whole rows.
+	// Columns are the numbers of parts into which the columns of buffers are cut. A part is one chunk or more. A buffer
+	// that is not in the map has chunks of whole rows.
 	Columns map[string]int64
-	// Constant are the caller's buffers that it writes before the first run alone.
+	// Constant lists the caller's buffers that the caller writes only before the first run.
 	Constant []string
-	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
+	// Hosts is the number of hosts of a program over hosts, with equally many ranks on each; zero means one host.
 	Hosts int
 	// Computes defines the expected outputs; nil: contents are not checked.
 	Computes *Computation
@@ -43,21 +44,21 @@ type Buffer struct {
 	Shared bool
 	// Output: runs write it; the caller's other buffers are inputs.
 	Output bool
-	// Inner are tensors that lie within it, at most one.
+	// Inner are the tensors that lie within the buffer, at most one.
 	Inner []Inner
 	// Root: only rank 0 has it.
 	Root  bool
 	Bytes int64
-	// Element is the bits of an element; zero: as in all other buffers.
+	// Element is the number of bits of an element; zero: as in all other buffers.
 	Element int64
-	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
+	// Chunk is the number of bytes of a chunk, the unit in which contents are followed; zero: the whole buffer is one
+	// chunk.
 	Chunk int64
-	// Offsets are, where chunks differ, the starts of each rank's chunks and the end
-	// of the last.
+	// Offsets are the starts of each rank's chunks and the end of the last, where chunks differ.
 	Offsets [][]int64
 }
 
-// Inner is a tensor within a buffer: Bytes from Offsets on, by rank.
+// Inner is a tensor within a buffer. It has Bytes bytes from Offsets on, one offset a rank.
 type Inner struct {
 	Tensor  string
 	Output  bool
@@ -189,8 +190,7 @@ func (m *Model) cutColumns(b hostir.Buffer, x *Buffer, env hostir.Env) error {
 	return nil
 }
 
-// layOutPadded makes two chunks of each chunk with padding: the counted elements, and the
-// padding.
+// layOutPadded makes two chunks of each chunk with padding: the counted elements, and the padding.
 func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	room, err := b.Room.Eval(env)
 	if err != nil {
@@ -246,7 +246,7 @@ func (b *Buffer) input(rank int, from, to int64) bool {
 		slices.ContainsFunc(b.Inner, func(i Inner) bool { return !i.Output && i.holds(rank, from, to) }))
 }
 
-// chunks is how many chunks a rank has of the buffer.
+// chunks is the number of chunks of the buffer on a rank.
 func (b *Buffer) chunks(rank int) int {
 	switch {
 	case b.Offsets != nil:
@@ -257,7 +257,7 @@ func (b *Buffer) chunks(rank int) int {
 	return int(b.Bytes / b.Chunk)
 }
 
-// chunk is the bytes of a chunk, from the first up to the last.
+// chunk is the range of bytes of a chunk; to is the first byte behind it.
 func (b *Buffer) chunk(rank, i int) (from, to int64) {
 	switch {
 	case b.Offsets != nil:
@@ -268,8 +268,7 @@ func (b *Buffer) chunk(rank, i int) (from, to int64) {
 	return int64(i) * b.Chunk, int64(i+1) * b.Chunk
 }
 
-// span is the chunks that a range of bytes consists of; ok is false where it is not
-// whole chunks.
+// span is the range of chunks that a range of bytes fills; ok is false where the bytes are not whole chunks.
 func (b *Buffer) span(rank int, offset, bytes int64) (from, to int, ok bool) {
 	if b.Offsets == nil {
 		size := b.Chunk
@@ -301,7 +300,7 @@ func (m *Model) buffer(name string) (Buffer, bool) {
 	return m.Buffers[i], true
 }
 
-// holder is the index of the buffer that a tensor is in, and where in it.
+// holder is the index of the buffer that has a tensor, and the tensor's place in it if it lies within.
 func (m *Model) holder(tensor string) (int, *Inner) {
 	for i := range m.Buffers {
 		for j := range m.Buffers[i].Inner {
@@ -313,7 +312,7 @@ func (m *Model) holder(tensor string) (int, *Inner) {
 	return m.index(tensor), nil
 }
 
-// constant says that the caller leaves a buffer as it is.
+// constant reports whether the caller leaves a buffer unchanged between runs.
 func (m *Model) constant(name string) bool { return slices.Contains(m.Constant, name) }
 
 func (m *Model) index(name string) int {
@@ -322,7 +321,7 @@ func (m *Model) index(name string) int {
 
 func (m *Model) semaphore(name string) bool { return slices.Contains(m.Semaphores, name) }
 
-// members is how many words a semaphore has for each rank.
+// members is the number of words that a semaphore has for each rank.
 func (m *Model) members(name string) int64 {
 	if n, ok := m.Members[name]; ok {
 		return n
@@ -330,7 +329,7 @@ func (m *Model) members(name string) int64 {
 	return 1
 }
 
-// extent is the value of an extent, a symbol's or a constant's.
+// extent is the value of an extent, which is a symbol or a constant.
 func (c *Computation) extent(e schedule.Extent) (int64, error) {
 	if v, ok := c.Extents[string(e)]; ok {
 		return v, nil

@@ -23,7 +23,7 @@ func (x *expectation) ofRank(op schedule.Op, in [][]rune, summed rune, rank int,
 	return x.term(op, in, p.rank, bound, false)
 }
 
-// joined adds, on each rank, the operation's partial result, one of the list, to the partial results of its terms.
+// joined adds an operation's partial result on each rank to the partial result of its terms on the same rank.
 func (x *expectation) joined(op schedule.Op, rank int, part box, list []expr) ([]expr, error) {
 	var before []expr
 	for _, t := range x.Schedule.Terms(op) {
@@ -45,7 +45,7 @@ func (x *expectation) joined(op schedule.Op, rank int, part box, list []expr) ([
 	return x.addEach(before, list), nil
 }
 
-// addEach adds to each rank's sum so far, if there is one.
+// addEach adds each rank's partial result to the rank's sum so far, if there is one.
 func (e *expressions) addEach(sums, list []expr) []expr {
 	for i := range sums {
 		list[i] = e.add(sums[i], list[i])

@@ -7,14 +7,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// tail is the last nodes of a stream: of its last operation or, in a launch of several parts, of each part.
+// tail has the last nodes of a stream: the node of its last operation or, in a launch of several parts, of each part.
 type tail struct {
 	whole []int32
 	parts map[int]int32
 }
 
-// before lists the nodes that an operation comes after on its stream. The first of a part comes after the operations
-// before all parts, and the first behind the parts comes after each part.
+// before lists the nodes that come before an operation on its stream. The first operation of a part comes after the
+// operations before all parts; the first operation behind the parts comes after each part.
 func (t *tail) before(o *ops.Op) []int32 {
 	if last, begun := t.parts[o.Part]; begun {
 		return []int32{last}
@@ -37,7 +37,7 @@ func (t *tail) add(o *ops.Op, last int32) {
 	t.parts[o.Part] = last
 }
 
-// apart says that two operations may be in different parts of one launch.
+// apart reports whether two operations may be in different parts of one launch.
 func apart(a, b *ops.Op) bool { return a.Part > 0 && b.Part > 0 && a.Part != b.Part }
 
 // beside reports whether two operations are in different parts of one launch whose blocks all run at once: neither

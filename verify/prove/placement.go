@@ -42,16 +42,16 @@ type axis struct {
 	global func(int64) int64
 }
 
-// ragged: the tensor is cut to single indices of its first two axes, one of them spread
-// over the ranks, and each such part has its own length: of elements, or of rows.
+// ragged: the tensor is cut to single indices of its first two axes, and one of the two is spread over the ranks. Each
+// such part has a separate length, in elements or in rows.
 func (p placement) ragged() bool {
 	i, j, ok := p.Sharded()
 	return ok && (len(p.Axes) == 3 || len(p.Axes) == 4) && i < 2 && p.Axes[i].Outer[j].Uneven &&
 		p.Axes[0].Extent == schedule.D && p.Axes[1].Extent == schedule.D
 }
 
-// raggedPart is part i of a rank's: its indices of the first two axes, and its length,
-// the count of the two in a row.
+// raggedPart is the i-th part on a rank: its indices of the first two axes, and its length. The length is the count at
+// the place of the two indices, row by row.
 func (p placement) raggedPart(rank, i int) (x, y, n int64, err error) {
 	shard, split, _ := p.Sharded()
 	x, y = p.part(p.Axes[shard].Outer[split], rank), int64(i)
@@ -65,7 +65,7 @@ func (p placement) raggedPart(rank, i int) (x, y, n int64, err error) {
 	return x, y, p.Counts[at], nil
 }
 
-// inRow is how many elements of such a part have a count of one.
+// inRow is the number of elements in one row of a ragged part: a part with a count of one has that many.
 func (p placement) inRow() (int64, error) {
 	if len(p.Axes) < 4 {
 		return 1, nil
@@ -73,7 +73,7 @@ func (p placement) inRow() (int64, error) {
 	return p.extent(p.Axes[3].Extent)
 }
 
-// raggedBox is the part that a range of elements is.
+// raggedBox is the box of the part that fills a range of elements.
 func (p placement) raggedBox(rank int, lo, hi int64) (box, error) {
 	at := int64(0)
 	row, err := p.inRow()
@@ -97,8 +97,8 @@ func (p placement) raggedBox(rank int, lo, hi int64) (box, error) {
 	return box{}, fmt.Errorf("elements %d to %d of %s@%d %s are none of its parts", lo, hi, p.Name, rank, p.Tensor)
 }
 
-// axis gives rank's part of axis i. Memory holds the outer splits from the outside in,
-// without splits over ranks; so local indices count through the rank's own part.
+// axis gives a rank's part of axis i. Memory holds the outer splits from the outside in, without the splits over ranks,
+// so local indices count through the part of this rank alone.
 func (p placement) axis(i, rank int) (axis, error) {
 	inner, err := p.extent(p.Axes[i].Extent)
 	if err != nil {
@@ -149,13 +149,13 @@ func (p placement) axis(i, rank int) (axis, error) {
 	}}, nil
 }
 
-// part is the part of a split over ranks that a rank has.
+// part is the index of the part that a rank has of a split over ranks.
 func (p placement) part(s schedule.Split, rank int) int64 {
 	d := int64(p.ranks)
 	return ((int64(rank)-int64(s.Shift))%d + d) % d
 }
 
-// uneven is an axis whose only split is over ranks, in parts of the counts.
+// uneven is a rank's part of an axis whose only split is over ranks, with the counts as lengths.
 func (p placement) uneven(i int, s schedule.Split, rank int) (axis, error) {
 	if len(p.Axes[i].Outer) != 1 || len(p.Counts) < p.ranks {
 		return axis{}, fmt.Errorf("axis %d of %s %s: no rule for uneven parts of %d counts", i, p.Name,
@@ -178,9 +178,8 @@ func (p placement) sharded() bool {
 // has reports whether a rank has a part.
 func (p placement) has(rank int) bool { return !p.Root || rank == 0 }
 
-// box is the part of the tensor that a rank keeps in a range of its elements, which lie row
-// by row. It is an error if the range is no box of the tensor, or if the rank does not have
-// it.
+// box is the part of the tensor in a range of elements of a rank's memory, where elements lie row by row. It is an
+// error if the range is no box of the tensor.
 func (p placement) box(rank int, lo, hi int64) (box, error) {
 	var b box
 	if p.ragged() {
@@ -225,8 +224,8 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 	return b, nil
 }
 
-// boxIn is box, of a range of a buffer whose columns may be cut into parts: the buffer then has one part's rows after
-// another's.
+// boxIn is box for a buffer whose columns may be cut into parts: such a buffer has the rows of one part after the rows
+// of another.
 func (p placement) boxIn(parts int64, rank int, lo, hi int64) (box, error) {
 	if parts <= 1 {
 		return p.box(rank, lo, hi)
@@ -267,7 +266,7 @@ func (p placement) axes(rank int) ([]axis, error) {
 	return list, nil
 }
 
-// elements is how many a rank has.
+// elements is the number of elements of the tensor on a rank.
 func (p placement) elements(rank int) (int64, error) {
 	if p.ragged() {
 		sum := int64(0)

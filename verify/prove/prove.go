@@ -14,7 +14,7 @@ import (
 // Options of a proof. Zero values are the defaults.
 type Options struct {
 	Ranks []int // mesh sizes; 1 to 8 by default
-	Runs  int   // consecutive runs; by default, and at least, one more than the buffers' period: 2, or 3 with halves
+	Runs  int   // consecutive runs; the default and the least: one more than the buffers' period: 2, or 3 with halves
 	// Done, where there is one, is called for each mesh size when it is proven.
 	Done func(Size)
 }
@@ -28,8 +28,8 @@ type Report struct {
 	Stamp string
 }
 
-// InOrder is the assumption of a program that is serial-safe only when enqueued one by one.
-// CUDA does not promise it for different streams.
+// InOrder is the assumption on which a program rests that is serial-safe only when enqueued one by one. CUDA does not
+// promise it for different streams.
 const InOrder = "it rests on queues that start operations in the order of enqueueing"
 
 // Size is the result for one mesh size.
@@ -142,7 +142,7 @@ func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (siz
 	return size, nil
 }
 
-// and is two results of one mesh size as one.
+// and joins two results of one mesh size.
 func (s *Size) and(other *Size) *Size {
 	if s == nil {
 		return other
@@ -157,7 +157,7 @@ func (s *Size) and(other *Size) *Size {
 	return s
 }
 
-// meshOn proves a program for one mesh; one with uneven parts for several counts.
+// meshOn proves a program for one mesh. A program with uneven parts is proven for several counts.
 func meshOn(ctx context.Context, p *hostir.Program, d, hosts, runs int, stamp stamp) (*Size, error) {
 	m, lists, err := unroll(p, d, hosts)
 	if err != nil {
@@ -184,8 +184,8 @@ func meshOn(ctx context.Context, p *hostir.Program, d, hosts, runs int, stamp st
 	return size, nil
 }
 
-// Lists proves the operations of one run of all ranks, unrolled or recorded. Zero runs
-// are as many as stand for all.
+// Lists proves the operations of one run of all ranks, unrolled or recorded. Zero runs means the least number of runs
+// that stand for all.
 func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, error) {
 	begun := time.Now()
 	least := m.leastRuns()
@@ -225,13 +225,13 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 	return size, nil
 }
 
-// proof is a proof under way.
+// proof is the state of a proof under way.
 type proof struct {
 	*graph
 	*observed
 }
 
-// check makes checks in their order.
+// check runs the checks in their order.
 func (p *proof) check(ctx context.Context, list []func(*proof) *Counterexample) error {
 	for _, check := range list {
 		if err := context.Cause(ctx); err != nil {

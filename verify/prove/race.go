@@ -23,10 +23,10 @@ type memory struct {
 	half   int32
 }
 
-// races: two uses of common bytes, one of them a write, are ordered. The caller and the
-// group's other plans write all of a rank's memory before and after each run, landings and
-// what the schedule calls Constant apart; New and Close, of all ranks. Uses on one stream are
-// ordered, and so, by bracket, are operations of one rank in different runs, but for what is read ahead.
+// races: two uses of common bytes are ordered where one of them writes. The caller and the group's other plans write
+// all memory of a rank before and after each run, but not landings and tensors that the schedule calls Constant; New
+// and Close write all memory of all ranks. Uses on one stream are ordered. By bracket, so are operations of one rank in
+// different runs, except reads ahead.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
 	for _, m := range p.memories() {
@@ -104,7 +104,7 @@ func (p *proof) memories() []region {
 	return all
 }
 
-// conflicts lists the pairs of accesses that must be ordered and are not trivially so.
+// conflicts lists the pairs of accesses that must be ordered and that neither one stream nor bracket orders.
 func (p *proof) conflicts(m region) []pair {
 	return slices.DeleteFunc(m.overlaps(), func(x pair) bool { return p.trivial(x.from, x.to) })
 }

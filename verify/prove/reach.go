@@ -10,10 +10,10 @@ type mask [4]uint64
 
 const lanes = 64 * len(mask{})
 
-// sweep finds the nodes that come after each source. It takes them in batches; for each it
-// goes over the nodes once, in their order, and then calls visit with, for each node, the
-// sources of the batch that come before it or are it. That costs a few words a node where a
-// vector clock of each stream would cost thousands. Sources are sorted and distinct.
+// sweep finds the nodes that come after each source. It takes the sources in batches. For each batch it goes over the
+// nodes once, in their order, and then calls visit. reach has, for each node, the sources of the batch that come before
+// the node or are the node. That costs a few words a node, where a vector clock of each stream would cost thousands.
+// Sources are sorted and distinct.
 func (g *graph) sweep(sources []int32, visit func(batch []int32, reach []mask)) {
 	sweep(g.first, g.edges, sources, visit)
 }

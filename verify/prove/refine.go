@@ -6,10 +6,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// refine cuts the chunks of a buffer further where an operation moves or multiplies them
-// into smaller chunks of another buffer: afterwards each chunk on one side is one chunk on
-// the other. The number of cuts depends on the numbers of chunks alone. Buffers with uneven
-// chunks are left as they are.
+// refine cuts the chunks of a buffer further where an operation moves or multiplies them into smaller chunks of another
+// buffer. Afterwards each chunk on one side is one chunk on the other. The number of cuts depends on the numbers of
+// chunks alone. Buffers with uneven chunks keep their chunks.
 func refine(buffers []Buffer, columns map[string]int64, lists [][]ops.Op) []Buffer {
 	f := finer{slices.Clone(buffers), columns}
 	for changed := true; changed; {
@@ -28,7 +27,7 @@ type finer struct {
 	columns map[string]int64
 }
 
-// operation cuts for one operation, and reports whether it did.
+// operation cuts chunks for one operation, and reports whether it cut any.
 func (f finer) operation(o ops.Op) bool {
 	for _, u := range o.Uses {
 		if ops.OfStream(u.At) {
@@ -57,7 +56,7 @@ func (f finer) operation(o ops.Op) bool {
 			if ops.OfStream(u.At) {
 				continue
 			}
-			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) // cut as their rows are
+			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) // cut like their rows
 			if eachRow(o.LiesOf(i)) && (beside || f.elements(u) == f.elements(from)) {
 				changed = f.tie(from, u) || changed
 			}
@@ -67,7 +66,7 @@ func (f finer) operation(o ops.Op) bool {
 	return false
 }
 
-// product cuts A as B of a gradient, or else as the result's rows, and so its scales of rows.
+// product cuts A like B for a gradient, and else like the rows of the result. It cuts A's scales of rows like A.
 func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
 	switch {
 	case form == "gradient":
@@ -82,7 +81,7 @@ func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
 	return changed
 }
 
-// inColumns says that a use is of all of a buffer that is in parts of columns.
+// inColumns reports whether a use takes all columns of a buffer that is in parts of columns.
 func (f finer) inColumns(u ops.Use) bool { return f.columns[u.At.Buffer] > 1 && !u.Columns }
 
 func (f finer) elements(u ops.Use) int64 { return f.of(u).elements(u.Bytes) }
@@ -92,7 +91,7 @@ func (f finer) of(u ops.Use) *Buffer {
 	return &f.buffers[i]
 }
 
-// tie gives two uses as many chunks.
+// tie gives two uses equally many chunks.
 func (f finer) tie(u, v ops.Use) bool {
 	a, b := f.of(u), f.of(v)
 	n, m := u.Bytes/a.Chunk, v.Bytes/b.Chunk

@@ -10,9 +10,8 @@ import (
 // remote reports whether peers may use the buffer.
 func (b Buffer) remote() bool { return b.Shared || b.Owner == hostir.Plan }
 
-// remoteWrites: a rank uses memory of its own host only. It writes only the plan's memory on a peer, and
-// only outputs of its own caller. So a rank that an abort released over garbage can't spoil a result that a peer
-// already has.
+// remoteWrites: a rank uses only memory of its host. It writes only the plan's memory on a peer, and of its caller's
+// memory only outputs. So a rank that an abort released over garbage can't spoil a result that a peer already has.
 func (p *proof) remoteWrites() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
@@ -42,7 +41,7 @@ func (p *proof) remoteWrites() *Counterexample {
 	return nil
 }
 
-// away is a rank of another host whose words or memory an operation uses.
+// away finds a rank on another host whose words or memory an operation uses.
 func (p *proof) away(r int, o ops.Op) (rank int, found bool) {
 	each := len(p.lists) / max(p.model.Hosts, 1)
 	for _, w := range o.Words {

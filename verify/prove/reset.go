@@ -2,9 +2,9 @@ package prove
 
 import "fmt"
 
-// alternation: the reset of each wait comes before the word's next post, and before the
-// next wait for the word may begin. By induction over the time of any execution, no
-// wait can then end but by the post that matching paired it with.
+// alternation: the reset of each wait comes before the word's next post, and before the next wait for the word may
+// begin. By induction over the time of any execution, a wait can then be ended only by the post with which matching
+// paired it.
 func (p *proof) alternation() *Counterexample {
 	var posts, waits []pair
 	next := map[pair]int32{}
@@ -36,8 +36,7 @@ func (p *proof) alternation() *Counterexample {
 	return nil
 }
 
-// entry lists the direct predecessors of a wait except its post: once they have ended, the
-// wait may end.
+// entry is a direct predecessor of a wait, apart from its post: once it has ended, the wait may end.
 func (g *graph) entry(wait int32) int32 {
 	if own := g.own(wait); len(own) > 0 {
 		return own[0]

@@ -9,18 +9,18 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Operands of eight bits are multiplied with their scales: both operands of a product, or the second one alone. A scale
-// is of the whole operand, or of a row: then the chunks of scales are cut as those of the rows are. To the proof an
-// operand with its scales is one operand, a function of both that nothing is known of: so the scales of other rows, or
-// of another run, are another operand.
+// Operands of eight bits are multiplied with their scales: both operands of a product, or the second one alone. There
+// is one scale for the whole operand, or one for each row; then the scales are cut into chunks as the rows are. To the
+// proof, an operand with its scales is one operand: an unknown function of both. So an operand with the scales of other
+// rows, or of another run, is a different operand.
 
-// factors are what a product reads.
+// factors are the operands of a product.
 type factors = ops.Factors[*chunks]
 
-// bytes of a scale.
+// bytesOfScale is the number of bytes of a scale.
 const bytesOfScale = 4
 
-// scaled are the factors of a product, the matrices times their scales.
+// scaled returns the factors of a product with each matrix multiplied by its scales.
 func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *Counterexample) {
 	was := x
 	for i, of := range []struct{ matrix, scales **chunks }{ops.A: {&x.A, &x.ScaleA}, ops.B: {&x.B, &x.ScaleB}} {
@@ -33,7 +33,7 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 		}
 		one := scales.Bytes == bytesOfScale
 		switch list := a.list; {
-		case ops.Side(i) == ops.B || a.apart != nil: // it is taken whole
+		case ops.Side(i) == ops.B || a.apart != nil: // a product takes it whole
 			a.list = []*cell{{s.times(s.tuple(a.exprs()), s.tuple(scales.exprs())), list[0].by}}
 		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
 			return x, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
@@ -50,7 +50,7 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 	return x, s.rowsOfScales(n, o, was, to)
 }
 
-// timesEach are chunks with their scales, which are cut alike.
+// timesEach multiplies each chunk by its scales. The scales are cut like the chunks.
 func (s *symbols) timesEach(list []*cell, scales *chunks) (made []*cell) {
 	for i, x := range list {
 		made = append(made, &cell{s.times(x.expr, scales.list[i].expr), x.by})
@@ -58,7 +58,8 @@ func (s *symbols) timesEach(list []*cell, scales *chunks) (made []*cell) {
 	return made
 }
 
-// scaledTerms are the operands of a sum, each term with the scales of its rows, which are behind all terms.
+// scaledTerms lists the operands of a sum, with each term multiplied by the scales of its rows. The scales follow all
+// terms among the reads.
 func (s *symbols) scaledTerms(n int32, o *ops.Op, reads []*chunks) ([]*chunks, *Counterexample) {
 	made, scalesOf, others := ops.SummandsOf(o, slices.Clone(reads))
 	for i, a := range made {
@@ -81,7 +82,7 @@ func (s *symbols) scaledTerms(n int32, o *ops.Op, reads []*chunks) ([]*chunks, *
 	return slices.Concat(made, others), nil
 }
 
-// rowsOfScales is the counterexample of scales that are neither one nor one for each row.
+// rowsOfScales is the counterexample of scales whose number is neither one nor the number of rows.
 func (s *symbols) rowsOfScales(n int32, o *ops.Op, x factors, to *chunks) *Counterexample {
 	a, b, c := x.A.Bytes/s.size(x.A), x.B.Bytes/s.size(x.B), to.Bytes/s.size(to)
 	m := rowsOf(a, b, c)
@@ -103,7 +104,7 @@ func (s *symbols) rowsOfScales(n int32, o *ops.Op, x factors, to *chunks) *Count
 	return nil
 }
 
-// size is the bytes of an element of a product, which are whole.
+// size is the number of bytes of an element of a product's operand. Such elements are whole bytes.
 func (s *symbols) size(a *chunks) int64 {
 	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element/8, s.want.ElementSize)
 }
@@ -111,7 +112,7 @@ func (s *symbols) size(a *chunks) int64 {
 // times is an operand with its scales.
 func (e *expressions) times(x, scales expr) expr { return e.applied("scaled", []expr{x, scales}) }
 
-// times is an operand with its scales where it has some: those of the box's rows.
+// times is an operand multiplied by the scales of the box's rows, where the tensor has scales.
 func (x *expectation) times(operand expr, tensor string, rank int, part box) (expr, error) {
 	t, _ := x.Schedule.Tensor(tensor)
 	scale, scaled := x.tensors[t.Scale]
@@ -146,14 +147,14 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	return x.expressions.times(operand, scales), err
 }
 
-// cutBy are the blocks of an axis of scales that indices are of.
+// cutBy is the interval of blocks, on an axis of scales, that an interval of columns covers.
 func cutBy(of interval, blocks schedule.Axis) interval {
 	_, n, _ := blocks.Extent.Blocks()
 	return interval{of.lo / n, of.hi / n}
 }
 
-// leaveScales stores the scales that a formula or a call leaves beside its result: those of each chunk are a number a
-// row, of which nothing is known but that it makes them of what it makes the chunk of.
+// leaveScales stores the scales that a formula or a call writes beside its result. A chunk has one scale a row. The
+// scales of a chunk are an unknown function of the same operands as the chunk.
 func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
 	count, elements := 8*scales.Bytes/scales.element, 8*to.Bytes/to.element
 	if o := s.operation(n); count == 0 || !proportional(scales, to) || elements%count != 0 ||
@@ -168,16 +169,17 @@ func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counter
 	return s.write(n, false, scales, left)
 }
 
-// inHeads says that scales are of heads of that width. They lie head by head: those of some rows lie together where
-// there are no others.
+// inHeads reports whether scales are of heads of that width. Such scales lie head by head, so the scales of some rows
+// lie together only where there are no other rows.
 func inHeads(o *ops.Op, width int64, scales *chunks) bool {
 	return slices.Contains(o.Heads, width) && len(scales.list) == 1
 }
 
-// scalesOf are the scales of rows that have been made.
+// scalesOf is the expression of the scales of a chunk that has been made.
 func (e *expressions) scalesOf(made expr) expr { return e.applied("scales of", []expr{made}) }
 
-// scalesMade are the expected scales of some rows of a result, which its formulas or its call make or its operand has.
+// scalesMade is the expected expression of the scales of some rows of a result. The result's formulas or call make
+// them, or a copied operand has them.
 func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, error) {
 	if op, _ := x.Schedule.Maker(of.Name); len(op.Then) == 0 && op.Call == "" {
 		from, _ := x.Schedule.Tensor(op.In[0])
@@ -207,7 +209,7 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	return x.expressions.scalesOf(made), err
 }
 
-// block is how many columns have one of the scales, where these are of blocks.
+// block is the number of columns that have one scale, where scales are of blocks, and else 0.
 func (x *expectation) block(scale string) int64 {
 	axes := x.tensors[scale].Axes
 	if len(axes) == 0 {
@@ -217,7 +219,7 @@ func (x *expectation) block(scale string) int64 {
 	return columns
 }
 
-// elementsOf is how many bits an element of a read has, where the result's have so many.
+// elementsOf is the number of bits that an element of a read must have, given the bits of the result's elements.
 func elementsOf(o *ops.Op, reads []*chunks, read *chunks, result int64) int64 {
 	x, _ := ops.FactorsOf(o, reads)
 	terms, scales, _ := ops.SummandsOf(o, reads)

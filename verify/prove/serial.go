@@ -16,11 +16,10 @@ const (
 	captured form = "captured" // a graph: only its edges order
 )
 
-// serial: draw w -> w' where w needs an operation of the rank of w' that may still be
-// outstanding while w' holds the device. No circle goes through different ranks. A wait needs
-// its post, and a collective that the other ranks which it needs begin theirs. Stuck devices
-// would each be held by one of these, which needs something of a stuck device: such a circle.
-// One run is enough, since by bracket the posts of a run come after the waits of earlier runs.
+// serial: draw w -> w' where w needs an operation on the rank of w' that may still be outstanding while w' holds the
+// device. No circle goes through different ranks. A wait needs its post, and a collective needs that its peers begin
+// it. If devices were stuck, such a wait or collective would hold each of them and need an operation of a stuck device:
+// that is such a circle. One run is enough, since by bracket the posts of a run come after the waits of earlier runs.
 func (p *proof) serial(f form) *Counterexample {
 	holders, byRank := p.holders()
 	next := make([][]int32, len(holders)) // w -> w', by index in holders
@@ -160,7 +159,7 @@ func (p *proof) serialCircle(f form, circle []int32) *Counterexample {
 	return c
 }
 
-// on is the node of a list that is on the rank of another.
+// on is the node of a list that is on the same rank as another node.
 func (p *proof) on(list []int32, of int32) int32 {
 	for _, n := range list {
 		if p.nodes[n].rank == p.nodes[of].rank {

@@ -12,10 +12,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It
-// refuses, with a *Counterexample of Shapes, a program whose proof at one shape would not
-// hold at others. A program with uneven parts is unrolled with equal counts, one over hosts for the
-// fewest of several.
+// Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It refuses, with a
+// *Counterexample of Shapes, a program whose proof at one shape would not hold at others. A program with uneven parts
+// is unrolled with equal counts, and a program over hosts for its fewest hosts above one.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
@@ -82,7 +81,7 @@ func compare(p *hostir.Program, m Model, lists [][]ops.Op, n Model, other [][]op
 // between two layers.
 type sizes struct{ m, k, n, f int64 }
 
-// shape is a shape that New accepts, with about that many rows a part.
+// shape is a shape that New accepts, with about s.m rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f,
 		schedule.N2: s.n + 1, schedule.N3: s.n + 2, schedule.W: 2 * s.f, schedule.P: 1}
@@ -173,7 +172,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
-			// These change nothing of what the step touches.
+			// These expressions do not change which bytes the step uses.
 			s = hostir.Changed(s, func(x *hostir.Apply) { *x = x.OfAnyColumns() })
 			s = hostir.Changed(s, func(x *hostir.Sum) { x.Columns = hostir.Expr{} })
 			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then = x.Then.OfAnyColumns() })
@@ -190,9 +189,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	return wrong
 }
 
-// samples are counts to prove a program with uneven parts for: equal ones, growing ones,
-// one that is zero, and all in one part; for balanced parts, every number of longer parts. Without
-// uneven parts there is one sample of no counts.
+// samples lists the counts for which a program with uneven parts is proven: equal counts, growing counts, counts with
+// one zero, and all rows in one part. Balanced parts have a sample for every number of longer parts. Without uneven
+// parts there is one sample, without counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)
 	if n == 0 {
@@ -223,8 +222,8 @@ func roomOf(s schedule.Schedule) int64 {
 	return room
 }
 
-// balanced are counts to prove a program with balanced parts for: equal ones, each number of parts that have a row
-// more, so that any two parts differ in one of them, and one part that alone has a row.
+// balanced lists the counts for which a program with balanced parts is proven: equal counts, a sample for each number
+// of parts that have a row more, and one part that alone has a row. So any two parts differ in one of the samples.
 func balanced(p *hostir.Program, extent string, d int64) (list [][]int64) {
 	for more := range d {
 		list = append(list, p.Counts(hostir.Env{extent: 2*d + more, "D": d}))
@@ -232,8 +231,7 @@ func balanced(p *hostir.Program, extent string, d int64) (list [][]int64) {
 	return append(list, p.Counts(hostir.Env{extent: 1, "D": d}))
 }
 
-// counts is how many counts Bind is called with: one more than the largest that a
-// chunk has.
+// counts is the number of counts that Bind takes: one more than the largest index of a chunk's count.
 func counts(p *hostir.Program, d int) int {
 	most := int64(-1)
 	env := hostir.Env{"D": int64(d)}

@@ -6,9 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// signals: a Signal's words are a semaphore's words or its stream's step word; each is
-// posted by writing 1, or awaited and reset in one batch; a waiter waits in its own
-// memory.
+// signals: a Signal's words are words of a semaphore, or the step word of the Signal's stream. A word is posted by
+// writing 1, or awaited and reset in one batch. A rank waits only for words in its memory.
 func (p *proof) signals() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {

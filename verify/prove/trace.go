@@ -21,9 +21,8 @@ type event struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// Trace writes, as a Chrome trace that Perfetto opens, an interleaving in which the
-// property fails: first the operations before the two at fault, and then these two, at once
-// where nothing orders them, or stuck for ever.
+// Trace writes, as a Chrome trace that Perfetto opens, an interleaving in which the property fails. It has first the
+// operations before the two at fault, and then these two: at once where nothing orders them, or stuck for ever.
 func (c *Counterexample) Trace(w io.Writer) error {
 	if c.graph == nil || len(c.nodes) == 0 {
 		return errors.New("trace a counterexample: it is about no operation")
@@ -95,8 +94,7 @@ func (t *tracer) free(fault []int32, n int32) bool {
 	return true
 }
 
-// place starts a node when its predecessors on its own rank have ended, and ends it; a wait
-// ends after its post.
+// place starts a node when its predecessors on its rank have ended, and sets its end; a wait ends after its post.
 func (t *tracer) place(n int32, held bool) {
 	start, posted := 0, 0
 	for _, b := range t.own(n) {

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Warning is overlap that a program can't have: safe, and slower than it need be.
+// Warning is an overlap that a program can't have: the program is safe, and slower than it need be.
 type Warning struct {
 	Ranks         int
 	Copy, Product Place // the copy comes after the product without needing it
@@ -25,11 +25,10 @@ func (w Warning) String() string {
 		"for %s (%s)", w.Ranks, w.Count, w.Copy, w.Product, w.Suggestion)
 }
 
-// warnings finds copies from a peer that come after a product they don't need: a wait for
-// the caller's stream inside the loop does that, and so do streams taken in turn. A copy
-// needs the operations that wrote the bytes it reads, the operations that used the bytes it
-// writes, and all that these need. A copy that needs a product is left out: it comes after
-// that product, and after every product before it, in any case.
+// warnings finds copies from a peer that come after a product that they don't need: a wait for the caller's stream
+// inside the loop causes this, and so do streams taken in turn. A copy needs the operations that wrote the bytes it
+// reads, the operations that used the bytes it writes, and all operations that these need. A copy that needs a product
+// is left out: it comes after that product, and after every product before it, in any case.
 func (p *proof) warnings() []Warning {
 	products, copies := p.productsAndCopies()
 	first, edges := p.needs()
@@ -126,7 +125,7 @@ func (p *proof) faster(product, copied int32) string {
 	return "drop the wait that is between them"
 }
 
-// forks reports whether an event is of a node by which other streams wait for main.
+// forks reports whether a node is a step by which other streams wait for main.
 func (p *proof) forks(n int32, main string) bool {
 	o := p.operation(n)
 	if o == nil {

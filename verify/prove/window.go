@@ -2,10 +2,9 @@ package prove
 
 import "fmt"
 
-// window: a rank uses another's buffers only after the owner's start of that run and before
-// its end. Hence no peer touches the caller's memory between runs, and plans of one group
-// may share staging. Words and landings are never shared; alternation, rest and races order
-// their uses instead.
+// window: a rank uses a peer's buffers only after the peer's start of that run and before its end. Hence no peer
+// touches the caller's memory between runs, and plans of one group may share staging. Words and landings are never
+// shared; alternation, rest and races order their uses instead.
 func (p *proof) window() *Counterexample {
 	var pairs []pair
 	for n, x := range p.nodes {
