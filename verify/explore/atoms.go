@@ -13,7 +13,7 @@ type place struct {
 	buffer string
 }
 
-// atoms cuts memory into pieces that every operation takes whole or not at all.
+// atoms cuts memory into pieces. Each operation uses all of a piece or none of it.
 type atoms struct {
 	cuts  map[place][]int64 // sorted offsets
 	first map[place]int32   // the atom that starts at the first cut

@@ -8,13 +8,12 @@ import (
 	"ovgen/verify/ops"
 )
 
-// blocks is how many blocks a kernel has whose blocks signal each for itself: two already run in
-// all orders to each other, and work at two parts. A device that has begun a launch goes on with
-// any of its blocks: they are there together, or start in an order that is the same everywhere.
+// blocks is the number of blocks of a kernel whose blocks signal each for itself. Two suffice: they already run in all
+// orders to each other, and work on two parts. A device that has begun a launch may go on with any of its blocks: the
+// blocks run together, or start in an order that is the same everywhere.
 const blocks = 2
 
-// rowIn is how many elements of a launch by blocks stay together: a row of what formulas make of them, or each
-// alone.
+// rowIn is the number of elements of a launch by blocks that stay together: a row of its formulas, or one element.
 func rowIn(list []ops.Op) int64 {
 	for _, o := range list {
 		if o.Kind == ops.Apply {
@@ -24,7 +23,7 @@ func rowIn(list []ops.Op) int64 {
 	return 1
 }
 
-// launchOf is the operations of a list's first launch by blocks.
+// launchOf lists the operations at the head of a list that belong to one launch by blocks.
 func launchOf(list []ops.Op) []ops.Op {
 	n := 0
 	for n < len(list) && list[n].ByBlocks && list[n].Step == list[0].Step && list[n].Stream == list[0].Stream {
@@ -33,8 +32,8 @@ func launchOf(list []ops.Op) []ops.Op {
 	return list[:n]
 }
 
-// byBlocks adds the operations of such a launch, for each block: they follow the stream's steps so far,
-// and the stream's next operation follows them all.
+// byBlocks adds the operations of a launch by blocks, once for each block. Each block follows the stream's steps so
+// far, and the stream's next operation follows all blocks.
 func (b *rankBuilder) byBlocks(list []ops.Op) {
 	stream, row := list[0].Stream, rowIn(list)
 	if b.one {
@@ -60,16 +59,16 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 	b.streams[stream], b.block = ended, 0
 }
 
-// cutInColumns says that operations use memory whose columns are cut: no range has a block's rows there, so one block
-// takes all.
+// cutInColumns reports whether operations use memory whose columns are cut. There no range has the rows of one block,
+// so one block takes all.
 func (m *machine) cutInColumns(list []ops.Op) bool {
 	return slices.ContainsFunc(list, func(o ops.Op) bool {
 		return slices.ContainsFunc(o.Uses, func(u ops.Use) bool { _, cut := m.Columns[u.At.Buffer]; return cut })
 	})
 }
 
-// part is a block's part of an operation: its part of each use, and its words, which lie behind the words
-// of earlier blocks. The first block notes the step for all.
+// part is a block's part of an operation: its part of each use, and its words, which lie behind the words of earlier
+// blocks. The first block writes the step word for all blocks.
 func (b *rankBuilder) part(all ops.Op, block, row int64) ops.Op {
 	o := all
 	o.Words, o.Uses = nil, nil
@@ -89,8 +88,8 @@ func (b *rankBuilder) part(all ops.Op, block, row int64) ops.Op {
 	return o
 }
 
-// together is how many numbers of a use a block takes together, of an operation in whose launch a row has so many; 0:
-// each block takes all.
+// together is the number of elements of a use that a block takes together, where a row of the launch has row elements;
+// 0 if each block takes the whole use.
 func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
 	lies, scales := o.LiesOf(use), o.LeftScales(use)
 	switch {
@@ -104,7 +103,7 @@ func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
 	return 0
 }
 
-// partOf is a block's part of a use, of whole rows.
+// partOf is a block's part of a use: whole rows.
 func (m *machine) partOf(u ops.Use, block, row int64) ops.Use {
 	bits := m.bitsOf(u.At.Buffer)
 	rows := 8 * u.Bytes / bits / row

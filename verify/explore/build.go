@@ -13,8 +13,8 @@ type machine struct {
 	System
 	steps []*step
 	atoms *atoms
-	life  []int32 // of each rank: an atom that its starts and ends write
-	// communicators are an atom of each rank that its collectives write.
+	life  []int32 // an atom of each rank, which the starts and ends of its runs write
+	// communicators has an atom for each rank, which the rank's collectives write.
 	communicators []int32
 	meetings      map[at]meeting
 	words         []ops.Loc
@@ -87,10 +87,10 @@ func (m *machine) cutMemory() {
 	}
 }
 
-// bitsOf is the bits of an element of a buffer.
+// bitsOf is the number of bits of an element of a buffer.
 func (m *machine) bitsOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], 8*m.ElementSize) }
 
-// taken are the uses of an operation, and the first block's parts of them where blocks work at parts.
+// taken lists the uses of an operation and, where blocks take parts of the uses, the first block's parts too.
 func (m *machine) taken(o *ops.Op, row int64) []ops.Use {
 	uses := o.Uses
 	for i, u := range o.Uses {
@@ -101,7 +101,7 @@ func (m *machine) taken(o *ops.Op, row int64) []ops.Use {
 	return uses
 }
 
-// word is a number for a word.
+// word is the number of a word.
 func (m *machine) word(at ops.Loc) int32 {
 	n, ok := m.number[at]
 	if !ok {
@@ -123,8 +123,8 @@ func (m *machine) report(p Property, format string, args ...any) {
 	m.static = append(m.static, Violation{Property: p, Text: fmt.Sprintf(format, args...)})
 }
 
-// checkWords reports words with two posters, a waiter other than the owner, or signals by blocks and others: there are
-// as many words as blocks.
+// checkWords reports words with two posters, words that another rank than the owner awaits, and words that operations
+// signal both by blocks and otherwise: there are as many words as blocks.
 func (m *machine) checkWords() {
 	poster, signal := map[int32]*step{}, map[int32]*step{}
 	for _, s := range m.steps {
@@ -146,7 +146,7 @@ func (m *machine) checkWords() {
 	}
 }
 
-// checkOperations reports uses and words of ranks that do not exist, and of other hosts.
+// checkOperations reports operations that use memory or words of ranks that do not exist, or of ranks on other hosts.
 func (m *machine) checkOperations() {
 	away := func(a, b int) bool { return a/m.eachHost() != b/m.eachHost() }
 	for r, list := range m.Ranks {

@@ -8,14 +8,15 @@ import (
 	"ovgen/verify/ops"
 )
 
-// The caller's own work makes numbers that nothing else makes, of all numbers of its operands, in their order.
+// A call makes elements that no other operation makes: each is a function of all elements of its operands, in their
+// order.
 
 // calledOn is element i of a call's result, from the digest of a rank's part of each operand.
 func calledOn(name string, operands []uint64, i int) Number {
 	return mixed(append([]uint64{hashed("call " + name), uint64(i)}, operands...)...)
 }
 
-// digests are those of lists.
+// digests are the digests of lists.
 func digests(lists [][]Number) (all []uint64) {
 	for _, list := range lists {
 		all = append(all, uint64(digest(list)))
@@ -23,7 +24,7 @@ func digests(lists [][]Number) (all []uint64) {
 	return all
 }
 
-// digest stands for a list of numbers.
+// digest is a number that stands for a list of elements.
 func digest(list []Number) Number {
 	of := []uint64{uint64(len(list))}
 	for _, x := range list {
@@ -32,14 +33,14 @@ func digest(list []Number) Number {
 	return mixed(of...)
 }
 
-// madeBy names what a rank makes in a run by a call.
+// madeBy names the result that a rank's call makes in a run.
 type madeBy struct {
 	result    string
 	run, rank int
 }
 
-// call is the element of a call's result. The rank made it that has the index of ranks, or its row where each makes its
-// own, or else the column of the result or of an operand.
+// call is an element of a call's result. A summand is made by the rank of its first index, and a row by its rank, where
+// each rank makes its own rows. Otherwise the rank made the element that has its column in the result or in an operand.
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	row, mine := index[len(index)-2], index[len(index)-1]
 	owner, own := m.rank, m.tensor(op.Out).ownRows
@@ -63,7 +64,7 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	return calledOn(op.Call, m.operandsOf(run, op, owner), int(at))
 }
 
-// callScale is the scale of a row of a call's result, or of a rank's part of one.
+// callScale is the scale of a row of a call's result, or of a rank's part of a row.
 func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
 	owner, row := m.rank, at[0]
 	switch {
@@ -76,7 +77,7 @@ func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
 	return scaleCalled(op.Call, m.operandsOf(run, op, owner), int(row))
 }
 
-// operandsOf are the digests of what a rank's call takes.
+// operandsOf are the digests of the operands of a rank's call.
 func (m *meaning) operandsOf(run int, op schedule.Op, owner int) []uint64 {
 	key := madeBy{op.Out, run, owner}
 	if _, known := m.handed[key]; !known {
@@ -93,8 +94,8 @@ func (m *meaning) operandsOf(run int, op schedule.Op, owner int) []uint64 {
 	return m.handed[key]
 }
 
-// held is a rank's part of a tensor for a call: all rows of its columns, or its own rows, or its part of the caller's
-// tensor.
+// held is a rank's part of a tensor that a call takes. Of a declared tensor it is the rank's part by its placement; of
+// another one it is all rows of the rank's columns, or the rank's own rows.
 func (m *meaning) held(run int, name string, rank int, own bool) (list []Number) {
 	if t, declared := m.Schedule.Tensor(name); declared {
 		places, _ := m.on(rank).places(t) // Of has seen every axis
@@ -123,7 +124,8 @@ func (m *meaning) columnsOf(name string, rank int) []int64 {
 	return m.columnsMade(op, rank)
 }
 
-// columnsMade lists a rank's indices of the last axis of what it makes. They are asked for each element.
+// columnsMade lists a rank's indices of the last axis of the result that it makes. They are kept, since each element
+// asks for them.
 func (m *meaning) columnsMade(op schedule.Op, rank int) []int64 {
 	t := m.tensor(op.Out)
 	list, known := t.columns[rank]
@@ -134,7 +136,8 @@ func (m *meaning) columnsMade(op schedule.Op, rank int) []int64 {
 	return list
 }
 
-// lastAxis are those of the operand whose axis it is, or of the result where it is an axis of that alone.
+// lastAxis lists a rank's indices of the last axis of a result: the indices of the operand that has the axis, or of the
+// result where no operand has it.
 func (m *meaning) lastAxis(op schedule.Op, rank int) []int64 {
 	x := m.Index(op)
 	for i, in := range x.In {

@@ -9,25 +9,24 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A collective is two steps of a rank. The first reads the rank's data. The second writes its result, once all ranks of
-// the communicator have taken their first. The second step of an exchange comes once the rank that it gets from has
-// taken its first.
-// Both use all of the operation's memory, since the transfer between them uses it too. Nothing
-// says when another rank takes its second step.
+// A collective is two steps of a rank. The first step reads the rank's data. The second step writes the result, once
+// all ranks of the communicator have taken their first steps. The second step of an exchange needs only the first step
+// of the rank that it gets from. Both steps use all memory of the operation, since the transfer between them uses it
+// too. Nothing says when another rank takes its second step.
 
-// meeting is the steps of one collective in one run, a rank each, and the data on their way.
+// meeting has the steps of one collective in one run, two for each rank, and the data on their way.
 type meeting struct {
 	begins, ends []int32
 	messages     []int32 // an atom for each rank
 }
 
-// at names the n-th collective of a run of the ranks that have one communicator.
+// at names the n-th collective of a communicator in a run.
 type at struct{ run, comm, n int }
 
-// eachHost is how many ranks a host has.
+// eachHost is the number of ranks on a host.
 func (s *System) eachHost() int { return len(s.Ranks) / max(s.Hosts, 1) }
 
-// comm is the communicator of a rank, and how many ranks it has.
+// comm is the communicator of a rank, and the number of its ranks.
 func (s *System) comm(rank int) (number, ranks int) {
 	if s.Hosts == 0 {
 		return 0, len(s.Ranks)
@@ -43,8 +42,8 @@ func (s *System) place(rank int) int {
 	return rank / s.eachHost()
 }
 
-// collective adds the two steps of a collective. All such steps of a rank write one atom, so that two at
-// once conflict: a communicator does one collective at a time.
+// collective adds the two steps of a collective. All such steps of a rank write one atom, so two collectives at once
+// conflict: a communicator runs one at a time.
 func (b *rankBuilder) collective(o *ops.Op) {
 	comm, _ := b.comm(b.rank)
 	which := at{b.run, comm, b.met}
@@ -71,7 +70,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	b.meetings[which] = m
 }
 
-// meet makes each rank's second step come after the first steps that it needs, and hands it their data.
+// meet makes each rank's second step follow the first steps that it needs, and gives it their data.
 func (m *machine) meet() {
 	inOrder := slices.SortedFunc(maps.Keys(m.meetings), func(a, b at) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n), cmp.Compare(a.comm, b.comm))
@@ -146,7 +145,7 @@ func (x *search) together(s *state, st *step) {
 	x.put(s, st.results[0], made, text)
 }
 
-// gotten is a rank's result, from the data of all; nothing where their sizes do not fit.
+// gotten is a rank's result, made of the data of all ranks; nil where the sizes of the data do not fit.
 func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
 	if _, ranks := x.comm(st.rank); st.op.Form != "exchange" && len(brought) != ranks {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Columns is how a buffer's columns are cut into parts. Operations count its elements part by part, and in each row by
-// row.
+// Columns says how the columns of a buffer are cut into parts. Operations count the elements of such a buffer part by
+// part, and row by row within a part.
 type Columns struct{ Rows, Parts int }
 
-// order has the numbers of n elements, row by row, in the order in which operations count them.
+// order lists the row-by-row numbers of n elements, in the order in which operations count them.
 func (c Columns) order(n int) []int {
 	list := make([]int, 0, n)
 	row := n / c.Rows
@@ -26,7 +26,7 @@ func (c Columns) order(n int) []int {
 	return list
 }
 
-// partByPart are elements, in the order in which operations count them.
+// partByPart puts elements that lie row by row into the order in which operations count them.
 func (c Columns) partByPart(list []Number) []Number {
 	parts := make([]Number, len(list))
 	for i, at := range c.order(len(list)) {
@@ -35,7 +35,7 @@ func (c Columns) partByPart(list []Number) []Number {
 	return parts
 }
 
-// rowByRow are elements that operations count part by part.
+// rowByRow puts elements that operations count part by part back into the order of rows.
 func (c Columns) rowByRow(list []Number) []Number {
 	rows := make([]Number, len(list))
 	for i, at := range c.order(len(list)) {
@@ -70,7 +70,7 @@ func (s *System) cutColumns(b hostir.Buffer, n int64, env hostir.Env) error {
 	return nil
 }
 
-// inParts are the places of a buffer in the order in which operations count them.
+// inParts puts the places of a buffer into the order in which operations count them.
 func (s *System) inParts(buffer string, places []int64) []int64 {
 	c, cut := s.Columns[buffer]
 	if !cut {
@@ -83,8 +83,9 @@ func (s *System) inParts(buffer string, places []int64) []int64 {
 	return list
 }
 
-// checkColumns reports uses of parts of columns that a buffer does not have, and of some of the rows of one that has:
-// a copy takes a part, or work takes all of it. within says whether a buffer has so many bytes from a place on.
+// checkColumns reports operations that use a part of columns of a buffer without parts, and operations that use some
+// rows of a buffer with parts: a copy takes one part, and other work takes the whole buffer. within reports whether a
+// buffer has that many bytes from a place on.
 func (m *machine) checkColumns(rank int, o *ops.Op, within func(ops.Loc, int64) bool) {
 	for _, u := range o.Uses {
 		_, cut := m.Columns[u.At.Buffer]

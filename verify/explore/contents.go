@@ -10,16 +10,16 @@ import (
 	"ovgen/verify/ops"
 )
 
-// contents gives each possible content of an atom a number, equal for equal contents. 0 is
-// the content at the start.
+// contents gives each possible content of an atom a number; equal contents have equal numbers. 0 is the content at the
+// start.
 type contents struct {
-	known  *contents // what another search made, which is not made again; or nil
+	known  *contents // the contents of another search, which this one reuses; or nil
 	number map[string]int32
-	list   []content          // from the known ones' end
-	made   map[string][]int32 // what steps made, by madeOf
+	list   []content          // the contents behind the known ones
+	made   map[string][]int32 // the results of steps, by madeOf
 }
 
-// content is the elements of an atom and how they first came about.
+// content is the elements of an atom, and a text that says how they first came about.
 type content struct {
 	elements []Number
 	text     string
@@ -58,7 +58,7 @@ func (c *contents) intern(key string, what content) int32 {
 	return n
 }
 
-// count is how many contents have numbers.
+// count is the number of contents that have numbers.
 func (c *contents) count() int {
 	if c == nil {
 		return 0
@@ -66,7 +66,7 @@ func (c *contents) count() int {
 	return c.known.count() + len(c.list)
 }
 
-// at is the content of a number.
+// at is the content that has a number.
 func (c *contents) at(n int32) content {
 	if before := int32(c.known.count()); n >= before {
 		return c.list[n-before]
@@ -74,7 +74,7 @@ func (c *contents) at(n int32) content {
 	return c.known.at(n)
 }
 
-// madeBy is what a step with this key made, if one did.
+// madeBy is the result of a step with this key, if a step with it was carried out.
 func (c *contents) madeBy(key string) ([]int32, bool) {
 	for ; c != nil; c = c.known {
 		if made, ok := c.made[key]; ok {
@@ -86,8 +86,8 @@ func (c *contents) madeBy(key string) ([]int32, bool) {
 
 func (c *contents) text(n int32) string { return c.at(n).text }
 
-// elements of atoms that follow each other. Memory that was not written has numbers of its
-// own, which no correct result contains.
+// elements lists the elements of atoms that follow each other. Memory that was not written has numbers that no correct
+// result contains.
 func (x *search) elements(s *state, atoms []int32) []Number {
 	all := []Number{}
 	for _, a := range atoms {
@@ -103,8 +103,8 @@ func (x *search) elements(s *state, atoms []int32) []Number {
 	return all
 }
 
-// put writes elements into atoms that follow each other; without elements, a content that
-// equals no other.
+// put writes elements into atoms that follow each other. Where the elements do not fit, it writes a content that equals
+// no other.
 func (x *search) put(s *state, atoms []int32, elements []Number, text string) {
 	total := 0
 	for _, a := range atoms {
@@ -120,7 +120,7 @@ func (x *search) put(s *state, atoms []int32, elements []Number, text string) {
 	}
 }
 
-// input is the content that the caller or another plan writes into a range before a run.
+// input is the content that the caller or another plan writes into a buffer before a run.
 func (m *machine) input(b *Buffer, run int) []Number {
 	if b.Values != nil {
 		return b.Values(run)
@@ -132,14 +132,14 @@ func (m *machine) input(b *Buffer, run int) []Number {
 	return list
 }
 
-// count is how many elements a use has.
+// count is the number of elements of a use.
 func (m *machine) count(u ops.Use) int {
 	bits := m.bitsOf(u.At.Buffer)
 	return int((8*u.Bytes + bits - 1) / bits)
 }
 
-// made carries out what leaves elements: the caller's write of an input, a copy, a product, a sum. The same of the same
-// contents is carried out once.
+// made carries out a step that writes elements: the caller's write of an input, a copy, a product or a sum. An equal
+// step on equal contents is carried out once.
 func (x *search) made(s *state, st *step) {
 	key := x.madeOf(s, st)
 	result, known := x.contents.madeBy(key)
@@ -156,8 +156,8 @@ func (x *search) made(s *state, st *step) {
 	x.contents.made[key] = result
 }
 
-// madeOf is equal for steps that make the same: it has what a step does where, the run of an input, the contents that
-// the step reads, and the sizes of all that it reads and writes.
+// madeOf is a key that is equal for steps with equal results. It has the step's operation and places, the run of an
+// input, the contents that the step reads, and the sizes of all atoms that it reads and writes.
 func (x *search) madeOf(s *state, st *step) string {
 	key := make([]byte, 0, len(st.name)+8*len(st.reads)+4*len(st.writes)+4)
 	key = append(key, st.name...)
@@ -192,8 +192,7 @@ func (x *search) make(s *state, st *step) {
 	}
 }
 
-// compute returns the elements of an operation's result; none where its operands do not
-// fit.
+// compute returns the elements of an operation's result; nil where its operands do not fit.
 func (x *search) compute(s *state, st *step) []Number {
 	operands := x.operands(s, st)
 	if len(operands) == 0 || len(st.results) == 0 {
@@ -239,7 +238,7 @@ func (x *search) operands(s *state, st *step) (list [][]Number) {
 	return list
 }
 
-// size is how many elements atoms have.
+// size is the number of elements of atoms.
 func (x *search) size(atoms []int32) (n int) {
 	for _, a := range atoms {
 		n += x.atoms.sizes[a]
@@ -247,7 +246,7 @@ func (x *search) size(atoms []int32) (n int) {
 	return n
 }
 
-// added is the sum of lists of equal size; the last one may be a row, for each row of the result.
+// added is the sum of lists of equal size. The last lists may be rows, which are added to each row of the result.
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for n, list := range operands {
@@ -261,14 +260,15 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
-// isRow reports whether operand n is one row, for each row of a result, and so are all behind it.
+// isRow reports whether operand n is one row, which a sum adds to each row of its result, and so are all operands
+// behind it.
 func isRow(n int, operands [][]Number, size int) bool {
 	row := len(operands[n])
 	return n > 0 && 0 < row && row < size && size%row == 0 &&
 		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
-// functionOf is what a step's formulas make; none where no step is known.
+// functionOf is the result of a step's formulas; nil where the operation has no step.
 func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	s, _ := op.Node.(hostir.Step)
 	x, makes := hostir.Applied(s.Do)
@@ -286,8 +286,8 @@ func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	return made
 }
 
-// multiplied is a product of two matrices, plus a bias for each row and, where the product accumulates, the previous
-// content of the result.
+// multiplied is a product of two matrices plus a bias for each row and, where the product accumulates, plus the
+// previous content of the result.
 func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	of, ok := ops.FactorsOf(o, operands)
 	if of = x.dequantised(o, of, size); !ok || o.Accumulate && len(of.Before) != size {

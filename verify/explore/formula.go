@@ -9,25 +9,25 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A formula is read as a tree, for each element: a leaf is its element's number, an operation mixes a hash of its kind
-// with the numbers that it is of, and a statistic with the elements of its group in order.
+// A formula is read as a tree, for each element. A leaf is the number of its element. An operation mixes a hash of its
+// kind with the numbers of its operands. A statistic mixes such a hash with the elements of its group in order.
 
-// walk is a tree's reading of some elements that follow one another.
+// walk evaluates a tree for elements that follow one another.
 type walk struct {
 	x       []Number
-	first   int // the column of the first
-	columns int // of a row; 0 where nothing depends on them
+	first   int // the column of the first element
+	columns int // of a row; 0 where no element depends on them
 	width   func(schedule.Extent) int
-	// operand is element at of a tensor's part for a row, counted from the first.
+	// operand is the element at place at of a tensor's part for a row; rows are counted from the first.
 	operand func(tensor string, lies schedule.Lies, row, at int) Number
 }
 
-// lies are the ways in which leaves lie.
+// lies says how the leaves of each kind lie.
 var lies = map[schedule.Do]schedule.Lies{schedule.DoOf: schedule.InPlace, schedule.DoRow: schedule.ByColumn,
 	schedule.DoColumn: schedule.ByRow, schedule.DoHeadRow: schedule.ByHead, schedule.DoCos: schedule.OfTable,
 	schedule.DoSin: schedule.OfTable, schedule.DoPairCos: schedule.OfTable, schedule.DoPairSin: schedule.OfTable}
 
-// of is what a tree makes of each element.
+// of is the value of a tree for each element.
 func (w *walk) of(e schedule.Expr) []Number {
 	if e.Do == schedule.DoX {
 		return w.x
@@ -37,7 +37,7 @@ func (w *walk) of(e schedule.Expr) []Number {
 		args = append(args, w.of(x))
 	}
 	kind, width := hashed(string(e.Do)), w.group(e)
-	var of []uint64 // what the next element is mixed of
+	var of []uint64 // the seeds of the next element
 	for i := range made {
 		row, column := 0, i
 		if w.columns > 0 {
@@ -78,7 +78,8 @@ func (w *walk) of(e schedule.Expr) []Number {
 	return made
 }
 
-// partner is what a turn brings to element i: the negative of the one so far behind it, or the one before it.
+// partner is the element that a rotation pairs with element i: the negative of the element apart behind it, or the
+// element apart before it.
 func partner(x []Number, i, apart int, first bool) Number {
 	if first {
 		return mixed(hashed(string(schedule.DoNeg)), uint64(x[i+apart]))
@@ -86,7 +87,7 @@ func partner(x []Number, i, apart int, first bool) Number {
 	return x[i-apart]
 }
 
-// group is how many columns a node's group has.
+// group is the number of columns of a node's group.
 func (w *walk) group(e schedule.Expr) int {
 	if e.Group == "" {
 		return w.columns
@@ -94,7 +95,7 @@ func (w *walk) group(e schedule.Expr) int {
 	return w.width(e.Group)
 }
 
-// place is which element of its part an operand brings to element i.
+// place is the index, within an operand's part, of the element that element i reads.
 func (w *walk) place(do schedule.Do, i, column, j, width int) int {
 	switch do {
 	case schedule.DoRow:
@@ -115,7 +116,8 @@ func (w *walk) place(do schedule.Do, i, column, j, width int) int {
 	return i
 }
 
-// formulasOf are what formulas make of the first operand and the others.
+// formulasOf is the result of formulas on the first operand, with the others beside it; nil where the operands do not
+// fit.
 func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) []Number {
 	w := walkOf(o, trees, operands, size)
 	if w == nil {
@@ -124,7 +126,7 @@ func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int)
 	return w.all(trees)
 }
 
-// all is what trees make, each the X of the next one.
+// all evaluates trees one after the other: each result is the X of the next tree.
 func (w *walk) all(trees []schedule.Expr) []Number {
 	for _, e := range trees {
 		w.x = w.of(e)
@@ -179,7 +181,7 @@ func walkOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) *wa
 	return w
 }
 
-// widthOf is that of the heads that a tensor knows.
+// widthOf is the width of the heads that a tensor is read by.
 func widthOf(nodes []schedule.Node, tensor string, widths map[schedule.Extent]int) int {
 	for _, n := range nodes {
 		if n.Tensor == tensor {
@@ -189,7 +191,7 @@ func widthOf(nodes []schedule.Node, tensor string, widths map[schedule.Extent]in
 	return 0
 }
 
-// trees are what functions make of a result together.
+// trees are the trees of functions that are applied to a result one after the other.
 func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 	for _, f := range own {
 		list = append(list, m.Schedule.Tree(f))
@@ -197,8 +199,8 @@ func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 	return list
 }
 
-// formulas is what trees make of an element of an operation's result, or of all of its row where they see more than the
-// element, and the column of the first of these.
+// formulas is the value of trees for an element of an operation's result. Where the trees read more of a row than the
+// element, it is the values of the whole row. first is the column of the first value.
 func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) (made []Number, first int64) {
 	last := len(index) - 1
 	columns := int(m.tensor(op.Out).inRow)
@@ -249,7 +251,7 @@ func (m *meaning) read(tensor string, x Number) Number {
 	return x
 }
 
-// extent is a number, or the symbol's.
+// extent is the value of an extent, which is a number or a symbol.
 func (m *meaning) extent(e schedule.Extent) int {
 	if n, err := strconv.Atoi(string(e)); err == nil {
 		return n

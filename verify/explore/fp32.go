@@ -7,12 +7,12 @@ import (
 )
 
 // In a plan of 16 bits an element of fp32 is two numbers, its halves. So a program that confuses the two types computes
-// other numbers; this is a second reading of what the prover tells by the sizes of elements.
+// other numbers. The prover tells the types apart by the sizes of elements; this is a second way.
 
-// wide reports whether a tensor's elements have twice the bytes of the plan's.
+// wide reports whether the elements of a tensor have twice the bytes of the plan's elements.
 func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bits() == 16*c.ElementSize }
 
-// mixes reports whether tensors of a schedule have fp32 of their own.
+// mixes reports whether a schedule has tensors of fp32.
 func mixes(s schedule.Schedule) bool {
 	for _, t := range s.Tensors {
 		if t.Type == schedule.FP32 {
@@ -22,10 +22,10 @@ func mixes(s schedule.Schedule) bool {
 	return false
 }
 
-// halves are the numbers of an element of fp32.
+// halves are the two numbers of an element of fp32.
 func halves(x Number) []Number { return []Number{mixed(uint64(x), 1), mixed(uint64(x), 2)} }
 
-// inMemory are elements as the memory of a tensor has them.
+// inMemory lists the numbers that the memory of a tensor holds for these elements.
 func inMemory(t schedule.Tensor, c ops.Case, elements []Number) []Number {
 	if !wide(t, c) {
 		return elements
@@ -37,12 +37,13 @@ func inMemory(t schedule.Tensor, c ops.Case, elements []Number) []Number {
 	return list
 }
 
-// joined is an element of fp32 in a plan of 16 bits, as formulas read it: of its halves.
+// joined is an element of fp32 in a plan of 16 bits, made of its halves, as formulas read it.
 func joined(halves []Number) Number {
 	return mixed(hashed("fp32"), uint64(halves[0]), uint64(halves[1]))
 }
 
-// elementsOf are n elements of memory: two numbers make one where there are twice as many, else each number is one.
+// elementsOf reads n elements from memory: two numbers make one element where there are twice as many, else each number
+// is one.
 func elementsOf(memory []Number, n int) []Number {
 	if len(memory) != 2*n {
 		return memory
@@ -60,7 +61,7 @@ func kept(sum Number) Number { return applied("in fp32", sum) }
 // widens reports whether an operation keeps a sum in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
 
-// widened is a sum that is kept in fp32. It has two numbers for each of a term's, or one in a plan of fp32.
+// widened is a sum that is kept in fp32. It has two numbers for each number of a term, or one in a plan of fp32.
 func (x *search) widened(operands [][]Number, size int) []Number {
 	var made []Number
 	if len(operands[0]) == size {

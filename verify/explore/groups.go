@@ -7,8 +7,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// inGroups are the operations of a launch of tiles. Where a part stands for groups of tiles with words of their own, it
-// becomes two parts, one for each half of a rank's rows. Other launches stay as they are.
+// inGroups returns the operations of a launch of tiles. A part that stands for several groups of tiles, each with its
+// own words, becomes two parts, one for each half of a rank's rows. Other launches stay as they are.
 func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	if !list[0].ByBlocks {
 		return list
@@ -37,8 +37,8 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	return all
 }
 
-// rowsOf is the rows of the results of a launch's last linear: m is the root of mk mn / nk, in elements. It is 0 where
-// there is none.
+// rowsOf is the number of rows of the result of a launch's last linear: the root of mk * mn / nk, in elements. It is 0
+// where there is no linear.
 func (m *machine) rowsOf(launch []ops.Op) (rows int64) {
 	count := func(u ops.Use) float64 { return float64(m.count(u)) }
 	for _, o := range launch {
@@ -50,7 +50,7 @@ func (m *machine) rowsOf(launch []ops.Op) (rows int64) {
 	return rows
 }
 
-// rowsInGroups are the rows of a launch of tiles whose parts stand for groups; 0 for another launch by blocks.
+// rowsInGroups is rowsOf for a launch of tiles whose parts stand for groups, and 0 for another launch by blocks.
 func (m *machine) rowsInGroups(launch []ops.Op) int64 {
 	if !slices.ContainsFunc(launch, func(o ops.Op) bool { return o.Part > 0 }) {
 		return 0
@@ -58,7 +58,7 @@ func (m *machine) rowsInGroups(launch []ops.Op) int64 {
 	return m.rowsOf(launch)
 }
 
-// ofGroup is a group's rows of each use of an operation but the weights and a bias.
+// ofGroup lists the uses of an operation, cut to a group's rows. The weights and a bias stay whole.
 func ofGroup(o ops.Op, rows, group int64) (uses []ops.Use) {
 	weight, result := o.Factors().B, o.Result().Bytes
 	from, to := rows*group/blocks, rows*(group+1)/blocks

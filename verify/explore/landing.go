@@ -7,17 +7,18 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Turn is memory that runs use in turn: it has Halves places of Bytes bytes, and run n has place n modulo Halves. It
-// belongs to the plan alone: nothing is written there between runs, and peers may write there outside of the owner's.
+// Turn is memory that runs use in turn: it has Halves places of Bytes bytes, and run n uses place n modulo Halves. It
+// belongs to the plan alone: nothing is written there between runs, and peers may write there outside of the owner's
+// runs.
 type Turn struct {
 	Halves int
 	Bytes  int64
-	// Packets land in it, and Flags is the semaphore of their flags; empty of the flags themselves.
+	// Packets says that packets land in it, and Flags is the semaphore of their flags; empty for the flags themselves.
 	Packets bool
 	Flags   string
 }
 
-// turns adds the buffers that packets land in, and the words of their flags.
+// turns adds the buffers in which packets land, and the words of their flags.
 func (s *System) turns(p *hostir.Program, shape ops.Case) error {
 	for flags, b := range p.Landings() {
 		n, err := b.Elements.Eval(shape.Env(p))
@@ -33,7 +34,7 @@ func (s *System) turns(p *hostir.Program, shape ops.Case) error {
 	return nil
 }
 
-// half is where a run finds something that runs use in turn.
+// half is the place that a run uses, of memory that runs use in turn.
 func (s *System) half(at ops.Loc, run int) ops.Loc {
 	if t, ok := s.Turns[at.Buffer]; ok {
 		at.Offset += int64(run%t.Halves) * t.Bytes
@@ -41,7 +42,7 @@ func (s *System) half(at ops.Loc, run int) ops.Loc {
 	return at
 }
 
-// turned is an operation at the places of a run.
+// turned is an operation at the places that a run uses.
 func (s *System) turned(o *ops.Op, run int) *ops.Op {
 	if len(s.Turns) == 0 {
 		return o
@@ -57,9 +58,9 @@ func (s *System) turned(o *ops.Op, run int) *ops.Op {
 	return &c
 }
 
-// checkPackets reports launches that send packets and use memory that no packet tells about. At a peer such a launch
-// may touch the place of its own packets alone. Of each place where packets land here it has one wait, one read and one
-// take, or none.
+// checkPackets reports launches that send packets and use memory that no packet has announced. At a peer such a launch
+// may touch only the place of the packets that it sends. For each place where packets land here it has one wait, one
+// read and one take, or none of the three.
 func (m *machine) checkPackets() {
 	for r, list := range m.Ranks {
 		for i := 0; i < len(list); {
@@ -75,7 +76,7 @@ func (m *machine) checkPackets() {
 	}
 }
 
-// packets checks one launch. Of each place where packets land here it counts waits, reads and takes.
+// packets checks one launch. For each place where packets land here it counts waits, reads and takes.
 func (m *machine) packets(rank int, launch []ops.Op) {
 	type uses struct{ waits, reads, takes int }
 	seen := map[ops.Loc]*uses{}

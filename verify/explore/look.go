@@ -23,21 +23,22 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("explore %s for %s (%s): %s: %s", r.Program, on, r.Mode, r.Property, r.Text)
 }
 
-// Bounds of Small: of the operations of all ranks in a run times the square of the ranks, since the orders of an
-// operation grow with those at its peers, of the elements of all tensors, since each has a value of its own, and of the
-// states at which the orders of two runs branch. All are counts, so that it explores the same on every machine.
+// Small explores a program within these bounds. The operations of all ranks in a run, times the square of the ranks,
+// are bounded, since the orders of an operation grow with the operations of its peers; so are the elements of all
+// tensors, since each has a value, and the states at which the orders of two runs branch. All are counts, so that Small
+// explores the same on every machine.
 const (
 	smallOperations = 800
 	smallElements   = 1 << 18
 	smallStates     = 1000
 )
 
-// smallModes are those in which Small lets two runs follow each other.
+// smallModes are the pairs of modes in which Small lets two runs follow each other.
 var smallModes = [][]Mode{{Eager, Eager}, {Captured, Captured}, {InOrder, InOrder}}
 
-// Small explores a program on each of these numbers of ranks, in ascending order, and ends at the first on which it is
-// too large. It returns the numbers that it explored to the end; an error is a *Refusal, or says that the program can't
-// be explored. Without replay it leaves out graphs.
+// Small explores a program on each of these numbers of ranks, in ascending order, and ends at the first number for
+// which the program is too large. It returns the numbers that it explored to the end. An error is a *Refusal, or says
+// that the program can't be explored. Without replay it leaves out graphs.
 func Small(p *hostir.Program, ranks []int, replay bool) (explored []int, err error) {
 	for _, d := range ranks {
 		small, err := smallOn(p, d, replay)
@@ -91,12 +92,12 @@ func smallOn(p *hostir.Program, ranks int, replay bool) (small bool, err error) 
 	return true, nil
 }
 
-// Look is the verdict of all searches up to the first violation: of every order; where there are several hosts, with
-// exchanges that do not buffer, too; and where runs are graphs, of one operation of a rank at a time.
+// Look is the verdict of all searches up to the first violation. One search takes every order. Where there are several
+// hosts, one takes exchanges that do not buffer; where runs are graphs, one takes one operation of a rank at a time.
 func (s System) Look() Verdict {
 	s.First = true
 	searches := []func() Verdict{func() Verdict { return Explore(s) }}
-	if s.Hosts > 2 { // of two, each gets from the one that it sends to
+	if s.Hosts > 2 { // of two hosts, each rank gets from the rank that it sends to
 		unbuffered := s
 		unbuffered.Unbuffered = true
 		searches = append(searches, func() Verdict { return Explore(unbuffered) })

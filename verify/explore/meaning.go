@@ -9,15 +9,15 @@ import (
 	"ovgen/verify/reading"
 )
 
-// meaning defines a schedule's tensors: which elements of a tensor a rank has, in which
-// order, and the value of each element of a result.
+// meaning defines a schedule's tensors: the elements of a tensor that a rank has, their order, and the value of each
+// element of a result.
 type meaning struct {
 	*reading.Sized
 	rank    int
-	plan    int64               // bytes of an element of its type
-	ordered bool                // promises says so
-	tensors map[string]*tensor  // those of which elements were read
-	handed  map[madeBy][]uint64 // the digests of the operands of calls that were read
+	plan    int64               // bytes of an element of the plan's type
+	ordered bool                // the answer of promises
+	tensors map[string]*tensor  // the tensors whose elements were read
+	handed  map[madeBy][]uint64 // the digests of the operands of calls whose elements were read
 }
 
 // meaningOf is the meaning of a schedule on a rank.
@@ -34,7 +34,7 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 	return &meaning{Sized: sized, rank: rank, plan: c.ElementSize}
 }
 
-// elements counts those of all tensors.
+// elements is the number of elements of all tensors.
 func (m *meaning) elements() (n int64) {
 	for _, t := range m.Schedule.Tensors {
 		all := int64(1)
@@ -46,13 +46,12 @@ func (m *meaning) elements() (n int64) {
 	return n
 }
 
-// on is the meaning on another rank.
+// on is the meaning for another rank.
 func (m *meaning) on(rank int) *meaning {
 	return &meaning{Sized: m.Sized, rank: rank, plan: m.plan, ordered: m.ordered}
 }
 
-// places are the elements of the whole tensor that the rank has, in the order of its
-// memory, numbered row by row.
+// places lists the elements of the whole tensor that the rank has, numbered row by row, in the order of its memory.
 func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	part, err := m.Part(t, m.rank)
 	if err != nil {
@@ -65,14 +64,14 @@ func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
 	return list, nil
 }
 
-// local are the indices of an axis that the rank has.
+// local lists the indices of an axis that the rank has.
 func (m *meaning) local(axis schedule.Axis) []int64 {
 	list, _ := m.places(schedule.Tensor{Axes: []schedule.Axis{axis}}) // places has seen every axis
 	return list
 }
 
 // input is an element of an input tensor in a run. Ranks that share a tensor out, or must agree on it, have the same
-// elements; of another tensor that each rank has whole, each has elements of its own.
+// elements. Where each rank has a whole tensor of its own, the ranks have different elements.
 func (m *meaning) input(run int, name string, at int64) Number {
 	if t, _ := m.Schedule.Tensor(name); t.Constant {
 		run = 0
@@ -132,7 +131,7 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 	return known[at]
 }
 
-// made is an element of an operation's result that formulas do not make.
+// made is an element of an operation's result before the formulas that separate kernels make.
 func (m *meaning) made(run int, t *tensor, index []int64) Number {
 	if t.op.Call != "" {
 		return m.call(run, t.op, index)
@@ -144,8 +143,8 @@ func (m *meaning) made(run int, t *tensor, index []int64) Number {
 	return made
 }
 
-// plain is an element of an operation's result as what makes it leaves it, without functions of kernels of their own
-// and as if it were rounded.
+// plain is an element of an operation's result as its kernel leaves it, without the functions of separate kernels and
+// as if it were rounded.
 func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 	x := m.Index(op)
 	values := &letters{}
@@ -178,8 +177,7 @@ func (m *meaning) partial(op schedule.Op) bool {
 	})
 }
 
-// behind is an element of a sum of partial results, plus the tensors and then the rows that functions
-// add to it.
+// behind is an element of a sum of partial results, plus the tensors and then the rows that functions add to it.
 func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
 	for _, f := range op.Then {
 		if tensor := f.Adds(); tensor != "" && !f.Joins {
@@ -199,9 +197,8 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 	return sum
 }
 
-// total is the sum over letters of the product of the operands' elements: over the indices
-// of each rank, and then, where the letter is spread over ranks, over the ranks in their
-// order.
+// total is the sum, over letters, of the product of the operands' elements. It sums over the indices of each rank and
+// then, where the letter is spread over ranks, over the ranks in their order.
 func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number {
 	if len(over) == 0 {
 		operands := m.operands(t)
@@ -223,7 +220,7 @@ func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number
 		}
 		return sum
 	}
-	if t.apart { // one rank's alone
+	if t.apart { // the partial result of one rank alone
 		for _, i := range letter.of[values['d']] {
 			sum = one(sum, i)
 		}
@@ -242,7 +239,7 @@ func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number
 	return sum
 }
 
-// ofTerm is the rank's partial result of a term, which it adds to its partial result of the operation.
+// ofTerm is a rank's partial result of a term, which the rank adds to its partial result of the operation.
 func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of *letters) (partial Number) {
 	x, values := m.Index(term), &letters{}
 	for i, l := range m.Index(op).Out {
@@ -257,7 +254,7 @@ func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of *letters) (
 	return partial
 }
 
-// at is the element of operand i that letters name: with its scale, or the code that functions read.
+// at is the element of operand i at the values of its letters, with its scale or, where scaled is false, without.
 func (m *meaning) at(run int, operands []operand, i int, values *letters, scaled bool) Number {
 	x, at := &operands[i], int64(0)
 	for j, l := range x.letters {
@@ -280,8 +277,8 @@ func (m *meaning) at(run int, operands []operand, i int, values *letters, scaled
 	return all[at]
 }
 
-// spread is the axis of a letter that all operands which have it spread over the ranks, if
-// they do, and how many indices there are.
+// spread is the axis of a letter, and the number of its indices. ok says that all operands with the letter spread it
+// over the ranks.
 func (m *meaning) spread(op schedule.Op, l rune) (axis schedule.Axis, n int64, ok bool) {
 	ok = true
 	for i, in := range m.Index(op).In {
@@ -312,8 +309,8 @@ func (m *meaning) sizes(name string) []int64 {
 	return list
 }
 
-// promises reports whether the schedule promises to add partial results in the order of ranks: there are such results,
-// and no way adds them on a round of the ranks or leaves the order to a library.
+// promises reports whether the schedule promises to add partial results in the order of ranks: there are partial
+// results, and no way adds them on a round of the ranks or leaves the order to a library.
 func (m *meaning) promises() bool {
 	for _, move := range m.Schedule.Moves {
 		switch move.Way.(type) {

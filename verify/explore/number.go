@@ -23,8 +23,8 @@ func reduced(x Number) Number {
 	return x
 }
 
-// add is a sum with one more term. Rounded sums depend on the order of their terms: an
-// ordered one is a polynomial that has them as coefficients.
+// add is a sum with one more term. Rounded sums depend on the order of their terms: an ordered sum is a polynomial that
+// has its terms as coefficients.
 func add(sum, term Number, ordered bool) Number {
 	if ordered {
 		sum = times(sum, mixed(hashed("order")))
@@ -58,7 +58,7 @@ func hashed(text string) uint64 {
 	return h
 }
 
-// applied stands for a function of that name, which no sum or product of numbers equals.
+// applied stands for the result of the named function on x. No sum or product of numbers equals it.
 func applied(function string, x Number) Number { return mixed(hashed(function), uint64(x)) }
 
 // matrix is a list of numbers by row and column; transposed, by column and row.
@@ -90,8 +90,8 @@ func multiply(x, y matrix, m, k, n int) []Number {
 	return out
 }
 
-// product is a Product of the given form of operands x and y, whose result has size
-// elements. It is false where no extents fit the sizes.
+// product is a Product of the given form of operands x and y; its result has size elements. It is false where no
+// extents fit the sizes.
 func product(form string, x, y []Number, size int) ([]Number, bool) {
 	rows, depth, columns, ok := extents(len(x), len(y), size)
 	if !ok {
@@ -108,8 +108,8 @@ func product(form string, x, y []Number, size int) ([]Number, bool) {
 	return nil, false
 }
 
-// extents are the rows, depth and columns of a product that takes x elements times y to z;
-// the three determine them. It is false where none fit.
+// extents are the rows, depth and columns of a product of x and y elements with a result of z elements; the three
+// numbers determine them. It is false where no extents fit.
 func extents(x, y, z int) (rows, depth, columns int, ok bool) {
 	rows, ok1 := root(x*z, y)
 	depth, ok2 := root(x*y, z)

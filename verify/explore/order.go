@@ -95,9 +95,9 @@ func (o *Order) edges() map[[2]string]bool {
 	return all
 }
 
-// StillOrdered explains why another order of the same operations is safe. For each
-// direct order that other lacks it gives the path that replaces it; for each pair of
-// conflicting steps that relied on one without a replacement, the pair's other path.
+// StillOrdered explains why another order of the same operations is safe. For each direct order that other lacks, it
+// gives the path that replaces it. For each pair of conflicting steps that relied on a direct order without a
+// replacement, it gives the pair's other path.
 func (o *Order) StillOrdered(other *Order) []string {
 	kept := other.edges()
 	var lines []string
@@ -153,8 +153,7 @@ func (o *Order) whole(way []int32, kept map[[2]string]bool) bool {
 	return true
 }
 
-// LostOverlap lists pairs of copies and products of one run that may run side by side
-// in o and may not in other.
+// LostOverlap lists pairs of copies and products of one run that may run side by side in o and may not in other.
 func (o *Order) LostOverlap(other *Order) []string {
 	apart := other.unordered()
 	var lines []string

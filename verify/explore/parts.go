@@ -8,8 +8,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// byParts adds a launch whose parts run side by side: each follows the operations before the parts, and the operations
-// after them follow all. Each part holds the device for itself, unless all blocks of the launch run at once.
+// byParts adds a launch whose parts run side by side: each part follows the operations before the parts, and the
+// operations after the parts follow all of them. Each part holds the device for itself, unless all blocks of the launch
+// run at once.
 func (b *rankBuilder) byParts(list []ops.Op) {
 	stream := list[0].Stream
 	if b.one {
@@ -62,7 +63,7 @@ func (b *rankBuilder) byParts(list []ops.Op) {
 	}
 }
 
-// waits says that some of the operations wait for a word.
+// waits reports whether some of the operations wait for a word.
 func waits(list []ops.Op) bool {
 	return slices.ContainsFunc(list, func(o ops.Op) bool {
 		return slices.ContainsFunc(o.Words, func(w ops.Word) bool { return !w.Write })

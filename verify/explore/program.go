@@ -13,9 +13,10 @@ import (
 	"ovgen/verify/reading"
 )
 
-// ShapeOf is a small shape that fits a program on a mesh of a size, on the fewest of several hosts where it is for
-// hosts. Its extents differ from each other, so that no two dimensions can be mistaken for each other, and no step has
-// one row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
+// ShapeOf is a small shape that fits a program on a mesh of that size; a program over hosts gets the fewest hosts above
+// one. The extents differ from each other, so that no two dimensions can be mistaken for each other. No step has a
+// single row, and where several ranks have columns, none has a single column: such a product would be the same with its
+// operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	d, rows, columns, width := int64(ranks), int64(ranks), int64(ranks), headWidth(p, ranks)
 	for _, c := range p.Checks {
@@ -47,8 +48,8 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	return c
 }
 
-// headWidth is the columns of a head whose width is an extent: two pairs, or the fewest multiple of them that the
-// program's checks allow.
+// headWidth is the number of columns of a head whose width is an extent: two pairs, or the least multiple of two pairs
+// that the program's checks allow.
 func headWidth(p *hostir.Program, ranks int) int64 {
 	width := int64(4)
 	misfit := func(c hostir.Divide) bool {
@@ -60,8 +61,8 @@ func headWidth(p *hostir.Program, ranks int) int64 {
 	return width
 }
 
-// heads enlarges extents of columns that are cut into heads, by the checks on the shape: one head a rank for the first,
-// two for the second, and so on.
+// heads enlarges the extents of columns that are cut into heads, by the checks on the shape. The first such extent has
+// one head a rank, the second has two, and so on.
 func heads(p *hostir.Program, shape ops.Case) {
 	times := int64(0)
 	for _, c := range p.Checks {
@@ -73,13 +74,13 @@ func heads(p *hostir.Program, shape ops.Case) {
 	}
 }
 
-// constant says that an extent is a number.
+// constant reports whether an extent is a number.
 func constant(e schedule.Extent) bool {
 	_, err := strconv.Atoi(string(e))
 	return err == nil
 }
 
-// divided enlarges extents to multiples of what the program asks for, no two alike.
+// divided enlarges extents to multiples of the program's divisors, so that no two extents are equal.
 func divided(p *hostir.Program, shape ops.Case) {
 	alike := func(e string, n int64) bool {
 		for other, x := range shape.Extents {
@@ -100,13 +101,13 @@ func divided(p *hostir.Program, shape ops.Case) {
 			for n += by - n%by; alike(e, n); {
 				n += by
 			}
-			shape.Extents[e], again = n, true // other requirements on it are looked at again
+			shape.Extents[e], again = n, true // the other divisors of this extent are checked again
 		}
 	}
 }
 
-// uneven gives parts different counts, one of them zero, and makes M their sum: one for
-// each rank, or for each two ranks. Of balanced parts one has a row more than the others.
+// uneven gives parts different counts, one of them zero, and makes M their sum. There is a count for each rank, or for
+// each pair of ranks. Where parts are balanced, one part has a row more than the others.
 func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 	if _, ok := p.Balanced(); ok {
 		c.Extents["M"]++
@@ -123,7 +124,7 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 		c.Counts = append(c.Counts, count)
 		c.Extents["M"] += count
 	}
-	c.Extents["P"] = 5 // more than any
+	c.Extents["P"] = 5 // more than any count
 	for _, x := range p.Checks {
 		if by := x.Divisor(int64(c.Ranks), c.Extents["W"]); x.Extent == schedule.P {
 			c.Extents["P"] += by - c.Extents["P"]%by
@@ -132,7 +133,7 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 	return c
 }
 
-// mostOf is the greatest count that all tensors have room for.
+// mostOf is the greatest count for which all tensors have room.
 func mostOf(s schedule.Schedule) int64 {
 	most := int64(math.MaxInt64)
 	for _, t := range s.Tensors {
@@ -147,8 +148,8 @@ func mostOf(s schedule.Schedule) int64 {
 	return most
 }
 
-// Of is the system of a program: each rank's results have the values and the places that
-// its schedule gives them. Nil lists are unrolled from the program.
+// Of is the system of a program: each rank's results have the values and the places that the schedule gives them. Nil
+// lists are unrolled from the program.
 func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (System, error) {
 	s := System{Ranks: lists, Hosts: shape.Hosts, ElementSize: shape.ElementSize,
 		Words:   map[string]int64{},
@@ -211,7 +212,7 @@ func (s System) With(lists [][]ops.Op, modes ...Mode) System {
 	return s
 }
 
-// once computes the numbers of each run once.
+// once keeps the numbers of each run, so that they are computed once.
 func once(of func(run int) []Number) func(run int) []Number {
 	if of == nil {
 		return nil
@@ -230,7 +231,7 @@ func once(of func(run int) []Number) func(run int) []Number {
 	}
 }
 
-// buffer adds a rank's buffer to the memory, and to the results where it is one.
+// buffer adds a rank's buffer to the memory, and to the results if it is a result.
 func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank int) error {
 	n, err := b.Elements.Eval(shape.At(rank).Env(p))
 	if err != nil {
@@ -273,8 +274,8 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	return s.inner(m, b, shape.ElementSize, memory)
 }
 
-// inner adds a tensor that lies within a buffer: the caller writes its contents over the
-// buffer's own, or it is a result there.
+// inner adds a tensor that lies within a buffer. The caller writes the tensor's contents over the buffer's, or the
+// tensor is a result there.
 func (s *System) inner(m *meaning, b hostir.Buffer, element int64, memory Buffer) error {
 	t := b.Inner.Tensor
 	if t.Name == "" {

@@ -8,8 +8,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// rankBuilder turns a rank's list into steps, run after run. Of each stream it keeps the
-// last steps: the next step on the stream has to wait for them.
+// rankBuilder turns a rank's list into steps, run after run. It keeps the last steps of each stream, which the next
+// step on the stream has to wait for.
 type rankBuilder struct {
 	*machine
 	rank, run int
@@ -17,7 +17,7 @@ type rankBuilder struct {
 	streams   map[string][]int32 // last steps of each stream
 	events    map[int][]int32    // the steps that each event's last record marks
 	graph     bool
-	one       bool    // all streams are one
+	one       bool    // all streams act as one
 	waits     bool    // the next step begins a launch that waits
 	met       int     // collectives of the run so far
 	bound     []int32 // the caller's writes before the first run
@@ -75,7 +75,7 @@ func (b *rankBuilder) checkJoined() {
 	}
 }
 
-// last are the steps that the next one on a stream has to wait for.
+// last lists the steps that the next step on a stream has to wait for.
 func (b *rankBuilder) last(stream string) []int32 {
 	if b.one {
 		stream = hostir.MainStream
@@ -113,8 +113,8 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 	return n
 }
 
-// launch adds an operation, or all operations that one kernel carries out, and returns
-// their number. They are a group: a device that begins a group goes on with it.
+// launch adds an operation, or all operations that one kernel carries out, and returns their number. They are a group:
+// a device that begins a group goes on with it.
 func (b *rankBuilder) launch(list []ops.Op) int {
 	first, n := list[0], 1
 	for n < len(list) && first.Kernel != "" && list[n].Kernel == first.Kernel && list[n].Step == first.Step &&
@@ -153,14 +153,14 @@ func (b *rankBuilder) op(o *ops.Op) {
 			b.add(o.Stream, &step{kind: access, op: o, name: "count in " + o.Count.String(), writes: b.count(o)})
 		}
 		b.signal(o)
-		if len(o.Uses) > 0 || o.Kind != ops.Signal { // a launch on no bytes is of its run as well
+		if len(o.Uses) > 0 || o.Kind != ops.Signal { // a launch on no bytes belongs to its run as well
 			b.access(o)
 		}
 	}
 }
 
-// waitEvent makes a stream wait for the steps that an event's last record marks; an event
-// that was never recorded is no wait.
+// waitEvent makes a stream wait for the steps that the last record of an event marks. An event that was never recorded
+// makes no stream wait.
 func (b *rankBuilder) waitEvent(o *ops.Op) {
 	marks, ok := b.events[o.Event]
 	stream := o.Stream
@@ -206,7 +206,7 @@ func (b *rankBuilder) item(o *ops.Op, w ops.Word) {
 	b.add(o.Stream, s)
 }
 
-// own is the atom of a stream's own word, a step word or a count word.
+// own is the atom of a word that one stream uses: its step word or its count word.
 func (b *rankBuilder) own(at ops.Loc) []int32 {
 	name := at.String()
 	if i := slices.Index(b.atoms.names, name); i >= 0 {
@@ -215,7 +215,7 @@ func (b *rankBuilder) own(at ops.Loc) []int32 {
 	return []int32{b.atoms.add(name)}
 }
 
-// access adds the reads and writes of a copy or product.
+// access adds a step that reads and writes the memory of an operation.
 func (b *rankBuilder) access(o *ops.Op) {
 	s := &step{kind: access, op: o, name: named(o)}
 	if o.Count.Buffer != "" {
@@ -246,8 +246,7 @@ func (b *rankBuilder) access(o *ops.Op) {
 	s.before = append(s.before, ahead...)
 }
 
-// ahead adds a step that reads what an operation reads ahead: of all steps, only the caller's writes before the first
-// run come before it.
+// ahead adds a step for an operation's reads ahead. Only the caller's writes before the first run come before it.
 func (b *rankBuilder) ahead(o *ops.Op) []int32 {
 	s := &step{kind: access, op: o, name: "ahead: " + named(o), rank: b.rank, run: b.run, before: b.bound}
 	for _, u := range o.Uses {
@@ -264,9 +263,9 @@ func (b *rankBuilder) ahead(o *ops.Op) []int32 {
 	return []int32{int32(len(b.steps) - 1)}
 }
 
-// spoils reports whether an operation writes memory that it reads, except the result that a
-// product adds to, and a term of a sum or an operand of a function that is its result: there the tile or thread that
-// writes an element is the one that reads it. A call replaces an operand as it likes.
+// spoils reports whether an operation writes memory that it reads. Three cases are allowed. A product may add to its
+// result. A sum may write one of its terms, and a function one of its operands: there the tile or thread that writes an
+// element is the one that reads it. A call may replace an operand.
 func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	operands := s.operands
 	if o.Kind == ops.Sum || o.Kind == ops.Apply || o.Kind == ops.Call {
@@ -281,7 +280,7 @@ func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 	return slices.ContainsFunc(s.writes, func(a int32) bool { return slices.Contains(read, a) })
 }
 
-// count is the atom of the word at which a kernel's blocks count themselves.
+// count is the atom of the count word of a kernel's stream.
 func (b *rankBuilder) count(o *ops.Op) []int32 {
 	if c := o.Count; c.Rank != b.rank || c.Offset != 0 || !ops.IsCount(c) {
 		b.report(WellFormed, "rank %d: %s is no count word of a stream: %s", b.rank, c, o)
@@ -289,8 +288,7 @@ func (b *rankBuilder) count(o *ops.Op) []int32 {
 	return b.own(o.Count)
 }
 
-// foreign reports whether a use of a peer's memory lies where only the peer's caller may
-// write, or read.
+// foreign reports whether a use of a peer's memory lies in memory that only the peer's caller may write, or read.
 func (m *machine) foreign(u ops.Use) bool {
 	p, from, to := span(u)
 	return slices.ContainsFunc(m.Memory, func(c Buffer) bool {
@@ -321,7 +319,7 @@ func (b *rankBuilder) read() {
 	}
 }
 
-// union is the steps in either list.
+// union lists the steps that are in either list.
 func union(x, y []int32) []int32 {
 	out := slices.Clone(x)
 	for _, n := range y {

@@ -8,11 +8,11 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
+// Operands of eight bits are multiplied by scales of fp32: one scale, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
 
-// dequantised are the factors of a product, the matrices multiplied by their scales: none of a matrix that has neither
-// as many scales as rows nor one.
+// dequantised returns the factors of a product with each matrix multiplied by its scales. A matrix is nil if the number
+// of its scales is neither one nor the number of its rows.
 func (m *machine) dequantised(o *ops.Op, of ops.Factors[[]Number], size int) ops.Factors[[]Number] {
 	rowsOfA, _, rowsOfB, ok := extents(len(of.A), len(of.B), size)
 	if !ok {
@@ -27,7 +27,7 @@ func (m *machine) dequantised(o *ops.Op, of ops.Factors[[]Number], size int) ops
 	return of
 }
 
-// unscaled is a matrix of so many rows multiplied by its scales.
+// unscaled is a matrix with that number of rows, multiplied by its scales.
 func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows int) (made []Number) {
 	count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
 	depth := len(of) / rows
@@ -42,8 +42,8 @@ func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows i
 	return made
 }
 
-// scaledTerms are the operands of a sum, each term multiplied by the scales of its rows, which stand behind all terms.
-// They are none where a term has not a scale for each of its rows.
+// scaledTerms lists the operands of a sum, with each term multiplied by the scales of its rows, which follow all terms.
+// It is nil where a term does not have a scale for each of its rows.
 func scaledTerms(o *ops.Op, operands [][]Number) (made [][]Number) {
 	terms, scalesOf, others := ops.SummandsOf(o, operands)
 	if len(terms) < o.ScaledTerms {
@@ -62,13 +62,13 @@ func scaledTerms(o *ops.Op, operands [][]Number) (made [][]Number) {
 	return append(made, others...)
 }
 
-// scaledBy is an element of an operand with its scale. A product with each operand's scale at the other is another one,
-// since the sums are multiplied by A's scale first.
+// scaledBy is an element of an operand, multiplied by its scale. The side counts: with the scales of A and B exchanged,
+// a product has another result, since the sums are multiplied by A's scale first.
 func scaledBy(operand ops.Side, x, scale Number) Number {
 	return times(x, mixed(hashed("scale"), uint64(operand), uint64(scale)))
 }
 
-// scaled is an element of an operation's operand with its scale, where it has scales.
+// scaled is an element of an operation's operand, multiplied by its scale where it has scales.
 func (m *meaning) scaled(run int, x Number, operand ops.Side, t *tensor, at []int64) Number {
 	of := []int64{0}
 	switch {
@@ -89,8 +89,8 @@ func (m *meaning) scaled(run int, x Number, operand ops.Side, t *tensor, at []in
 	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, of)))
 }
 
-// inRow is how many columns a row of a tensor has: where it has scales of each rank's part, a row is such a part, and
-// where it has scales of blocks, or is made of what has, a block.
+// inRow is the number of columns of a row of a tensor. Where the tensor has scales of each rank's part, a row is such a
+// part. Where its maker works on blocks of columns, a row is a block.
 func (m *meaning) inRow(t *tensor) int64 {
 	if block := m.Schedule.Block(t.op); t.made && block > 0 {
 		return block
@@ -102,8 +102,8 @@ func (m *meaning) inRow(t *tensor) int64 {
 	return columns
 }
 
-// beside are the scales that formulas or a call leave beside their result; none of a workspace, of which nothing is
-// known.
+// beside lists the scales that formulas or a call leave beside their result. It is nil for a workspace, whose contents
+// are unknown.
 func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	if st.op.Kind == ops.Call && st.op.LeavesScales {
 		count := x.size(scales) * int(8*x.ElementSize) / int(schedule.FP32.Bits())
@@ -129,7 +129,7 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 		width = w.width(head)
 	}
 	halved := x.size(scales) == 2*(len(all)/width)
-	for head := 0; head < columns; head += width { // of one head of all rows, and then of the next
+	for head := 0; head < columns; head += width { // first one head of all rows, then the next
 		for i := head; i < len(all); i += columns {
 			made = append(made, asStored(all[i], halved)...)
 		}
@@ -137,7 +137,7 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	return made
 }
 
-// asStored is a number of fp32, in two halves where the plan's elements have 16 bits.
+// asStored is a number of fp32 as memory has it: two halves where the plan's elements have 16 bits.
 func asStored(n Number, halved bool) []Number {
 	if halved {
 		return halves(n)
@@ -145,13 +145,13 @@ func asStored(n Number, halved bool) []Number {
 	return []Number{n}
 }
 
-// scaleCalled is scale i that a call makes, from the digest of a rank's part of each operand.
+// scaleCalled is the i-th scale that a call makes, given the digest of a rank's part of each operand.
 func scaleCalled(name string, operands []uint64, i int) Number {
 	return calledOn(name+" scales", operands, i)
 }
 
-// scaleMade is the scale of a row of a result of eight bits, or of a rank's part of one: that of the row that it is a
-// copy of, or as it is made.
+// scaleMade is the scale of a row of a result of eight bits, or of a rank's part of a row: the operand's scale where
+// the result is a copy, or else the scale that the result's maker computes.
 func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 	of, _ := m.Schedule.ScaledBy(scales)
 	op, _ := m.Schedule.Maker(of.Name)

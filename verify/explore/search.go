@@ -9,7 +9,8 @@ import (
 // Explore looks at every state of the system and returns the violations it found.
 func Explore(sys System) Verdict { return explored(sys).verdict }
 
-// Learned is the system with what its steps make in these modes. Systems made of it by With do not compute that again.
+// Learned is the system together with the results of its steps in these modes. Systems that With makes of it do not
+// compute the results again.
 func (s System) Learned(modes ...Mode) System {
 	s.known = explored(s.With(s.Ranks, modes...)).contents
 	return s
@@ -85,7 +86,7 @@ func (x *search) step(s *state, i int32) {
 	x.take(s, i)
 }
 
-// fresh reports whether the search has not met the state, so that orders branch here.
+// fresh reports whether the search has not met the state before, so that orders branch here.
 func (x *search) fresh(s *state) bool {
 	key := s.key()
 	if x.seen[key] {
@@ -132,7 +133,7 @@ func (x *search) race(i, j int32) {
 	x.found(p, fmt.Sprintf("at once: %s; %s", a, b))
 }
 
-// overlap reports whether two accesses conflict in memory, not only by a peer's run.
+// overlap reports whether two accesses conflict in memory, and not only in the state of a peer's run.
 func (x *search) overlap(a, b *step) bool {
 	meet := func(r, w []int32) bool {
 		return slices.ContainsFunc(r, func(n int32) bool { return slices.Contains(w, n) })

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// ExploreSerial looks for a deadlock where each device takes one operation at a time,
-// in any order that the edges of a run's graph allow, and a wait that it has begun
-// keeps it from all others. Modes of the system other than InOrder count as Captured.
+// ExploreSerial looks for a deadlock where each device takes one operation at a time, in any order that the edges of a
+// run's graph allow. A wait that a device has begun keeps the device from all other operations. Modes of the system
+// other than InOrder count as Captured.
 //
-// Copies and products end by themselves and are seen by no other rank, so they are taken as
-// soon as they can be: a program that deadlocks without them deadlocks with them. The
-// operations that a free rank may begin depend on no other rank, so one rank at a time
-// branches. A wait that no other rank needs is begun as soon as it can be: where the others go on as they would, it
-// ends in time, or it holds the device for ever, and that is a deadlock. All this needs that no post is lost, which
-// Explore shows.
+// Copies and products end by themselves and no other rank sees them, so they are taken as soon as they can be: a
+// program that deadlocks without them deadlocks with them. The operations that a free rank may begin depend on no other
+// rank, so one rank at a time branches. A wait that no other rank needs is begun as soon as it can be. The other ranks
+// go on as they would without it; so it ends in time, or it holds the device for ever, and that is a deadlock. All this
+// needs that no post is lost, which Explore shows.
 func ExploreSerial(sys System) Verdict {
 	sys.Modes = slices.Clone(sys.Modes)
 	for i, m := range sys.Modes {
@@ -44,8 +43,8 @@ func ExploreSerial(sys System) Verdict {
 
 type serial struct {
 	search
-	needed map[int32]bool // operations that another rank may need: they post, or are collectives
-	behind []marks        // the steps that come after a step, and itself, of those that first was asked about
+	needed map[int32]bool // operations that another rank may need: posts and collectives
+	behind []marks        // for each step that first was asked about: the steps that come after it, and the step
 }
 
 // device is the state of all devices.
@@ -94,8 +93,8 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes steps that end by themselves and steps with which occupied devices can go on, and begins waits that no
-// other rank needs.
+// greedy takes steps that end by themselves, takes steps with which occupied devices can go on, and begins waits that
+// no other rank needs.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {
@@ -122,7 +121,7 @@ func (x *serial) greedy(d *device) bool {
 }
 
 // first reports whether a step comes before each wait that its rank has left to begin. Then each order that ends in a
-// deadlock has the step, or ends in one as well where the step is taken at once.
+// deadlock has the step, or still ends in a deadlock where the step is taken at once.
 func (x *serial) first(d *device, i int32) bool {
 	if x.behind == nil {
 		x.behind = make([]marks, len(x.steps))
@@ -140,7 +139,7 @@ func (x *serial) first(d *device, i int32) bool {
 	return true
 }
 
-// follow marks a step and all that come after it.
+// follow marks a step and all steps that come after it.
 func (x *serial) follow(behind *marks, i int32) {
 	if behind.has(i) {
 		return
@@ -156,8 +155,8 @@ func (x *serial) branches(st *step) bool {
 	return st.signals() || st.serialWait
 }
 
-// choices are the steps that the first free rank may begin; in the full search, all that
-// any rank may begin or go on with.
+// choices lists the steps that the first free rank may begin. In the full search it lists all steps that any rank may
+// begin or go on with.
 func (x *serial) choices(d *device) []int32 {
 	var list []int32
 	for r := range d.busy {
@@ -176,7 +175,7 @@ func (x *serial) choices(d *device) []int32 {
 	return list
 }
 
-// begin lets a device begin an operation: one that waits occupies the device.
+// begin lets a device begin an operation; an operation that waits occupies the device.
 func (x *serial) begin(d *device, i int32) {
 	st := x.steps[i]
 	if st.serialWait && d.busy[st.rank] == 0 {
@@ -186,7 +185,7 @@ func (x *serial) begin(d *device, i int32) {
 	x.do(d, i)
 }
 
-// left is how many steps of a group are not done.
+// left is the number of steps of a group that are not done.
 func (x *serial) left(d *device, group int32) (n int) {
 	for i, st := range x.steps {
 		if st.group == group && !d.done[i] {

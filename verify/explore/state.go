@@ -137,7 +137,7 @@ func (x *search) access(s *state, st *step) {
 		}
 	case st.op.Kind == ops.Collective:
 		x.together(s, st)
-	case st.op.Kind != ops.Signal && len(st.results) > 0: // else a step word, which no operation reads
+	case st.op.Kind != ops.Signal && len(st.results) > 0: // the other case is a step word, which no operation reads
 		x.made(s, st)
 	}
 }

@@ -30,16 +30,16 @@ type step struct {
 	value      uint32
 	reads      []int32 // atoms of memory, in the order of the operation's uses
 	writes     []int32
-	operands   [][]int32 // the atoms of each use that is read
-	results    [][]int32 // and of each that is written
-	lives      []int32   // runs that have to be under way: the rank's own, and the runs of peers it accesses
+	operands   [][]int32 // the atoms of each read
+	results    [][]int32 // the atoms of each write
+	lives      []int32   // runs that must be under way: the rank's run, and the runs of peers whose memory it accesses
 	wrote      *Buffer   // of the caller's writes
 	result     int       // of check
 	conflicts  []int32
 	group      int32 // steps of one operation share it
 	block      int64 // of a launch whose blocks signal each for itself
-	serialWait bool  // the first of a launch's steps that signals, where the launch waits, or of a collective's
-	ends       bool  // the second of a collective's
+	serialWait bool  // the first signalling step of a launch that waits, or of a collective
+	ends       bool  // the second step of a collective
 }
 
 // String is "run 1, rank 0, copy, step 5: copy: read A@1+0 4B, write ...".
@@ -61,8 +61,8 @@ func named(o *ops.Op) string {
 	return text
 }
 
-// brief names a step by its operation and its memory, without sizes, values of step words
-// and workspaces: equal in programs that differ only in the order of steps.
+// brief names a step by its operation and its memory, without sizes, values of step words and workspaces. The name is
+// equal in programs that differ only in the order of steps.
 func (s *step) brief() string {
 	if s.op == nil {
 		return "caller: " + s.name

@@ -1,10 +1,9 @@
 package explore
 
-// stubborn returns the steps to take from a state: the smallest set that it finds. A set is
-// closed when (1) for each of its steps that can be taken, every later step that conflicts
-// with it is in the set, and (2) for each that can't, a cause that has to happen first is
-// in the set: one step before it, or every write that may end its wait. Then no order of
-// other steps can affect the steps of the set.
+// stubborn returns the steps to take from a state: the smallest set that it finds. A set is closed when (1) for each of
+// its steps that can be taken, every later step that conflicts with the step is in the set, and (2) for each of its
+// steps that can't be taken, a cause that has to happen first is in the set: one step before it, or every write that
+// may end its wait. Then no order of other steps can affect the steps of the set.
 func (x *search) stubborn(s *state, enabled []int32) []int32 {
 	best := enabled
 	if x.closing == nil {
@@ -31,7 +30,7 @@ func (x *search) stubborn(s *state, enabled []int32) []int32 {
 	return best
 }
 
-// closure is a set being closed.
+// closure is a set of steps that is being closed.
 type closure struct {
 	*search
 	*state
@@ -103,7 +102,7 @@ func (c *closure) covered(i int32) bool {
 	case c.no.has(i):
 		return false
 	}
-	c.no.put(i) // met again on the way: no help
+	c.no.put(i) // if the search meets it again on the way, it is no help
 	if !c.blocked(i) {
 		return false
 	}

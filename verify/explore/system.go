@@ -11,32 +11,33 @@ type System struct {
 	Memory []Buffer
 	// Results are the contents that the callers expect to read after each run.
 	Results []Result
-	// Words are the bytes of each semaphore's words on a rank, where they are known.
+	// Words is the number of bytes of each semaphore's words on a rank, where it is known.
 	Words map[string]int64
 	// Turns are the buffers and semaphores that runs use in turn.
 	Turns map[string]Turn
-	// Columns of the buffers whose columns are cut into parts.
+	// Columns has the buffers whose columns are cut into parts.
 	Columns map[string]Columns
-	// Narrow are the bits of an element in buffers of narrower elements than the plan's.
+	// Narrow is the number of bits of an element, for buffers whose elements are narrower than the plan's.
 	Narrow map[string]int64
-	// ElementSize is the bytes of an element; 4 if zero.
+	// ElementSize is the number of bytes of an element; 4 if zero.
 	ElementSize int64
-	// Hosts that the ranks are on, each as many; zero is one. Ranks of one number on their hosts have a communicator.
+	// Hosts is the number of hosts, with equally many ranks on each; zero means one host. Ranks that have the same
+	// number on their hosts form a communicator.
 	Hosts int
-	// Unbuffered: an exchange also needs that the rank it sends to has begun. NCCL may wait for that or not.
+	// Unbuffered: an exchange also needs that the rank that it sends to has begun. NCCL may wait for that or not.
 	Unbuffered bool
 	// Ordered: results depend on the order in which a Sum adds its terms.
 	Ordered bool
-	// Modes of the runs, one each, the same on all ranks.
+	// Modes lists the mode of each run; it is the same on all ranks.
 	Modes []Mode
 	// Full takes every step from every state: no reduction.
 	Full bool
 	// First stops at the first violation.
 	First bool
-	// Limit of states at which orders branch; 20000 if zero.
+	// Limit is the greatest number of states at which orders branch; 20000 if zero.
 	Limit int
 
-	known *contents // what its steps made, of Learned
+	known *contents // the results of steps that Learned has computed
 }
 
 // Buffer is a range of memory that is overwritten before each run and after the last.
@@ -47,11 +48,11 @@ type Buffer struct {
 	Plan bool
 	// Private: peers may not read it either.
 	Private bool
-	// Constant: it is written before the first run alone.
+	// Constant: it is written only before the first run.
 	Constant bool
-	// Input: it has fresh contents, from which results are made; other memory has none.
+	// Input: it has fresh contents, from which results are made; other memory has no contents.
 	Input bool
-	// Values of an input in each run; nil gives each element a number of its own.
+	// Values are the values of an input in each run; nil gives each element a different number.
 	Values func(run int) []Number
 }
 
@@ -93,12 +94,12 @@ const (
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Agreed     Property = "agreed"      // all ranks of a communicator have the same collectives
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	// a launch of packets uses only memory of which packets tell, and takes them back
+	// a launch of packets uses only memory that packets have announced, and takes the packets back
 	Told Property = "told"
 	// lists have the form of runs; ranks and memory exist; a wait is followed by its reset at once, and a reset
 	// follows a wait; a stream notes its own steps; a word is signalled by blocks, or never
 	WellFormed Property = "well formed"
-	Reached    Property = "reached" // a rank uses memory and words of its own host
+	Reached    Property = "reached" // a rank uses only memory and words of its host
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.

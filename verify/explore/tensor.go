@@ -6,42 +6,42 @@ import (
 	"ovgen/schedule"
 )
 
-// tensor is what a meaning has read of a tensor, or of an operation's result: that is asked for each element.
+// tensor keeps the facts about a tensor, or about an operation's result, that each element asks for.
 type tensor struct {
 	name    string
 	sizes   []int64
-	op      schedule.Op // what makes it, unless it is an input
+	op      schedule.Op // the operation that makes it, unless it is an input
 	made    bool
-	scales  bool            // they are those of another tensor, which is made
-	own     []schedule.Func // those that a kernel of its own makes
+	scales  bool            // it has the scales of another tensor, which an operation makes
+	own     []schedule.Func // the functions that a separate kernel computes
 	inFP32  bool
-	wide    bool // its elements have twice the bytes of the plan's
+	wide    bool // its elements have twice the bytes of the plan's elements
 	scale   string
 	ofRows  bool // there is a scale for each row
-	inParts bool // or for each rank's part of one
+	inParts bool // or for each rank's part of a row
 	inRow   int64
-	partial bool    // the ranks have partial results of what makes it
+	partial bool    // the ranks have partial results of its operation
 	apart   bool    // it has each rank's summand
 	ownRows bool    // each rank's call makes its own rows
-	block   int64   // of scales that lie side by side: the columns of a block; 0: they are of rows
-	blocks  []int64 // of scales that lie block by block: the columns of a block, or the sides of a square
+	block   int64   // the columns of a block, where scales of blocks lie side by side; 0: scales are of rows
+	blocks  []int64 // the columns of a block, or the sides of a square, where scales lie block by block
 	known   elements
 	of      []operand
 	summed  map[rune]summed
-	columns map[int][]int64 // of each rank, of the last axis, where the caller's own work makes it
+	columns map[int][]int64 // of each rank, of the last axis, where a call makes it
 }
 
-// operand is one of what makes a tensor, with the letters of its axes.
+// operand is an operand of a tensor's operation, with the letters of its axes.
 type operand struct {
 	*tensor
 	letters string
-	scaled  elements // with their scales
+	scaled  elements // with the scales applied
 }
 
-// letters are the indices that letters of axes stand for.
+// letters are the current indices of the letters of axes.
 type letters ['z' + 1]int64
 
-// summed is a letter over which a sum is.
+// summed is a letter over which an operation sums.
 type summed struct {
 	n  int64
 	of [][]int64 // the indices of each rank, where the letter is spread over the ranks
@@ -86,7 +86,7 @@ func (m *meaning) tensor(name string) *tensor {
 	return t
 }
 
-// index is that of an element by its number row by row.
+// index is the index of an element along each axis, given its number row by row.
 func (t *tensor) index(at int64) []int64 {
 	index := make([]int64, len(t.sizes))
 	for i := len(t.sizes) - 1; i >= 0; i-- {
@@ -95,10 +95,10 @@ func (t *tensor) index(at int64) []int64 {
 	return index
 }
 
-// elements are those of a tensor in each run, by their numbers row by row.
+// elements has the elements of a tensor in each run, by their row-by-row numbers.
 type elements [][]Number
 
-// in are the elements in a run of a tensor of some sizes.
+// in lists the elements in a run of a tensor of these sizes; elements that were not read yet are unread.
 func (e *elements) in(run int, sizes []int64) []Number {
 	for run >= len(*e) {
 		*e = append(*e, nil)
@@ -113,7 +113,7 @@ func (e *elements) in(run int, sizes []int64) []Number {
 	return (*e)[run]
 }
 
-// over reads a letter over which what makes a tensor sums once.
+// over reads a letter over which a tensor's operation sums, once.
 func (m *meaning) over(t *tensor, l rune) summed {
 	over, known := t.summed[l]
 	if !known {
@@ -127,7 +127,7 @@ func (m *meaning) over(t *tensor, l rune) summed {
 	return over
 }
 
-// operands are those of what makes a tensor.
+// operands lists the operands of a tensor's operation.
 func (m *meaning) operands(t *tensor) []operand {
 	if t.of == nil {
 		for i, letters := range m.Index(t.op).In {
