@@ -39,7 +39,8 @@ func (w *World) holds(o *op, p driver.Ptr, value uint32) bool {
 	return w.look(o, p, func(x uint32) bool { return x == value })
 }
 
-// posted reports whether a word that a kernel awaits is no longer 0: of words it is 1 then, of packets anything.
+// posted reports whether a word that a kernel awaits is no longer 0. A semaphore's word is 1 then, a packet has any
+// value.
 func (w *World) posted(o *op, p driver.Ptr) bool {
 	return w.look(o, p, func(x uint32) bool { return x != 0 })
 }

@@ -11,8 +11,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// board is memory that the ranks of a communicator share, also between processes: a row for each,
-// in which it says how far it has come and where its data lies.
+// board is memory that the ranks of a communicator share, also between processes. Each rank has a row, in which it says
+// how far it has come and where its data lies.
 type board struct {
 	mem []byte
 	id  uint64
@@ -22,9 +22,9 @@ type board struct {
 // collective while another rank still reads.
 const (
 	rowJoined  = iota
-	rowEntered // collectives that the rank has brought its data to
-	rowLeft    // collectives that it has ended, or of an exchange its incoming half
-	rowSent    // of each of two collectives: its call, and the place of its data
+	rowEntered // collectives for which the rank has brought its data
+	rowLeft    // collectives that the rank has ended; for an exchange, its incoming half
+	rowSent    // for each of two collectives: its call, and the place of its data
 	rowWords   = rowSent + 2*sentWords
 )
 
@@ -32,8 +32,8 @@ const (
 	sentSignature = iota
 	sentFile      // process and file number
 	sentID        // of the file
-	sentTo        // of an exchange: the rank that gets it
-	sentSend      // where its buffers lie in the window
+	sentTo        // the rank that gets an exchange
+	sentSend      // the place of its buffers in the window
 	sentRecv
 	sentWords
 )
@@ -115,7 +115,7 @@ func (b *board) word(rank, i int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&b.mem[8*(rank*rowWords+i)]))
 }
 
-// sent is a word about a rank's data for collective n.
+// sent is a word of a rank's row about its data for collective n.
 func (b *board) sent(rank int, n uint64, i int) *atomic.Uint64 {
 	return b.word(rank, rowSent+int(n%2)*sentWords+i)
 }

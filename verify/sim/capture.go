@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// capture is a graph in the making: streams that take part append nodes to it.
+// capture is a graph in the making: the streams that take part append nodes to it.
 type capture struct {
 	graph   driver.Graph // its handle
 	origin  *stream
@@ -77,8 +77,8 @@ func (p *capture) record(call string, s *stream, e *event) error {
 	return nil
 }
 
-// waitCaptured makes a stream wait where the stream or the event is captured: a
-// stream outside joins the capture of the event.
+// waitCaptured makes a stream wait where the stream or the event is captured. A stream outside joins the capture of the
+// event.
 func waitCaptured(call string, s *stream, e *event) error {
 	switch {
 	case e.capture == nil: // recorded outside, or never

@@ -30,7 +30,7 @@ func (c *Context) StreamGetCaptureInfo(h driver.Stream) (driver.CaptureInfo, err
 	return info, nil
 }
 
-// StreamUpdateCaptureDependencies sets the nodes that the stream's next operation will follow.
+// StreamUpdateCaptureDependencies sets the nodes that come before the stream's next operation.
 func (c *Context) StreamUpdateCaptureDependencies(h driver.Stream, nodes []driver.GraphNode) error {
 	const call = "cuStreamUpdateCaptureDependencies"
 	if err := c.enter(call); err != nil {
@@ -55,7 +55,7 @@ func (c *Context) StreamUpdateCaptureDependencies(h driver.Stream, nodes []drive
 	return nil
 }
 
-// find is the nodes of a capture by their handles.
+// find lists the nodes of a capture that have these handles.
 func (p *capture) find(nodes []driver.GraphNode) (list []*node, ok bool) {
 	for _, n := range nodes {
 		if n < 1 || int(n) > len(p.nodes) {

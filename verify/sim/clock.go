@@ -1,8 +1,7 @@
 package sim
 
-// clock is a vector clock: for each strand, the last of its operations that is
-// known to have completed. A strand is a thread of execution: a stream, or a
-// chain of nodes in a graph. Strand 0 is the hosts, taken together.
+// clock is a vector clock: for each strand, the last of its operations that is known to have completed. A strand is a
+// thread of execution: a stream, or a chain of nodes in a graph. Strand 0 stands for all hosts together.
 type clock []uint32
 
 // epoch is one operation of a strand.
@@ -27,7 +26,7 @@ func (c *clock) join(other clock) {
 
 func (c *clock) set(other clock) { *c = append((*c)[:0], other...) }
 
-// tick moves the strand's own time on.
+// tick advances the time of a strand.
 func (c *clock) tick(strand int) {
 	c.grow(strand + 1)
 	(*c)[strand]++

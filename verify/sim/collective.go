@@ -10,8 +10,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Steps of a collective after its begin: it reads the rank's data at one moment, makes the result when all ranks have
-// brought theirs, and writes it in two halves.
+// Steps of a collective after its begin. It reads the rank's data at one moment, makes the result when all ranks have
+// brought their data, and writes the result in two halves.
 const (
 	bring = 1 + iota
 	collect
@@ -45,7 +45,7 @@ func (w *World) collectiveReady(o *op) bool {
 // everyRank stands for all ranks of a communicator.
 const everyRank = -1
 
-// from and to are the rank whose data one rank needs for a collective, and the rank that needs its own.
+// from is the rank whose data a rank needs for a collective, and to is the rank that needs the data of this one.
 func from(d driver.CollectiveDesc) int { return partner(d, d.From) }
 func to(d driver.CollectiveDesc) int   { return partner(d, d.To) }
 
@@ -63,7 +63,7 @@ func (m *communicator) meets(o *op) bool {
 		rand.New(rand.NewPCG(m.ctx.world.cfg.Seed^o.turn, uint64(m.rank))).IntN(2) == 0
 }
 
-// came reports whether a word of a rank's row, or of each, is at least n.
+// came reports whether a word is at least n in a rank's row, or in every row.
 func (m *communicator) came(rank, word int, n uint64) bool {
 	if rank == everyRank {
 		return m.board.all(m.ranks, word, n)
@@ -91,7 +91,7 @@ var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceSc
 	driver.AllToAll, driver.Exchange}
 
 // signature is a rank's call, as a word. NCCL sets up captured collectives on all ranks together, so a collective of a
-// graph is another than one that is enqueued.
+// graph has another signature than one that is enqueued directly.
 func (o *op) signature() uint64 {
 	d, captured := o.together, uint64(0)
 	if o.parent != nil {
@@ -100,7 +100,7 @@ func (o *op) signature() uint64 {
 	return captured | uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
 }
 
-// ofGraph is set in the signature of a collective that a graph holds.
+// ofGraph is set in the signature of a collective in a graph.
 const ofGraph = 1 << 63
 
 // collectiveStep takes a step after the first; it is false where a rank has gone.
@@ -137,7 +137,7 @@ func (w *World) collectiveStep(o *op) bool {
 	return true
 }
 
-// bring leaves the rank's data where the others find it.
+// bring leaves the rank's data where the other ranks find it.
 func (w *World) bring(o *op, src []byte) {
 	m, n := o.comm, o.turn
 	f := m.files[n%2]
@@ -165,14 +165,14 @@ func (w *World) bring(o *op, src []byte) {
 	m.board.word(m.rank, rowEntered).Store(n + 1)
 }
 
-// collect makes the rank's result of all ranks' data.
+// collect makes the rank's result from the data of all ranks.
 func (w *World) collect(o *op, got int) {
 	m, n, d := o.comm, o.turn, o.together
 	out, part := make([]byte, 0, got), int(d.Bytes)
 	var sum, more []float32
 	for i := range m.ranks {
 		r := i
-		if d.Kind.Sums() { // in an order of its own, the same on all ranks
+		if d.Kind.Sums() { // in any order that is the same on all ranks
 			r = (i + int(n)) % m.ranks
 		}
 		if d.Kind == driver.Exchange && r != d.From {
@@ -235,7 +235,7 @@ func add(sum, more []float32) {
 	}
 }
 
-// called is a signature for people.
+// called prints a signature for people.
 func called(s uint64) string {
 	text := fmt.Sprintf("%s of %d bytes of %s", kinds[s&^ofGraph>>56], s&(1<<48-1), driver.Type(s>>48&255))
 	if s&ofGraph != 0 {
@@ -244,7 +244,7 @@ func called(s uint64) string {
 	return text
 }
 
-// endCollective lets the communicator's next one begin.
+// endCollective lets the communicator's next collective begin.
 func (w *World) endCollective(o *op) {
 	m := o.comm
 	if m.running == o {

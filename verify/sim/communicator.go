@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// communicator is one rank's part of one. Its collectives run one after the other.
+// communicator is one rank's part of a communicator. Its collectives run one after the other.
 type communicator struct {
 	ctx         *Context
 	ranks, rank int
@@ -22,12 +22,12 @@ type communicator struct {
 	lost        bool   // a rank has gone, and its data with it
 	readers     [2]int // of the data in its files: a rank, or everyRank
 	random      *rand.Rand
-	busy        int // how many more questions answer that the call before is in progress
+	busy        int // the number of further questions that answer that the call before is in progress
 	clocks      *clocks
 	window      *window
 }
 
-// clocks are each rank's knowledge before it began, for each of two collectives.
+// clocks are the knowledge of each rank before it began a collective, for each of two collectives.
 type clocks [2][mostRanks]clock
 
 // Codes of ncclResult_t that the simulator answers with.
@@ -45,10 +45,10 @@ func failNCCL(call string, code int, format string, args ...any) error {
 		Text: ncclTexts[code]})
 }
 
-// Collectives are the device's own.
+// Collectives returns the device itself.
 func (c *Context) Collectives() (driver.Collectives, error) { return c, nil }
 
-// CommGetUniqueID makes the memory that the ranks of a communicator meet in.
+// CommGetUniqueID makes the memory in which the ranks of a communicator meet.
 func (c *Context) CommGetUniqueID() (driver.CommID, error) {
 	const call = "ncclGetUniqueId"
 	if err := c.enter(call); err != nil {
@@ -63,7 +63,7 @@ func (c *Context) CommGetUniqueID() (driver.CommID, error) {
 	return s.commID(), nil
 }
 
-// CommInitRank joins a communicator. It is whole when all ranks have.
+// CommInitRank joins a communicator. The communicator is whole when all ranks have joined.
 func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, error) {
 	const call = "ncclCommInitRankConfig"
 	if err := c.enter(call); err != nil {
@@ -94,7 +94,7 @@ func (c *Context) CommInitRank(id driver.CommID, ranks, rank int) (driver.Comm, 
 	return h, driver.ErrInProgress
 }
 
-// communicator is the one of a handle.
+// communicator is the communicator of a handle.
 func (c *Context) communicator(call string, h driver.Comm) (*communicator, error) {
 	m := c.comms[h]
 	if m == nil {
@@ -123,7 +123,7 @@ func (c *Context) enterComm(call string, h driver.Comm) (m *communicator, leave 
 	return m, leave, err
 }
 
-// inProgress says whether the call before has not ended yet; it ends after some questions.
+// inProgress reports whether the last call has not ended yet; a call ends after some questions.
 func (m *communicator) inProgress() bool {
 	for r := range m.ranks {
 		if n := m.board.word(r, rowJoined).Load(); n != uint64(m.ranks) {
@@ -133,7 +133,7 @@ func (m *communicator) inProgress() bool {
 	return m.busy > 0
 }
 
-// CommGetAsyncError says whether the last call has ended.
+// CommGetAsyncError returns driver.ErrInProgress until the last call has ended.
 func (c *Context) CommGetAsyncError(h driver.Comm) error {
 	const call = "ncclCommGetAsyncError"
 	m, leave, err := c.enterComm(call, h)
@@ -148,7 +148,7 @@ func (c *Context) CommGetAsyncError(h driver.Comm) error {
 	return nil
 }
 
-// Collective enqueues one.
+// Collective enqueues a collective.
 func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h driver.Comm, s driver.Stream) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (m *communicator) close() {
 	}
 }
 
-// holdComms changes by how many graphs the nodes' communicators are held.
+// holdComms adds by to the number of graphs that hold each communicator of the nodes.
 func holdComms[N any](nodes []N, task func(N) *task, by int) {
 	var held []*communicator
 	for _, n := range nodes {

@@ -12,9 +12,9 @@ type codeKey struct{ name, source string }
 
 var tables sync.Map // from codeKey to unsafe.Pointer
 
-// Compiled tells the simulator where the kernels of a driver.Code of that Name and Source are, compiled for the host:
+// Compiled tells the simulator where the kernels of a driver.Code with that Name and Source are, compiled for the host.
 // table is the C function that returns them (templates/device/host.h). Package host, which is generated beside the
-// packages of schedules, calls it for each of them when it is imported.
+// packages of schedules, calls Compiled for each package when it is imported.
 func Compiled(name, source string, table unsafe.Pointer) { tables.Store(codeKey{name, source}, table) }
 
 // compiled is the C function for a Code, or nil.

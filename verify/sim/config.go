@@ -15,12 +15,11 @@ type Config struct {
 	Seed uint64
 	// Memory of each device in bytes; 64 GiB if zero. Pages are taken when written.
 	Memory int64
-	// Queues is the number of hardware queues of a device
-	// (CUDA_DEVICE_MAX_CONNECTIONS): streams that share one block each other.
-	// Zero gives each stream its own.
+	// Queues is the number of hardware queues of a device (CUDA_DEVICE_MAX_CONNECTIONS): streams that share a queue
+	// block each other. Zero gives each stream a queue.
 	Queues int
-	// QueueDepth is how many operations a stream holds before a call that
-	// enqueues one more blocks; 1024 if zero.
+	// QueueDepth is the number of operations that a stream holds before a call that enqueues another one blocks; 1024
+	// if zero.
 	QueueDepth int
 	// FreeCalls lets MemAlloc, MemFree, IpcOpenMemHandle, IpcCloseMemHandle,
 	// GraphInstantiate, ModuleLoadData and MatmulCreate return while the device
@@ -32,13 +31,13 @@ type Config struct {
 	// PeerAccess reports whether one device can map the memory of another; all can
 	// if nil.
 	PeerAccess func(from, to int) bool
-	// NVLink reports whether that joins one device to another; it joins all if nil.
-	// Without it the link has no atomic operations.
+	// NVLink reports whether NVLink joins one device to another; it joins all if nil. Without NVLink the link has no
+	// atomic operations.
 	NVLink func(from, to int) bool
-	// Halves reports whether a device tunes products to an algorithm that adds the halves of a depth apart, and rounds
-	// otherwise than others; none does if nil.
+	// Halves reports whether a device tunes products to an algorithm that adds two halves of the depth separately, and
+	// so rounds differently from other devices; no device does if nil.
 	Halves func(device int) bool
-	// Switched says that NVLink joins devices by switches alone.
+	// Switched says that NVLink joins devices only by switches.
 	Switched bool
 	// Fabric says that memory may reach other processes by fabric handles.
 	Fabric bool
@@ -68,7 +67,7 @@ type Op struct {
 	Number int    // on its stream, from 1
 	Node   int    // of a launched graph, from 1; 0 outside of graphs
 	Kind   string // "copy", "batch", "matmul", the name of a kernel, ...
-	Bytes  int64  // that it writes, where it is a copy or a memset
+	Bytes  int64  // written, by a copy or a memset
 }
 
 // Moment is one step of an operation.
@@ -78,9 +77,8 @@ type Moment struct {
 	At   time.Duration // since the world began
 }
 
-// Missing is why this build can't simulate every program: it is not for Linux, or it has
-// no cgo and so no kernels. It wraps driver.ErrUnavailable; nil says that nothing is
-// missing.
+// Missing is the reason why this build can't simulate every program: it is not for Linux, or it has no cgo and so no
+// kernels. It wraps driver.ErrUnavailable; nil says that nothing is missing.
 func Missing() error { return errors.Join(supported(), kernelsRun()) }
 
 func (c *Config) defaults() {

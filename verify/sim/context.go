@@ -36,8 +36,8 @@ type Context struct {
 	functions                map[driver.Function]*function
 	products                 map[driver.Product]*product
 	comms                    map[driver.Comm]*communicator
-	calling                  sync.Map  // the communicators that a call is made with
-	boards                   []*shared // that this rank made ids of
+	calling                  sync.Map  // the communicators with which a call is made
+	boards                   []*shared // for which this rank made ids
 }
 
 var (

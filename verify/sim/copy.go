@@ -190,8 +190,8 @@ func (w *World) copyRows(o *op) {
 	}
 }
 
-// mostStored is how many words a memset stores one after another, each with what its stream wrote before. More are
-// data, or an abort's, whose order nobody asks for.
+// mostStored is the number of words that a memset stores one after another, each after the earlier writes of its
+// stream. A longer memset is of data, or of an abort; nobody relies on its order.
 const mostStored = 4096
 
 func (w *World) fill(o *op) {
@@ -215,7 +215,7 @@ func (w *World) fill(o *op) {
 	for ; len(list) > 0 && uintptr(unsafe.Pointer(&list[0]))%8 != 0; list = list[1:] {
 		atomic.StoreUint32(&list[0], o.value)
 	}
-	for ; len(list) > 1; list = list[2:] { // a store of two words takes as long as one of one
+	for ; len(list) > 1; list = list[2:] { // a store of two words takes as long as a store of one
 		atomic.StoreUint64((*uint64)(unsafe.Pointer(&list[0])), uint64(o.value)<<32|uint64(o.value))
 	}
 	for i := range list {

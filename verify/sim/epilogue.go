@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// epilogues are the functions that products apply, written apart from their formulas: no program that is simulated
-// links these.
+// epilogues are the functions that products apply. They are written apart from the formulas of schedules: no simulated
+// program links them.
 var epilogues = map[driver.Func]func(x float64) float64{
 	"":     func(x float64) float64 { return x },
 	"relu": func(x float64) float64 { return max(x, 0) },

@@ -6,8 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// event is a place for records; a wait means the record that was the last one
-// when the wait was enqueued.
+// event is a place for records; a wait is for the last record at the time when the wait was enqueued.
 type event struct {
 	timing  bool
 	last    *eventRecord

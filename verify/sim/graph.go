@@ -2,8 +2,8 @@ package sim
 
 import "ovgen/runtime/driver"
 
-// exec is an instantiated graph. Its launches run one after the other, and in a launch each
-// node as soon as the nodes before it are done.
+// exec is an instantiated graph. Its launches run one after the other, and within a launch each node runs as soon as
+// the nodes before it are done.
 type exec struct {
 	nodes  []*execNode
 	issued uint64 // launches enqueued
@@ -52,8 +52,7 @@ func (c *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 	return hx, nil
 }
 
-// node makes a node after its predecessors. It continues the strand of the
-// first of them that has no successor yet.
+// node makes a node after its predecessors. It continues the strand of the first predecessor that has no successor yet.
 func (c *Context) node(x *exec, n *node) *execNode {
 	e := &execNode{op: &op{task: n.task, ctx: c, node: n.index + 1}}
 	e.op.clock, e.op.at, e.op.strand = &e.clock, e, -1
@@ -74,7 +73,7 @@ func (c *Context) node(x *exec, n *node) *execNode {
 	return e
 }
 
-// GraphUpload prepares a launch; here it takes its place in the stream only.
+// GraphUpload prepares a launch; here it only takes its place in the stream.
 func (c *Context) GraphUpload(h driver.GraphExec, s driver.Stream) error {
 	const call = "cuGraphUpload"
 	if err := c.enter(call); err != nil {
@@ -131,7 +130,7 @@ func (c *Context) GraphLaunch(h driver.GraphExec, s driver.Stream) error {
 	return nil
 }
 
-// named is who the node is in a launch.
+// named is the name of a node in a launch.
 func (o *op) named(launch *op) Op {
 	o.stream, o.number = launch.stream, launch.number
 	return o.who()
@@ -171,7 +170,7 @@ func (c *Context) GraphDestroy(h driver.Graph) error {
 	return nil
 }
 
-// beginGraph lets the nodes of a launch go.
+// beginGraph lets the nodes of a launch run.
 func (w *World) beginGraph(o *op) {
 	x := o.exec
 	x.left = len(x.nodes)

@@ -13,7 +13,7 @@ import "unsafe"
 // hostKernel is a kernel that was compiled for the host.
 type hostKernel struct{ c *C.struct_ovgen_kernel }
 
-// kernelsRun is nil: this build can run them.
+// kernelsRun is nil: this build can run kernels.
 func kernelsRun() error { return nil }
 
 // hostKernels are the kernels of a package by name.
@@ -29,8 +29,8 @@ func hostKernels(table unsafe.Pointer) map[string]*hostKernel {
 // bytes is the size of the kernel's parameters in C.
 func (k *hostKernel) bytes() int { return int(k.c.bytes) }
 
-// start begins a launch whose threads take turns by seed, of a few blocks at a time or of all; params are as the
-// kernel's C struct has them.
+// start begins a launch whose threads take turns by seed. A few blocks run at a time, or all blocks with atOnce. params
+// has the layout of the kernel's C struct.
 func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64, atOnce bool) unsafe.Pointer {
 	launch := C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)),
 		(*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
@@ -40,8 +40,8 @@ func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed u
 	return launch
 }
 
-// resume runs a launch until it is finished; until all its threads wait, the first of
-// them for the word to be that value; or until it pauses after having written the word.
+// resume runs a launch until it is finished; until all its threads wait, where word and value are those that the first
+// thread waits for; or until it pauses after a write to a word.
 func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }

@@ -12,7 +12,7 @@ import (
 // hostKernel is never made: kernels are C++, which this build could not compile.
 type hostKernel struct{}
 
-// kernelsRun is why no kernel can be loaded.
+// kernelsRun is the reason why no kernel can be loaded.
 func kernelsRun() error {
 	return fmt.Errorf("kernels need a build with cgo on Linux (set CGO_ENABLED=1, and install a C++ compiler): %w",
 		driver.ErrUnavailable)

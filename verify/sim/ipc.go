@@ -66,8 +66,8 @@ func (c *Context) IpcGetMemHandle(base driver.Ptr) (driver.IpcMemHandle, error) 
 	return h.encode(), nil
 }
 
-// IpcOpenMemHandle maps memory of another rank's process; in seeded mode each context is one. A second open of the same
-// handle gives the same address and counts.
+// IpcOpenMemHandle maps memory of another rank's process; in seeded mode each context counts as a process. A second
+// open of the same handle gives the same address, and is counted.
 func (c *Context) IpcOpenMemHandle(in driver.IpcMemHandle) (driver.Ptr, error) {
 	const call = "cuIpcOpenMemHandle"
 	if err := c.enterIdle(call); err != nil {
@@ -105,7 +105,7 @@ func (c *Context) IpcOpenMemHandle(in driver.IpcMemHandle) (driver.Ptr, error) {
 	return m.base, nil
 }
 
-// file opens the exporter's memfd; one that was freed or is another one is refused.
+// file opens the exporter's memfd. It refuses a file that was freed, or that has another name than the handle's block.
 func (h handle) file() (int, error) {
 	path := fmt.Sprintf("/proc/%d/fd/%d", h.pid, h.fd)
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)

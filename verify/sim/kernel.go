@@ -32,19 +32,19 @@ type function struct {
 type kernelRun struct {
 	launch  unsafe.Pointer
 	waiting bool
-	word    driver.Ptr // that its first waiting thread waits for
+	word    driver.Ptr // for which its first waiting thread waits
 	value   uint32
 	seen    uint64 // World.words when it was resumed last
 	touches []touch.Touch
-	// counted is, for each block that the touches name, the first of its touches that the race
-	// detector has not taken in. It takes the blocks of a launch for one strand.
+	// counted is, for each block that the touches name, the index of its first touch that the race detector has not
+	// taken in. The detector treats the blocks of a launch as one strand.
 	counted []int
 	where   uint64
 	want    uint32
 }
 
-// ModuleLoadData takes the kernels of a package from its table. It refuses PTX of another
-// source than the package's, though it does not run it.
+// ModuleLoadData takes the kernels of a package from the package's table. It refuses PTX of another source than the
+// package's, although it does not run PTX.
 func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	const call = "cuModuleLoadData"
 	if err := c.enterIdle(call); err != nil {
@@ -152,7 +152,8 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
-// The resources of a multiprocessor that its blocks share. Each block takes some shared memory besides its own.
+// The resources of a multiprocessor that its blocks share. Each block takes blockShared bytes of shared memory beyond
+// its request.
 const (
 	mostBlocks  = 32
 	mostThreads = 2048
@@ -160,7 +161,7 @@ const (
 	blockShared = 1 << 10
 )
 
-// OccupancyMaxActiveBlocksPerMultiprocessor is that of an H200, for kernels that are not short of registers.
+// OccupancyMaxActiveBlocksPerMultiprocessor is the occupancy of an H200, for kernels that are not short of registers.
 func (c *Context) OccupancyMaxActiveBlocksPerMultiprocessor(h driver.Function, threads, shared int) (int, error) {
 	const call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
 	if err := c.enter(call); err != nil {
@@ -179,8 +180,8 @@ func (c *Context) OccupancyMaxActiveBlocksPerMultiprocessor(h driver.Function, t
 	return min(mostBlocks, mostThreads/((threads+warp-1)/warp*warp), mostShared/(shared+blockShared)), nil
 }
 
-// TensorMapEncodeTiled refuses all descriptions that CUDA refuses. A map begins with the tensor's address, where
-// kernels for the host look for it.
+// TensorMapEncodeTiled refuses all descriptions that CUDA refuses. A map begins with the tensor's address, which
+// kernels for the host read there.
 func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {
 	const call = "cuTensorMapEncodeTiled"
 	if err := c.enter(call); err != nil {
@@ -217,7 +218,7 @@ func (w *World) beginKernel(o *op) {
 		if t.At != 0 && (t.Kind == touch.Wait || t.Kind == touch.Post) {
 			n = 4
 		}
-		if n != 0 && o.ctx.bytes(t.At, n) == nil { // of no bytes, the address is not looked at
+		if n != 0 && o.ctx.bytes(t.At, n) == nil { // the address of no bytes is not checked
 			w.fault(o, "%d bytes at %#x", n, uint64(t.At))
 			return
 		}
@@ -226,8 +227,7 @@ func (w *World) beginKernel(o *op) {
 	r.seen = w.words - 1
 }
 
-// turn moves a touch to the half that its launch uses, and widens a touch of packets to the bytes of whole units
-// there.
+// turn moves a touch to the half that its launch uses, and widens a touch of packets to whole units of packets there.
 func (w *World) turn(o *op, t *touch.Touch) bool {
 	word := o.ctx.word(t.Turn)
 	if word == nil {
@@ -244,7 +244,7 @@ func (w *World) turn(o *op, t *touch.Touch) bool {
 	return true
 }
 
-// kernelReady reports whether a launch may get further than when it was resumed last.
+// kernelReady reports whether a launch may get further than at its last resume.
 func (w *World) kernelReady(o *op) bool {
 	r := &o.running
 	return !r.waiting || w.posted(o, r.word) || r.seen != w.words
@@ -253,13 +253,13 @@ func (w *World) kernelReady(o *op) bool {
 // Results of resuming a launch.
 const (
 	finished = iota
-	waits    // all its threads do
+	waits    // all its threads wait
 	paused   // after a write to a word
-	failed   // a call left one of its tensors
+	failed   // a call went outside one of its tensors
 )
 
-// resumeKernel runs a launch until it is finished, until all its threads wait, or until
-// it pauses, so that others see a word before it goes on.
+// resumeKernel runs a launch until it is finished, until all its threads wait, or until it pauses, so that others see a
+// word before the launch goes on.
 func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
 	posted, sent := w.posts(o), o.function.kernel.sent(r.launch)
@@ -276,7 +276,7 @@ func (w *World) resumeKernel(o *op) bool {
 	case waits:
 		r.word, r.value = driver.Ptr(r.where), r.want
 		if !r.awaits(r.word) {
-			break // a word of the launch's own: its other blocks go on
+			break // a word within the launch: its other blocks go on
 		}
 		if at := r.next(touch.Wait, r.word); at < len(r.touches) {
 			w.count(o, at)
@@ -295,13 +295,12 @@ func (w *World) resumeKernel(o *op) bool {
 	return state == finished
 }
 
-// awaits reports whether the launch awaits others at that word.
+// awaits reports whether the launch awaits other launches at that word.
 func (r *kernelRun) awaits(at driver.Ptr) bool {
 	return slices.ContainsFunc(r.touches, func(t touch.Touch) bool { return t.Kind == touch.Wait && t.At == at })
 }
 
-// next is the first touch of a kind and address that has not been taken in, or the number
-// of touches if there is none.
+// next is the first touch of a kind and address that has not been taken in, or the number of touches if there is none.
 func (r *kernelRun) next(kind touch.Kind, at driver.Ptr) int {
 	for i, t := range r.touches {
 		if i >= r.counted[t.Block] && t.Kind == kind && t.At == at && at != 0 {
@@ -311,7 +310,7 @@ func (r *kernelRun) next(kind touch.Kind, at driver.Ptr) int {
 	return len(r.touches)
 }
 
-// posts is a sum over the words that a kernel writes, to see when it does.
+// posts is a hash of the words that a kernel posts: it changes when the kernel writes one.
 func (w *World) posts(o *op) (sum uint64) {
 	for _, t := range o.running.touches {
 		if t.Kind != touch.Post || t.At == 0 {
@@ -324,7 +323,7 @@ func (w *World) posts(o *op) (sum uint64) {
 	return sum
 }
 
-// count takes in the touches before one of that index, in their declared order, of its block.
+// count takes in the touches of a block before the touch with that index, in their declared order.
 func (w *World) count(o *op, until int) {
 	r := &o.running
 	for r.counted[r.touches[until].Block] < until {
@@ -332,7 +331,7 @@ func (w *World) count(o *op, until int) {
 	}
 }
 
-// countAll takes in the rest of every block's touches.
+// countAll takes in the rest of the touches of every block.
 func (w *World) countAll(o *op) {
 	r := &o.running
 	for i, t := range r.touches {
@@ -365,7 +364,7 @@ func (w *World) countOne(o *op, i int) {
 	}
 }
 
-// endKernel gives a launch back.
+// endKernel destroys a launch.
 func (w *World) endKernel(o *op) {
 	if o.running.launch != nil {
 		o.function.kernel.destroy(o.running.launch)

@@ -9,13 +9,13 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Algorithms of products: one after another of all that is summed, and its two halves apart.
+// Algorithms of products: one sums the whole depth in order, the other sums its two halves separately.
 const (
 	inOne  = "the simulator's"
 	halved = "the simulator's, in halves"
 )
 
-// product is one that was made by an algorithm.
+// product is a product and the algorithm by which it was made.
 type product struct {
 	driver.MatmulDesc
 	by string
@@ -58,7 +58,7 @@ func (c *Context) MatmulDestroy(m driver.Product) error {
 	return nil
 }
 
-// MatmulAlgorithm is the one that a product was made by.
+// MatmulAlgorithm is the algorithm by which a product was made.
 func (c *Context) MatmulAlgorithm(m driver.Product) string {
 	if c.enter("cublasLtMatmul") != nil {
 		return ""
@@ -70,8 +70,7 @@ func (c *Context) MatmulAlgorithm(m driver.Product) string {
 	return ""
 }
 
-// Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
-// found when the product runs.
+// Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong address is found when the product runs.
 func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	const call = "cublasLtMatmul"
 	if err := c.enter(call); err != nil {
@@ -97,7 +96,7 @@ func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) e
 	return err
 }
 
-// overlaps reports whether a product writes memory that others of its tiles read.
+// overlaps reports whether a product writes memory that another of its tiles reads.
 func overlaps(d *driver.MatmulDesc, x driver.Operands) bool {
 	end := x.C + driver.Ptr(d.Type.Bytes(d.M*d.N))
 	meets := func(p driver.Ptr, bytes int64) bool { return p < end && x.C < p+driver.Ptr(bytes) }
@@ -107,8 +106,8 @@ func overlaps(d *driver.MatmulDesc, x driver.Operands) bool {
 		b > 0 && meets(x.ScaleB, int64(b)*4)
 }
 
-// Steps of a matmul after its begin: the operands are read at two moments, with the second
-// the addend too, the product is computed, and written in two halves.
+// Steps of a matmul after its begin: it reads the operands at two moments, the second time with the addend, computes
+// the product, and writes it in two halves.
 const (
 	readA = 1 + iota
 	readB
@@ -150,7 +149,7 @@ func (w *World) matmulStep(o *op) {
 			w.load(o, "B's scales", driver.FP32, o.operands.ScaleB, b)}
 		w.loadSum(o)
 	case compute:
-		// the operands are the operation's own by now: hosts need not wait
+		// the operation has copies of its operands by now: hosts need not wait
 		w.mu.Unlock()
 		multiply(d, o.floats, o.scales, o.halves)
 		w.mu.Lock()
@@ -199,8 +198,8 @@ func (w *World) loadSum(o *op) {
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to floats[2], which has the addends: one sum, or two of half the depth. Scales multiply a
-// sum, not what it is a sum of.
+// multiply adds the product to floats[2], which has the addends. It adds one sum, or two sums over half the depth each.
+// Scales multiply a sum, and not its terms.
 func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, halves bool) {
 	switch {
 	case d.BlockScales:

@@ -17,7 +17,7 @@ type block struct {
 	owner  int    // device
 	number int    // allocation of its owner
 	bytes  int64
-	filled []bool // each chunk of memory that is filled where it is used; nil: all is
+	filled []bool // for each chunk of memory that is filled at its first use; nil: all chunks are filled
 	shadow shadow
 }
 
@@ -32,13 +32,13 @@ type mapping struct {
 	bufferID uint64
 	opens    int // of an import
 	handle   driver.IpcMemHandle
-	// Of memory that MemMap has mapped: the allocation, the address, and the devices that have access.
+	// For memory that MemMap has mapped: the allocation, the reservation, and the devices that have access.
 	of     *physical
 	in     *reservation
 	access []int
 }
 
-// origin is how memory was made.
+// origin says how memory was made.
 type origin int
 
 const (
@@ -81,7 +81,7 @@ func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, erro
 	return m.base, nil
 }
 
-// newBlock makes memory of this device, which is filled now or, lazily, where it is used.
+// newBlock makes memory of this device. The memory is filled now or, if lazy, at its first use.
 func (c *Context) newBlock(call string, bytes int64, lazy bool) (*block, int, error) {
 	if bytes <= 0 {
 		return nil, -1, fail(call, invalidValue)
@@ -123,7 +123,7 @@ func (c *Context) enterMapping(m *mapping, fd int) error {
 	return c.enterAt(m, base, fd)
 }
 
-// enterAt maps m at an address that is free.
+// enterAt maps m at a free address.
 func (c *Context) enterAt(m *mapping, base driver.Ptr, fd int) error {
 	mem, err := c.space.mapAt(base, fd, m.bytes)
 	if err != nil {
@@ -149,7 +149,7 @@ func byBase(m *mapping, p driver.Ptr) int {
 	return 0
 }
 
-// unmap takes m's addresses away; importers keep theirs.
+// unmap takes m's addresses away; importers keep their addresses.
 func (c *Context) unmap(m *mapping) {
 	c.live = slices.DeleteFunc(c.live, func(o *mapping) bool { return o == m })
 	c.space.forget(m.base, m.bytes)
@@ -180,7 +180,7 @@ func (c *Context) MemFree(p driver.Ptr) error {
 	return nil
 }
 
-// at finds the memory that p lies in, as far as this device has access to it.
+// at finds the memory in which p lies, if this device has access to it.
 func (c *Context) at(p driver.Ptr) *mapping {
 	if m := find(c.live, p); m != nil {
 		if m.kind == mapped && !slices.Contains(m.access, c.ordinal) {
@@ -211,7 +211,7 @@ func find(list []*mapping, p driver.Ptr) *mapping {
 	return list[lo-1]
 }
 
-// span finds the memory of n bytes at an address, or nil where they are not all of one allocation, or of mappings of
+// span finds the memory of n bytes at an address. It is nil unless all bytes are in one allocation, or in mappings of
 // one reservation.
 func (c *Context) span(p driver.Ptr, n int64) *mapping {
 	m := c.at(p)
@@ -228,7 +228,7 @@ func (c *Context) span(p driver.Ptr, n int64) *mapping {
 	return m
 }
 
-// bytes at an address, to be used, or nil where span finds none.
+// bytes returns n bytes at an address for use; nil where span finds no memory.
 func (c *Context) bytes(p driver.Ptr, n int64) []byte {
 	m := c.span(p, n)
 	if m == nil || c.world.spoil(m, int64(p-m.base), min(int64(p-m.base)+n, m.bytes)) != nil {
@@ -252,7 +252,7 @@ func (c *Context) word(p driver.Ptr) *uint32 {
 	return (*uint32)(unsafe.Pointer(&b[0]))
 }
 
-// MemGetAddressRange finds the allocation p lies in.
+// MemGetAddressRange finds the allocation in which p lies.
 func (c *Context) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	const call = "cuMemGetAddressRange"
 	if err := c.enter(call); err != nil {
@@ -290,7 +290,7 @@ func (c *Context) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, 
 	return a, nil
 }
 
-// MemHostRegister makes host memory known; its device address is its own.
+// MemHostRegister makes host memory known; its device address is the host address.
 func (c *Context) MemHostRegister(host unsafe.Pointer, bytes int64) (driver.Ptr, error) {
 	const call = "cuMemHostRegister"
 	if err := c.enter(call); err != nil {

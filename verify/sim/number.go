@@ -10,15 +10,15 @@ import (
 
 // format is the number format of an element type.
 type format struct {
-	drop     uint   // digits of an fp32 that an element lacks
+	drop     uint   // digits of an fp32 that the type lacks
 	sign     uint32 // the sign's bit
 	rebias   uint32 // from an fp32's exponent to an element's, in place
 	least    uint32 // the least normal number, as an fp32
-	step     uint32 // an fp32 whose last digit is worth a subnormal's
-	infinity uint32 // or, without one, the NaN; above all numbers where there is none either
+	step     uint32 // an fp32 whose last digit has the value of the least subnormal
+	infinity uint32 // or the NaN of a type without an infinity; above all numbers in a type with neither
 	greatest uint32
-	over     uint32 // what is too large becomes
-	powers   bool   // of two, and nothing else
+	over     uint32 // the result for numbers that are too large
+	powers   bool   // the type has only powers of two
 }
 
 func formatOf(t driver.Type) format {
@@ -48,7 +48,7 @@ func formatOf(t driver.Type) format {
 	return f
 }
 
-// widened has all elements of a type with 16 bits or fewer as fp32, made once.
+// widened has, for each type of at most 16 bits, all its elements as fp32. Each list is made once.
 var widened sync.Map
 
 func (f format) widen(bits uint32) float32 {
@@ -79,8 +79,8 @@ func (f format) widen(bits uint32) float32 {
 	return math.Float32frombits(wide)
 }
 
-// narrow rounds to nearest, ties to even. Too large becomes infinity, or the greatest; NaN
-// becomes the one that GPUs write.
+// narrow rounds to nearest, ties to even. A number that is too large becomes infinity, or the greatest number; a NaN
+// becomes the NaN that GPUs write.
 func (f format) narrow(x float32) uint32 {
 	b := math.Float32bits(x)
 	sign, b := b>>31*f.sign, b&0x7fffffff
@@ -106,7 +106,7 @@ func (f format) narrow(x float32) uint32 {
 	return sign | b
 }
 
-// table is all elements of a type as fp32.
+// table lists all elements of a type as fp32.
 func table(t driver.Type) []float32 {
 	if x, ok := widened.Load(t); ok {
 		return x.([]float32)

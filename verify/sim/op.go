@@ -14,7 +14,7 @@ const (
 	copyMemory kind = iota
 	copyIn          // from the host
 	copyOut         // to the host
-	copyRows        // of memory, a stretch of each
+	copyRows        // of memory, a range of each row
 	setMemory
 	batch
 	record
@@ -31,7 +31,7 @@ var kindNames = [...]string{
 	"wait for event", "matmul", "kernel", "graph", "upload graph", "collective",
 }
 
-// task is the work of an operation; a graph node has one for all its replays.
+// task is the work of an operation; a graph node has one task for all replays.
 type task struct {
 	kind     kind
 	dst, src driver.Ptr
@@ -42,7 +42,7 @@ type task struct {
 	items    []driver.MemOp  // of a batch
 	event    *event          // of an external record or wait in a graph
 	desc     driver.MatmulDesc
-	halves   bool            // of the depth are added apart
+	halves   bool            // the two halves of the depth are added separately
 	operands driver.Operands // of a matmul
 	function *function
 	grid     [3]uint32
@@ -65,13 +65,13 @@ type op struct {
 	weight int            // of a stream's depth
 	known  *clock         // the host's knowledge when it enqueued
 	clock  *clock         // of the stream or the node
-	strand int            // that clock belongs to
-	rec    *eventRecord   // made or waited for
+	strand int            // the strand of that clock
+	rec    *eventRecord   // the record that it makes or waits for
 	binds  []*eventRecord // of a graph's external events, for one launch
 	parent *op            // the launch, of a node
 	at     *execNode      // of a node
-	turn   uint64         // number of a graph launch of its exec, or of a collective of its communicator
-	before clock          // of a collective: the knowledge ahead of it
+	turn   uint64         // the number of a graph launch of its exec, or of a collective of its communicator
+	before clock          // for a collective: the knowledge before it
 
 	started bool
 	done    bool
@@ -147,7 +147,7 @@ type pools struct {
 	floats  [][]float32
 }
 
-// slab is how many operations and records are made at once.
+// slab is the number of operations and records that are made at once.
 const slab = 64
 
 func (p *pools) newOp() *op {

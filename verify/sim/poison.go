@@ -7,17 +7,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New memory is filled a chunk at a time. Memory of more than atOnce bytes that no other context knows, such as a
-// workspace of products, which few products use, is filled where it is used: its other pages are never taken. A kernel
-// that reads there what it does not say it reads finds zeros.
+// New memory is filled in chunks. Memory of more than atOnce bytes that no other context knows is filled at its first
+// use: few products use their whole workspace, for example, and so its other pages are never taken. A kernel that reads
+// bytes there without declaring the read finds zeros.
 const (
 	atOnce      = 4 << 20
 	poisonChunk = 64 << 10
 	odd         = 0x0101010101010101 // in each byte of a word the bit that makes it odd
 )
 
-// poison fills chunks of new memory with bytes that the seed picks and that are not 0: CUDA promises nothing of new
-// memory, and a program that takes it for zeros goes wrong here for certain.
+// poison fills chunks of new memory with bytes that the seed picks and that are not 0. CUDA promises nothing about the
+// contents of new memory, and a program that takes them for zeros goes wrong here for certain.
 func (w *World) poison(fd int, b *block, from, to int64) error {
 	var chunk []byte
 	for i := from / poisonChunk; i*poisonChunk < to; i++ {
@@ -41,7 +41,7 @@ func (w *World) poison(fd int, b *block, from, to int64) error {
 	return nil
 }
 
-// chunk is what each chunk of a block is filled with, as far as the block reaches.
+// chunk is the contents of each new chunk of a block, up to the end of the block.
 func (w *World) chunk(b *block) []byte {
 	random := rand.New(rand.NewPCG(w.cfg.Seed, uint64(b.owner)<<32|uint64(b.number)))
 	chunk := make([]byte, poisonChunk)
@@ -51,7 +51,7 @@ func (w *World) chunk(b *block) []byte {
 	return chunk
 }
 
-// spoil fills what nobody has used of a range, all of which is about to be used or known to others.
+// spoil fills the unused bytes of a range, since the whole range is about to be used or to be known to others.
 func (w *World) spoil(m *mapping, from, to int64) error {
 	if m.block == nil || m.block.filled == nil {
 		return nil

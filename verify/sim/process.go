@@ -15,8 +15,7 @@ func init() { driver.Register("sim", processes{}) }
 // processes is the backend of process mode.
 type processes struct{}
 
-// here is the world of this process's devices: the first that is opened makes it, and it ends with the
-// last that is closed.
+// here is the world of this process's devices. The first open makes it, and the last close ends it.
 var here struct {
 	sync.Mutex
 	world *World
@@ -39,8 +38,8 @@ func (processes) Count() (int, error) {
 	return n, nil
 }
 
-// Open makes a driver. All of a process have one scheduler. There are no contexts to share, so any
-// is taken.
+// Open makes a driver. All drivers of a process share one scheduler. There are no contexts to share, so it accepts any
+// context.
 func (p processes) Open(ordinal int, _ uintptr) (driver.Driver, error) {
 	n, err := p.Count()
 	if err != nil {
@@ -70,7 +69,7 @@ func (p processes) Open(ordinal int, _ uintptr) (driver.Driver, error) {
 	return c, nil
 }
 
-// ended reports whether a world could open nothing because its last device was closed.
+// ended reports whether a world refused to open a device because its last device was closed.
 func ended(err error) bool {
 	var s *driver.Status
 	return errors.As(err, &s) && s.Code == deinitialized

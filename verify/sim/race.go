@@ -33,8 +33,7 @@ func (r Race) String() string {
 
 const mostRaces = 64
 
-// Races are the races found so far, one for each pair of streams and kinds of operations,
-// at most 64.
+// Races lists the races found so far, one for each pair of streams and kinds of operations, at most 64.
 func (w *World) Races() []Race {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,8 +45,8 @@ type accessKind uint8
 
 const (
 	accessWrite accessKind = 1 << iota
-	// accessWord is a 32-bit access that is whole, as accesses of stream memory operations
-	// are: two of them never race.
+	// accessWord is a 32-bit access that is whole, like the accesses of stream memory operations: two such accesses
+	// never race.
 	accessWord
 )
 
@@ -73,7 +72,7 @@ type segment struct {
 	lo, hi  int64
 	written bool
 	write   access   // the last one
-	reads   []access // since then, the last one of each that are not ordered
+	reads   []access // since then, without reads that are ordered before a later read
 }
 
 // cut makes a segment begin at an offset and returns its index.
@@ -89,7 +88,7 @@ func (s *shadow) cut(at int64) int {
 	return i + 1
 }
 
-// access notes an operation's touch and compares it with earlier ones.
+// access notes an operation's access to memory and compares it with earlier accesses.
 func (w *World) access(o *op, p driver.Ptr, n int64, k accessKind) {
 	if w.cfg.NoRaces || n <= 0 {
 		return
@@ -154,8 +153,7 @@ func (w *World) report(b *block, g *segment, first, second *access) {
 	})
 }
 
-// add keeps a race unless its like is known; one that goes on in the next
-// segment is made longer.
+// add keeps a race unless a similar race is known. It extends a race that goes on in the next segment.
 func (w *World) add(n Race) {
 	for i := range w.races {
 		r := &w.races[i]

@@ -7,14 +7,13 @@ import (
 
 // lists are the scheduler's lists, filled anew at each step.
 type lists struct {
-	able    []*op         // that may take their next step now
-	next    time.Duration // when the first of the others is due; 0: none
-	polling bool          // a word that somebody else may write is waited for
+	able    []*op         // the operations that may take their next step now
+	next    time.Duration // when the first of the other operations is due; 0: none
+	polling bool          // an operation waits for a word that somebody else may write
 }
 
-// run is the scheduler: one moment of one operation after the other. In a
-// bubble each step begins with a sleep, which returns only when every goroutine
-// of the bubble is blocked: so the choice depends on the seed alone.
+// run is the scheduler: one moment of one operation after the other. In a bubble each step begins with a sleep, which
+// returns only when every goroutine of the bubble is blocked. So the choice depends only on the seed.
 func (w *World) run() {
 	defer close(w.ended)
 	alarm := time.NewTimer(time.Hour)
@@ -118,8 +117,7 @@ func (o *op) rate() int {
 	return o.stream.rate
 }
 
-// offer adds an operation to the list if it may take its next step; of a graph
-// that runs, its nodes.
+// offer adds an operation to the list if it may take its next step. For a graph that runs, it adds the nodes.
 func (w *World) offer(o *op) {
 	if o.kind == launchGraph && o.started && o.exec.left > 0 {
 		for _, n := range o.exec.nodes {
@@ -158,8 +156,7 @@ func (w *World) ready(o *op) bool {
 	return true
 }
 
-// reachable reports whether an operation has got to the end of its hardware queue,
-// which it may share with other streams.
+// reachable reports whether an operation has reached the end of its hardware queue, which other streams may share.
 func (c *Context) reachable(s *stream, o *op) bool {
 	n := c.world.cfg.Queues
 	if n == 0 {

@@ -91,10 +91,10 @@ func (c *Context) taken() (list []reservation) {
 	return list
 }
 
-// fileName tells importers that a memfd is the block that they mean, and whose it is.
+// fileName tells importers which block a memfd is, and which device owns it.
 func fileName(id uint64, owner int) string { return fmt.Sprintf("ovgen-sim-%016x-%d", id, owner) }
 
-// readName is the reverse.
+// readName is the reverse of fileName.
 func readName(name string) (id uint64, owner int, err error) {
 	_, name, _ = strings.Cut(name, "ovgen-sim-")
 	if _, err := fmt.Sscanf(name, "%16x-%d", &id, &owner); err != nil {

@@ -56,8 +56,8 @@ func (c *Context) addStream(h driver.Stream) *stream {
 	return s
 }
 
-// rate draws how eagerly the scheduler takes a stream or a chain of graph nodes: with equal
-// rates no seed would let one stream overtake another by far.
+// rate draws how often the scheduler takes a stream or a chain of graph nodes: with equal rates no seed would let one
+// stream overtake another by far.
 func (c *Context) rate(number int) int {
 	mix := (c.world.cfg.Seed + 1) * 0x9e3779b97f4a7c15
 	mix ^= uint64(c.ordinal*131+number+1) * 0xbf58476d1ce4e5b9
@@ -180,8 +180,8 @@ func (c *Context) StreamIsCapturing(h driver.Stream) (bool, error) {
 	return s.capture != nil, nil
 }
 
-// enqueue puts a task at the end of a stream, or into its capture. After a
-// full stream the caller blocks. The world is locked.
+// enqueue puts a task at the end of a stream, or into its capture. The caller blocks while the stream is full. The
+// world is locked.
 func (c *Context) enqueue(call string, h driver.Stream, t *task, weight int) (*op, error) {
 	s := c.streams[h]
 	if s == nil {

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supported is nil: Linux has all that simulated devices need.
+// supported is nil: Linux has everything that simulated devices need.
 func supported() error { return nil }
 
-// createFile makes an empty memfd; its name tells importers that it is the one they mean.
+// createFile makes an empty memfd; the name tells importers which block it is.
 func createFile(name string, bytes int64) (int, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -22,7 +22,7 @@ func createFile(name string, bytes int64) (int, error) {
 	return fd, nil
 }
 
-// shortSleep sleeps for far less than one of Go's timers can.
+// shortSleep sleeps for a much shorter time than Go's timers can.
 func shortSleep(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	unix.Nanosleep(&t, nil)

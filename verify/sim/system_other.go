@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// supported is why no device can be opened.
+// supported is the reason why no device can be opened.
 func supported() error {
 	return fmt.Errorf("the simulator needs Linux, this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
 }

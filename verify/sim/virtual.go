@@ -10,10 +10,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// granularity of physical memory: less than the 2 MiB of an H200, since all new memory is filled.
+// granularity of physical memory: it is less than the 2 MiB of an H200, since all new memory is filled.
 const granularity = 64 << 10
 
-// physical is memory without an address: made here, or a peer's.
+// physical is memory without an address, made here or by a peer.
 type physical struct {
 	handle  driver.Physical
 	block   *block
@@ -30,7 +30,7 @@ type reservation struct {
 	bytes int64
 }
 
-// let frees memory that nothing here has any more; importers keep it.
+// let frees memory to which nothing here refers any more; importers keep it.
 func (c *Context) let(p *physical) {
 	if p.handles > 0 || p.maps > 0 {
 		return
@@ -70,7 +70,7 @@ func (c *Context) give(p *physical) driver.Physical {
 	return p.handle
 }
 
-// MemRetainAllocationHandle is one more handle of the memory that MemMap has mapped at p.
+// MemRetainAllocationHandle adds a handle to the memory that MemMap has mapped at p.
 func (c *Context) MemRetainAllocationHandle(p driver.Ptr) (driver.Physical, error) {
 	const call = "cuMemRetainAllocationHandle"
 	if err := c.enter(call); err != nil {
@@ -101,7 +101,7 @@ func (c *Context) held(h driver.Physical) *physical {
 	return nil
 }
 
-// MemGetAllocationPropertiesFromHandle returns the properties that MemCreate was asked for.
+// MemGetAllocationPropertiesFromHandle returns the properties that were given to MemCreate.
 func (c *Context) MemGetAllocationPropertiesFromHandle(h driver.Physical) (driver.HandleType, error) {
 	const call = "cuMemGetAllocationPropertiesFromHandle"
 	if err := c.enter(call); err != nil {
@@ -115,7 +115,7 @@ func (c *Context) MemGetAllocationPropertiesFromHandle(h driver.Physical) (drive
 	return p.types, nil
 }
 
-// MemExportToShareableHandle gives a file, or with Config.Fabric the name of one.
+// MemExportToShareableHandle gives a file or, with Config.Fabric, a file's name.
 func (c *Context) MemExportToShareableHandle(h driver.Physical, t driver.HandleType) (driver.Shareable, error) {
 	const call = "cuMemExportToShareableHandle"
 	if err := c.enter(call); err != nil {
@@ -171,7 +171,7 @@ func (c *Context) MemImportFromShareableHandle(s driver.Shareable) (driver.Physi
 	return c.give(&physical{block: b, fd: fd, types: s.Type}), nil
 }
 
-// blockOf finds the allocation whose memory a file is, by its name.
+// blockOf finds the allocation whose memory a file has, by the file's name.
 func (c *Context) blockOf(fd int) (*block, error) {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *Context) MemAddressFree(p driver.Ptr, bytes int64) error {
 	return nil
 }
 
-// reservation is the one that all of a range lies in, nil if none.
+// reservation is the reservation that contains a whole range, nil if none does.
 func (c *Context) reservation(p driver.Ptr, bytes int64) *reservation {
 	for _, r := range c.reserved {
 		if p >= r.base && p+driver.Ptr(bytes) <= r.base+driver.Ptr(r.bytes) {
@@ -250,7 +250,7 @@ func (c *Context) reservation(p driver.Ptr, bytes int64) *reservation {
 	return nil
 }
 
-// MemMap maps memory at addresses of a reservation that are free.
+// MemMap maps memory at free addresses of a reservation.
 func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	const call = "cuMemMap"
 	if err := c.enterIdle(call); err != nil {
@@ -291,7 +291,8 @@ func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	return nil
 }
 
-// MemSetAccess lets a device use mappings of this context, or of one of its process whose memory it may use.
+// MemSetAccess lets a device use mappings of this context, or of another context of the process whose memory it may
+// use.
 func (c *Context) MemSetAccess(p driver.Ptr, bytes int64, device int) error {
 	const call = "cuMemSetAccess"
 	if err := c.enterIdle(call); err != nil {
@@ -317,7 +318,7 @@ func (c *Context) MemSetAccess(p driver.Ptr, bytes int64, device int) error {
 	return nil
 }
 
-// mappings are the whole ones that a range consists of, nil where it consists of none.
+// mappings lists the whole mappings that fill a range, nil where no whole mappings do.
 func (c *Context) mappings(p driver.Ptr, bytes int64) (list []*mapping) {
 	for _, o := range append([]*Context{c}, c.world.contexts...) {
 		for at := p; at < p+driver.Ptr(bytes); {

@@ -9,7 +9,7 @@ import (
 
 var _ driver.Windows = (*Context)(nil)
 
-// window is memory of a rank that the kernels of a communicator's other ranks reach.
+// window is memory of a rank that the kernels of the communicator's other ranks reach.
 type window struct {
 	base  driver.Ptr
 	bytes int64
@@ -26,7 +26,7 @@ func (x *window) place(p driver.Ptr) uint64 {
 // WindowLimits are Config.Windows.
 func (c *Context) WindowLimits(driver.Properties) driver.WindowLimits { return c.world.cfg.Windows }
 
-// WindowMemAlloc maps memory that may reach other processes, whole granules of it.
+// WindowMemAlloc maps memory that may reach other processes, rounded up to whole granules.
 func (c *Context) WindowMemAlloc(bytes int64) (driver.Ptr, error) {
 	bytes = (max(bytes, 1) + granularity - 1) / granularity * granularity
 	h, err := c.MemCreate(bytes, driver.FileDescriptor)
@@ -43,7 +43,7 @@ func (c *Context) WindowMemAlloc(bytes int64) (driver.Ptr, error) {
 	return at, errors.Join(err, c.MemRelease(h))
 }
 
-// WindowMemFree frees it.
+// WindowMemFree frees memory of WindowMemAlloc.
 func (c *Context) WindowMemFree(p driver.Ptr) error {
 	base, bytes, err := c.MemGetAddressRange(p)
 	if err != nil || base != p {
@@ -52,8 +52,8 @@ func (c *Context) WindowMemFree(p driver.Ptr) error {
 	return errors.Join(c.MemUnmap(p, bytes), c.MemAddressFree(p, bytes))
 }
 
-// CommWindowRegister makes the communicator's only window. It wants memory of WindowMemAlloc, and a collective that has
-// come before.
+// CommWindowRegister makes the communicator's only window. It requires memory of WindowMemAlloc, and an earlier
+// collective.
 func (c *Context) CommWindowRegister(h driver.Comm, p driver.Ptr, bytes int64) error {
 	const call = "ncclCommWindowRegister"
 	m, leave, err := c.enterComm(call, h)
@@ -98,7 +98,7 @@ func (c *Context) CommWindow(h driver.Comm) (driver.WindowState, error) {
 	return driver.WindowState{Made: m.window != nil && !m.inProgress(), Asked: true, Symmetric: true}, nil
 }
 
-// CommWindowDeregister ends the window, which nothing uses any more.
+// CommWindowDeregister ends the window, which no operation uses any more.
 func (c *Context) CommWindowDeregister(h driver.Comm) error {
 	const call = "ncclCommWindowDeregister"
 	m, leave, err := c.enterComm(call, h)
@@ -116,8 +116,8 @@ func (c *Context) CommWindowDeregister(h driver.Comm) error {
 	return nil
 }
 
-// lies is where the buffers of a collective lie in the window, as others compare it: NCCL's symmetric kernels take them
-// to lie at the same place on every rank.
+// lies is the place of a collective's buffers in the window, for comparison with other ranks: NCCL's symmetric kernels
+// assume that the buffers lie at the same place on every rank.
 func (o *op) lies() (send, recv uint64) {
 	if o.together.Kind == driver.AllToAll || o.together.Kind == driver.Exchange {
 		return 0, 0
@@ -125,13 +125,14 @@ func (o *op) lies() (send, recv uint64) {
 	return o.comm.window.place(o.src), o.comm.window.place(o.dst)
 }
 
-// ended reports whether an abort ends the collective: with Config.Windows.Unabortable not one of the window.
+// ended reports whether an abort ends the collective. With Config.Windows.Unabortable it does not end a collective in
+// the window.
 func (o *op) ended() bool {
 	send, recv := o.lies()
 	return o.comm.aborted && (send == 0 && recv == 0 || o.ctx.world.cfg.Windows.Unabortable == "")
 }
 
-// apart compares where the buffers lie on a rank with this one's.
+// apart is an error where a rank's buffers lie at other places of the window than the buffers of this rank.
 func (m *communicator) apart(o *op, rank int) error {
 	send, recv := o.lies()
 	theirs := m.board.sent(rank, o.turn, sentSend).Load()

@@ -2,8 +2,7 @@ package sim
 
 import "ovgen/runtime/driver"
 
-// word is a 32-bit word that signals: whoever sees its value knows all that
-// its writer knew.
+// word is a 32-bit word that signals: a reader of its value knows all that its writer knew.
 type word struct {
 	clock  clock // of the last writer
 	waited bool  // somebody waits for it, so it is a semaphore
@@ -78,11 +77,10 @@ func (w *World) release(o *op, p driver.Ptr, value, old uint32) {
 	o.clock.tick(o.strand)
 }
 
-// mostForced is how many words of a memset to 1 are taken for words that signal.
+// mostForced is the greatest number of words of a memset to 1 that are taken for words that signal.
 const mostForced = 1 << 16
 
-// releaseRange is a memset or copy over words, such as an abort's: it signals
-// too, and takes the place of posts.
+// releaseRange is a memset or copy over words, such as a memset of an abort: it signals too, and replaces posts.
 func (w *World) releaseRange(o *op, p driver.Ptr, n int64) {
 	if w.cfg.NoRaces || o.ctx.span(p, n) == nil {
 		return
@@ -99,7 +97,7 @@ func (w *World) releaseRange(o *op, p driver.Ptr, n int64) {
 	o.clock.tick(o.strand)
 }
 
-// force takes the words of a range for set.
+// force marks the words of a range as set.
 func (w *World) force(o *op, s *shadow, lo, hi int64) {
 	set := func(x *word) {
 		x.full, x.forced, x.last, x.reset = false, true, o.who(), access{}

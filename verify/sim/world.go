@@ -24,7 +24,7 @@ type World struct {
 	closed   bool
 	contexts []*Context
 	handles  uint64             // the last handle given out
-	blocks   map[uint64]*block  // that may be imported
+	blocks   map[uint64]*block  // the blocks that may be imported
 	clocks   map[uint64]*clocks // of communicators, by their boards
 	strands  int                // threads of execution that have a place in vector clocks
 	host     clock              // the work that the hosts know to be complete
@@ -65,8 +65,8 @@ func virtualTime() bool {
 	return d > time.Hour || d < -time.Hour
 }
 
-// Open makes a driver of device i, as the process of one rank does: its own
-// handles and addresses. It is a *Context.
+// Open makes a driver of device i, as the process of one rank does, with separate handles and addresses. It is a
+// *Context.
 func (w *World) Open(i int) (driver.Driver, error) {
 	if i < 0 || i >= w.cfg.Devices {
 		return nil, fmt.Errorf("open simulated device %d of %d: %w", i, w.cfg.Devices,
