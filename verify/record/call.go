@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// called is how a launch of a kernel of the caller's was made. Its parameters are two words for each tensor that it
+// called says how a kernel of the caller was launched. The kernel's parameters are two words for each tensor that it
 // touches, and then its arguments.
 func (l *launch) called() string {
 	var args []int64
@@ -18,7 +18,7 @@ func (l *launch) called() string {
 	return ops.LaunchOf(int64(l.grid.X), int64(l.block.X), args...)
 }
 
-// called records a call of the caller's work, with the memory that it is given.
+// called records a call, with the memory that it gets.
 func (d *Driver) called(name string) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		from = slices.Clone(from)

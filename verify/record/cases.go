@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// bases are the extents to begin with: of a small shape, and of an odd one.
+// bases are the extents of a small shape, and of an odd one, before they are fitted to a program.
 var bases = []map[schedule.Extent]int64{
 	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2, schedule.P: 6,
 		schedule.W: 4},
@@ -19,22 +19,22 @@ var bases = []map[schedule.Extent]int64{
 }
 
 const (
-	scale     = 1 << 15   // from an odd shape to a large one: two such extents are wide
-	wide      = 1<<32 + 1 // bytes that a chunk of a large shape has at least, if extents allow it
+	scale     = 1 << 15   // from an odd shape to a large one: a chunk of two such extents is wide
+	wide      = 1<<32 + 1 // the least number of bytes of a chunk of a large shape, if extents allow it
 	maxExtent = 1 << 29   // of a large shape
 )
 
-// shape is one to record at; large: its chunks are wide.
+// shape is a shape to record at. large says that its chunks are wide.
 type shape struct {
 	ops.Case
 	large bool
 }
 
-// odd is the place of the odd shape among the cases.
+// odd is the index of the odd shape among the cases.
 const odd = 1
 
 // cases returns the shapes at which a program is recorded, for a number of ranks and the bytes of an element: a small,
-// an odd and a large shape. Where kernels make products of few rows it adds a shape that has such, with uneven parts
+// an odd and a large shape. For kernels that multiply few rows it adds a shape with few rows. For uneven parts it adds
 // the odd shape with counts of zero.
 func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	n := countsOf(p, ranks)
@@ -52,9 +52,9 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	if n > 0 {
 		zeros := make([]int64, n)
 		first, second, last := slices.Clone(zeros), slices.Clone(zeros), slices.Clone(zeros)
-		first[0], second[min(1, n-1)], last[n-1] = 7, 3, 1 // the second of pairs travels
+		first[0], second[min(1, n-1)], last[n-1] = 7, 3, 1 // the second of each pair travels
 		odd := [][]int64{first, second, last, zeros}
-		if _, all := p.Schedule.Multiplied(); all { // of no rows there is no product
+		if _, all := p.Schedule.Multiplied(); all { // without rows there is no product
 			odd = odd[:3]
 		}
 		for _, counts := range odd {
@@ -74,7 +74,7 @@ func scaled(base map[schedule.Extent]int64, by int64) map[schedule.Extent]int64 
 	return large
 }
 
-// scaleOf is the scale of a program's extents: of three or more, several are wide.
+// scaleOf is the scale of a program's extents: of three or more extents, several together are wide.
 func scaleOf(p *hostir.Program) int64 {
 	by := int64(scale)
 	for _, b := range p.Buffers {
@@ -85,7 +85,7 @@ func scaleOf(p *hostir.Program) int64 {
 	return by
 }
 
-// ramp is n counts, each another than the one before.
+// ramp is n counts; neighbours differ.
 func ramp(n int, unit int64) []int64 {
 	var list []int64
 	for i := range n {
@@ -140,7 +140,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 	return c
 }
 
-// bounded keeps counts within the most rows of a part, where that is a constant.
+// bounded limits counts to the most rows of a part, where that number is a constant.
 func bounded(p *hostir.Program, counts []int64) []int64 {
 	most, constant := p.Schedule.Constants()[schedule.P]
 	if !constant {
@@ -153,10 +153,9 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// grown doubles extents until a chunk of each buffer is wide; a chunk of a single extent
-// need not be. A bias, which is not cut, is left as it is, and so, beside chunks of two
-// extents, is a chunk of an extent and a constant: two such extents would make the others
-// too large to address.
+// grown doubles extents until a chunk of each buffer is wide. A chunk of a single extent need not be wide. A bias,
+// which is not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents:
+// two such extents would make the other chunks too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	double := func(e schedule.Extent, env hostir.Env) {
@@ -194,7 +193,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	return c, nil
 }
 
-// extentsOf are the symbols that a chunk of a buffer is measured by, but for the width of heads, which stays.
+// extentsOf are the symbols in the size of a buffer's chunk, but not the width of heads, which stays the same.
 func extentsOf(b hostir.Buffer) map[schedule.Extent]bool {
 	used := map[schedule.Extent]bool{}
 	b.Chunk.Vars(func(v string) {

@@ -14,11 +14,11 @@ func (d *Driver) Collectives() (driver.Collectives, error) { return d, nil }
 // CommGetUniqueID makes an id.
 func (d *Driver) CommGetUniqueID() (driver.CommID, error) { return driver.CommID{1}, nil }
 
-// Over puts the ranks on several hosts, each of them with this number of ranks. The communicator then joins the ranks
-// that have this rank's number on their hosts.
+// Over puts the ranks on several hosts, with that number of ranks on each. The communicator then joins the ranks that
+// have this rank's number on their hosts.
 func (d *Driver) Over(each int) { d.each = each }
 
-// member is the rank of the program that a rank of the communicator is.
+// member is the program's rank for a rank of the communicator.
 func (d *Driver) member(rank int) int {
 	if d.each == 0 {
 		return rank
@@ -38,10 +38,10 @@ func (d *Driver) CommInitRank(_ driver.CommID, ranks, _ int) (driver.Comm, error
 	return c, nil
 }
 
-// CommGetAsyncError is nil.
+// CommGetAsyncError returns nil.
 func (d *Driver) CommGetAsyncError(driver.Comm) error { return nil }
 
-// Collective records one.
+// Collective records a collective.
 func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c driver.Comm, s driver.Stream) error {
 	d.mu.Lock()
 	known, ranks := c != 0 && c == d.comm, d.ranks

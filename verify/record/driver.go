@@ -11,9 +11,9 @@ import (
 	"ovgen/verify/touch"
 )
 
-// Driver is one rank's device as far as the host can tell. Memory has addresses and no
-// contents, so that any amount of it costs nothing, and enqueued work is done at once. It
-// implements every method of driver.Driver itself: each that enqueues records its call.
+// Driver is one rank's device as far as the host can tell. Memory has addresses and no contents, so any amount of it
+// costs nothing, and enqueued work is done at once. It implements every method of driver.Driver; each method that
+// enqueues records its call.
 type Driver struct {
 	memory
 	unmapped
@@ -39,14 +39,13 @@ type graph struct {
 	calls  []call
 }
 
-// described is a kernel with what lists its touches, or nil.
+// described is a kernel with the function that lists its touches, or nil.
 type described struct {
 	driver.Kernel
 	touches touch.Func
 }
 
-// call is one that enqueues, recorded as it was made: its addresses are resolved when the
-// recording ends.
+// call is a recorded call that enqueues work. Its addresses are resolved when the recording ends.
 type call struct {
 	stream driver.Stream
 	kind   ops.Kind
@@ -72,10 +71,9 @@ func (d *Driver) Start() {
 	d.on, d.calls = true, nil
 }
 
-// Stop ends the recording and returns its operations in enqueue order, with a launched
-// graph as the operations captured into it. An event that is waited for but was not
-// recorded since Start is the end of the run before (After); one that is recorded and not
-// waited for is the end of this run (Done).
+// Stop ends the recording and returns its operations in enqueue order; a launched graph is the operations captured into
+// it. A wait for an event that was not recorded since Start is a wait for the end of the run before (After). A record
+// of an event for which no stream waits is the end of this run (Done).
 func (d *Driver) Stop(names Names) ([]ops.Op, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +85,7 @@ func (d *Driver) Stop(names Names) ([]ops.Op, error) {
 	return list, nil
 }
 
-// take records a call: as part of the capture under way, else of the recording.
+// take records a call, in the capture under way or else in the recording.
 func (d *Driver) take(c call) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,7 +108,7 @@ func (d *Driver) alien(name string, s driver.Stream) error {
 // wait records that the host waits for the device.
 func (d *Driver) wait() error { return d.take(call{waits: true}) }
 
-// handle is a number that no other stream, event, ... of the device has.
+// handle is a number that no other stream, event or handle of the device has.
 func (d *Driver) handle() uintptr {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +153,7 @@ func (d *Driver) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return at, errors.Join(err, d.alien("MemAlloc", 0))
 }
 
-// MemFree frees them; in a run, the recording notes a call that no host program makes.
+// MemFree frees addresses; in a run, the recording notes a call that no host program makes.
 func (d *Driver) MemFree(p driver.Ptr) error {
 	return errors.Join(d.memory.MemFree(p), d.alien("MemFree", 0))
 }
@@ -222,7 +220,8 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return 0, fmt.Errorf("get function %s: the module does not hold it", name)
 }
 
-// OccupancyMaxActiveBlocksPerMultiprocessor is as many as have threads: a launch is looked at, and not run.
+// OccupancyMaxActiveBlocksPerMultiprocessor is the number of blocks for which there are threads: a launch is recorded,
+// and not run.
 func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(_ driver.Function, block, _ int) (int, error) {
 	return 2 * threads / block, nil
 }
@@ -245,7 +244,7 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	return p, nil
 }
 
-// MatmulBy remembers it as well.
+// MatmulBy remembers the product's description as well.
 func (d *Driver) MatmulBy(desc driver.MatmulDesc, _ string) (driver.Product, error) {
 	return d.MatmulCreate(desc)
 }
@@ -256,7 +255,7 @@ func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
 // MatmulAlgorithm is none: products are not computed.
 func (d *Driver) MatmulAlgorithm(driver.Product) string { return "none" }
 
-// StreamBeginCapture starts a capture, to which all calls that follow belong.
+// StreamBeginCapture starts a capture. All later calls belong to it.
 func (d *Driver) StreamBeginCapture(s driver.Stream) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -267,7 +266,7 @@ func (d *Driver) StreamBeginCapture(s driver.Stream) error {
 	return nil
 }
 
-// StreamEndCapture ends it.
+// StreamEndCapture ends the capture.
 func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	h := d.handle()
 	d.mu.Lock()

@@ -92,7 +92,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 	}})
 }
 
-// form is package ops' name for the form of a product.
+// form is the name of a product's form in package ops.
 func form(d driver.MatmulDesc) (string, error) {
 	name, then := "matmul", ""
 	switch {
@@ -127,7 +127,7 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 	}})
 }
 
-// launch describes a launch: one of equal parameters, which a later run makes, is the same.
+// launch describes a launch. A launch with equal parameters in a later run has the same description.
 func (d *Driver) launch(k described, grid, block driver.Dim3, params unsafe.Pointer) *launch {
 	words := unsafe.Slice((*uint64)(params), k.Params/8)
 	key := fmt.Sprint(k.Name, grid, block, words)

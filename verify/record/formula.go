@@ -13,18 +13,18 @@ import (
 	"ovgen/verify/reading"
 )
 
-// operands are the ways in which they lie, by the words of a key.
+// operands says how the operand of each word of a key lies.
 var operands = map[schedule.Do]schedule.Lies{schedule.DoOf: schedule.InPlace, schedule.DoRow: schedule.ByColumn,
 	schedule.DoColumn: schedule.ByRow, schedule.DoHeadRow: schedule.ByHead, schedule.DoCos: schedule.OfTable,
 	schedule.DoSin: schedule.OfTable, schedule.DoPairCos: schedule.OfTable, schedule.DoPairSin: schedule.OfTable}
 
-// widthsAt are the words of a key behind which a width may stand, by how many others stand before it.
+// widthsAt has the words of a key that a width may follow, with the number of other words before the width.
 var widthsAt = map[schedule.Do]int{schedule.DoHeadRow: 2, schedule.DoCos: 2, schedule.DoSin: 2, schedule.DoPairCos: 2,
 	schedule.DoPairSin: 2, schedule.DoSum: 2, schedule.DoMean: 2, schedule.DoMost: 2, schedule.DoTurn: 2,
 	schedule.DoPairs: 2, schedule.DoBelow: 4}
 
-// formulas notes what a kernel of formulas makes in uses, one after the other, and what a launch tells it of rows and
-// heads: each ends with what it writes, the scales of the last one behind that.
+// formulas divides the uses of a kernel among its formulas, one after the other, and reads the numbers of rows and
+// heads that a launch passes. The uses of each formula end with its write; the scales of the last formula follow that.
 func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 	keys := strings.Split(l.kernel.Form, kernels.Joint)
 	numbers := numbersOf(l.kernel.Form)
@@ -41,7 +41,7 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 	return list
 }
 
-// numbersOf are the numbers of the Shape that keys have.
+// numbersOf lists the numbers of the Shape in keys.
 func numbersOf(form string) (numbers []string) {
 	for _, node := range strings.FieldsFunc(form, func(r rune) bool { return r == ';' || r == '|' }) {
 		node = strings.TrimSpace(node)
@@ -52,8 +52,8 @@ func numbersOf(form string) (numbers []string) {
 	return numbers
 }
 
-// formula notes what one key says. It says how many numbers end the parameters of its kernel: the columns of a row, the
-// widths of heads, and numbers of the Shape.
+// formula notes the contents of one key. The key determines how many numbers end the parameters of its kernel: the
+// columns of a row, the widths of heads, and numbers of the Shape.
 func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
 	o.Form = key
 	var seen, heads []string
@@ -88,5 +88,5 @@ func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
 	}
 }
 
-// epsilon is that of the shape of all plans that are recorded.
+// epsilon is the epsilon in the shape of all recorded plans.
 const epsilon float32 = 0x1p-7

@@ -15,12 +15,12 @@ type made struct {
 }
 
 // grouped collects the parts of a launch of tiles. The groups of a part follow each other, and grouped keeps the
-// operations of the first. Each later group has the same operations and words of its own, at one distance from the
+// operations of the first. Each later group has the same operations with other words, all at one distance from the
 // words of the group before. All groups together use the part's memory.
 type grouped struct {
 	parts  []groupedPart
-	number int            // of the last part that is one
-	apart  int64          // bytes from a group's word to the next one's; 0: not known yet
+	number int            // of the last part between the launch's beginning and its end
+	apart  int64          // bytes from a group's word to the next group's word; 0: not known yet
 	used   map[ops.Loc]id // words
 }
 
@@ -30,10 +30,10 @@ type groupedPart struct {
 	outside bool // the launch's beginning or end
 }
 
-// id is a part and a group of it.
+// id names a group of a part.
 type id struct{ part, group int }
 
-// add adds a part, or the next group of the last one.
+// add adds a part, or the next group of the last part.
 func (g *grouped) add(list []made, outside, groups bool) error {
 	n := len(g.parts)
 	if n > 0 && groups && !outside && !g.parts[n-1].outside && g.follows(g.parts[n-1], list) {
@@ -114,7 +114,7 @@ func (p *groupedPart) merge(list []made) error {
 	return nil
 }
 
-// launch is all operations, each once for all groups.
+// launch lists all operations, each once for all groups.
 func (g *grouped) launch() (list []ops.Op, err error) {
 	groups := 0
 	for _, p := range g.parts {
@@ -156,7 +156,7 @@ func (g *grouped) first(words []ops.Word, groups int) ([]ops.Word, error) {
 	return words[:n], nil
 }
 
-// whole is the range that ranges are together. Written ranges don't overlap.
+// whole joins ranges into one. Written ranges must not overlap.
 func whole(ranges []ops.Use) (ops.Use, error) {
 	slices.SortFunc(ranges, func(a, b ops.Use) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
 	all := ranges[0]

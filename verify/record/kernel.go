@@ -13,26 +13,26 @@ import (
 	"ovgen/verify/touch"
 )
 
-// kind is the recorder's knowledge of an emitted kernel beside its touches.
+// kind is the recorder's knowledge of an emitted kernel beyond its touches.
 type kind struct {
-	sum      bool // its result is the sum of all it reads
-	widens   bool // which it keeps in fp32
-	function bool // its driver.Kernel has the function of all it reads, whose operands and result may be of fp32
+	sum      bool // its result is the sum of all its reads
+	widens   bool // it keeps that sum in fp32
+	function bool // it applies the function in its driver.Kernel to all its reads; operands and result may be of fp32
 	oneBlock bool // it is correct with one block only
-	waits    bool // each of its blocks awaits its words, a thread each
-	posts    bool // it posts its words, a thread each
+	waits    bool // each of its blocks awaits its words, one thread a word
+	posts    bool // it posts its words, one thread a word
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
-	call     bool // it is the caller's, whose name follows
-	spreads  bool // it sends the sum of its packets to all, and copies the sums that land
+	call     bool // it is the caller's kernel, and the name of the call follows
+	spreads  bool // it sends the sum of its packets to all ranks, and copies the sums that land
 	product  bool // it multiplies rows by a weight, and may add a bias
-	narrow   bool // the weight has eight bits, and scales behind it
+	narrow   bool // the weight has eight bits, and its scales follow it
 	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
-// kinds of kernels, by the first part of their names; their templates say how each is launched.
+// kinds has the kind of each kernel, by the first part of its name; the templates of kernels say how each is launched.
 var kinds = map[string]kind{
 	"wait":   {oneBlock: true, waits: true},
 	"post":   {oneBlock: true, posts: true},
@@ -67,12 +67,12 @@ type launch struct {
 	grid, block driver.Dim3
 	touches     []touch.Touch
 	words       []uint64 // of the parameters
-	made        []ops.Op // its operations, where memory is that of regions
+	made        []ops.Op // its operations, found with these regions and this type
 	regions     plan.Regions
 	typ         driver.Type
 }
 
-// again is operations, found once for as long as addresses have the same names.
+// again returns the operations of the launch. It finds them once for as long as addresses have the same names.
 func (l *launch) again(n *Names, o ops.Op) ([]ops.Op, error) {
 	if l.made == nil || l.typ != n.Type || !slices.Equal(l.regions, n.Regions) {
 		list, err := l.operations(n, o)
@@ -88,11 +88,11 @@ func (l *launch) again(n *Names, o ops.Op) ([]ops.Op, error) {
 	return list, nil
 }
 
-// threads are the most of a block; multiprocessors are the simulated device's.
+// threads is the greatest number of threads of a block; multiprocessors is the number on the simulated device.
 const threads, multiprocessors = 1024, 132
 
-// blocks returns the operations of the launch. All its blocks do them together, or each block does them for its part:
-// it then returns the operations of the first block, on the parts of all blocks.
+// blocks returns the operations of the launch. All blocks do the operations together, or each block does them on its
+// part. In the second case it returns the operations of the first block, on the parts of all blocks.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.tiles {
 		o.AtOnce, o.ByBlocks = k.once, k.groups
@@ -136,9 +136,9 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	return whole, nil
 }
 
-// together adds a block's operations to the earlier blocks': as many of the same kinds, with the
-// next part of each use, and with words that no block before it has, all of them as far from the
-// first block's.
+// together adds a block's operations to the operations of earlier blocks. The block must have equally many operations
+// of the same kinds, the next part of each use, and words that no earlier block has, all at one distance from the first
+// block's.
 func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 	if len(list) != len(whole) {
 		return fmt.Errorf("it does %d operations, and the first block %d", len(list), len(whole))
@@ -180,10 +180,10 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 	return nil
 }
 
-// eachRow says that an operand of a function which lies so has a part for each row.
+// eachRow reports whether an operand of a function with this layout has a part for each row.
 func eachRow(l schedule.Lies) bool { return l != schedule.ByColumn && l != schedule.ByHead }
 
-// check refuses a geometry of the launch with which the kernel is not correct.
+// check refuses a grid and a block with which the kernel is not correct.
 func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
@@ -214,15 +214,15 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// fewThreads are those of a block that multiplies few rows.
+// fewThreads is the number of threads of a block that multiplies few rows.
 const fewThreads = 256
 
-// operations are the operations of one kernel: posts and waits before its work, the work,
-// posts and waits after it, the waits with their resets. A kernel that does no work is one
-// operation, any other has one for each of the five that it does.
+// operations lists the operations of one kernel: posts and waits before its work, the work, posts and waits after it;
+// the waits have their resets. A kernel without work is one operation. Any other kernel has one operation for each of
+// the five phases that it has.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type, behind the name of a call
-	for of := range kinds {                          // reduce2 is another of the kind reduce
+	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type, after the name of a call
+	for of := range kinds {                          // reduce2 is another kernel of the kind reduce
 		if number, ok := strings.CutPrefix(name, of); ok && strings.Trim(number, "0123456789") == "" {
 			name = of
 			break
@@ -342,8 +342,8 @@ func (p *phases) take(t touch.Touch) error {
 	return nil
 }
 
-// scaledTerm says that what a sum reads next is a term of eight bits, which it counts, or the scales of one: each of as
-// many columns as that has elements for it.
+// scaledTerm reports whether the next read of a sum is a term of eight bits, which it counts, or the scales of a term.
+// The columns are then the elements of the term for each scale.
 func (p *phases) scaledTerm(t touch.Touch) bool {
 	o, at := &p.work, len(p.work.Uses)
 	switch {
@@ -357,10 +357,10 @@ func (p *phases) scaledTerm(t touch.Touch) bool {
 	return true
 }
 
-// own says that functions read or make elements of a type in a plan of any.
+// own reports whether functions read or make elements of this type in plans of every type.
 func own(typ driver.Type) bool { return typ == driver.FP32 || typ.Valid() && typ.Saturates() }
 
-// count takes the word in which the kernel counts its blocks until the work is done.
+// count notes the word in which the kernel counts its blocks until the work is done.
 func (p *phases) count(t touch.Touch, at ops.Loc) error {
 	if was := p.opens.Count; was.Buffer != "" && was != at || t.Kind != touch.Write {
 		return fmt.Errorf("it counts its blocks in %s and in %s", was, at)
@@ -369,7 +369,7 @@ func (p *phases) count(t touch.Touch, at ops.Loc) error {
 	return nil
 }
 
-// words is the operation whose words a touch belongs to; nil where it is part of the work.
+// words is the operation to whose words a touch belongs; nil where the touch is part of the work.
 func (p *phases) words(t touch.Touch, at ops.Loc) *ops.Op {
 	post, waits := &p.opens, &p.opening
 	if p.worked {
@@ -392,7 +392,7 @@ func (p *phases) words(t touch.Touch, at ops.Loc) *ops.Op {
 	return nil
 }
 
-// list is the phases that have anything to do, made of the plain operation o.
+// list lists the phases that do anything, made from the plain operation o.
 func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	before, after := o, o
 	var errs [2]error
@@ -418,11 +418,10 @@ func (p *phases) list(o ops.Op) (list []ops.Op, err error) {
 	return list, nil
 }
 
-// wait is one of a kernel's waits: the words that it awaits, their resets, and the notes
-// of its step.
+// wait is one of a kernel's waits: the words that it awaits, their resets, and the writes of step words.
 type wait struct{ words, resets, notes ops.Op }
 
-// awaits reports whether it is for the word at that place.
+// awaits reports whether the wait is for the word at that place.
 func (w *wait) awaits(at ops.Loc) bool {
 	return slices.ContainsFunc(w.words.Words, func(x ops.Word) bool { return x.At == at })
 }

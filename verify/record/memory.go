@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// space is the number of a rank's addresses; none is handed out twice.
+// space is the number of a rank's addresses; no address is handed out twice.
 const space driver.Ptr = 1 << 62
 
 // aligned is the alignment of allocations.
@@ -60,7 +60,7 @@ func (m *memory) release(base driver.Ptr, imported bool) error {
 	return nil
 }
 
-// find is the allocation that an address lies in.
+// find is the allocation that contains an address.
 func (m *memory) find(p driver.Ptr) (allocation, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,10 +75,10 @@ func (m *memory) find(p driver.Ptr) (allocation, error) {
 // MemAlloc reserves addresses.
 func (m *memory) MemAlloc(bytes int64) (driver.Ptr, error) { return m.reserve(bytes, false) }
 
-// MemFree gives them up.
+// MemFree gives addresses up.
 func (m *memory) MemFree(p driver.Ptr) error { return m.release(p, false) }
 
-// MemGetAddressRange is the allocation that p lies in.
+// MemGetAddressRange is the allocation that contains p.
 func (m *memory) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	a, err := m.find(p)
 	return a.base, a.bytes, err
@@ -103,7 +103,7 @@ func (m *memory) MemHostRegister(host unsafe.Pointer, bytes int64) (driver.Ptr, 
 	return at, err
 }
 
-// MemHostUnregister gives them up.
+// MemHostUnregister gives the addresses of host memory up.
 func (m *memory) MemHostUnregister(host unsafe.Pointer) error {
 	m.mu.Lock()
 	at := m.host[host]
@@ -128,5 +128,5 @@ func (m *memory) IpcOpenMemHandle(h driver.IpcMemHandle) (driver.Ptr, error) {
 	return m.reserve(int64(binary.LittleEndian.Uint64(h[8:])), true)
 }
 
-// IpcCloseMemHandle gives them up.
+// IpcCloseMemHandle gives the addresses of a peer's allocation up.
 func (m *memory) IpcCloseMemHandle(p driver.Ptr) error { return m.release(p, true) }

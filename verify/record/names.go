@@ -10,18 +10,18 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Names resolve the streams, events and addresses in the calls of a run.
+// Names resolves the streams, events and addresses in the calls of a run.
 type Names struct {
 	Regions plan.Regions
 	Streams map[driver.Stream]string
-	// Beside are the streams that may hold events and no operation of the run: the group's stream, on which it
-	// orders its runs, and the plan's main where the run is on another stream, on which the plan drains.
+	// Beside lists streams that may hold events of the run and no operations: the group's stream, which orders the
+	// group's runs and, where the run is on another stream, the plan's main, on which the plan drains.
 	Beside []driver.Stream
 	Type   driver.Type // of the plan's elements
 	Rank   int
 }
 
-// Of are the names of a bound plan whose runs are enqueued on main.
+// Of is the names of a bound plan whose runs are enqueued on main.
 func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: plan.MainStream}, Type: t,
 		Rank: p.Rank(), Beside: []driver.Stream{p.Side()}}
@@ -35,11 +35,11 @@ func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 	return n
 }
 
-// resolve makes the calls of one run its operations.
+// resolve turns the calls of one run into its operations.
 func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	list := make([]ops.Op, 0, len(calls))
 	events := map[driver.Event]int{} // recorded so far
-	waited := 0                      // operations before the host's first wait in their midst
+	waited := 0                      // operations before the host's first wait within the run
 	for i, c := range calls {
 		if c.waits {
 			waited = cmp.Or(waited, len(list))
@@ -81,10 +81,10 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	return normalise(list), nil
 }
 
-// foreign is the error of a stream that is neither the plan's nor the group's.
+// foreign is the error for a stream that belongs neither to the plan nor to the group.
 func foreign(s driver.Stream) error { return fmt.Errorf("stream %#x is not the plan's", s) }
 
-// normalise numbers the events that are used and names the run's two ends.
+// normalise numbers the events for which streams wait, and names the two ends of the run.
 func normalise(list []ops.Op) []ops.Op {
 	used := map[int]bool{}
 	for _, o := range list {
@@ -119,7 +119,7 @@ func (n *Names) loc(p driver.Ptr) (ops.Loc, error) {
 	return ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(p - r.Base)}, err
 }
 
-// region is the region that an address lies in.
+// region is the region that contains an address.
 func (n *Names) region(p driver.Ptr) (plan.Region, error) {
 	if r, ok := n.Regions.Find(p); ok {
 		return r, nil
@@ -127,8 +127,7 @@ func (n *Names) region(p driver.Ptr) (plan.Region, error) {
 	return plan.Region{Base: p}, fmt.Errorf("address %#x lies in no buffer of the plan", p)
 }
 
-// word adds a word to a Signal. A step word's value holds the plan's id above the
-// step, which is left out.
+// word adds a word to a Signal. The value of a step word has the plan's id above the step; the id is left out.
 func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 	loc, err := n.loc(at)
 	if err != nil {
@@ -141,8 +140,8 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 	return nil
 }
 
-// rows returns the use of height rows, each of width bytes: one range where they lie one after another, else a part of
-// the columns of a buffer. The rows must then be all rows of the buffer.
+// rows returns the use of height rows of width bytes each. It is one range where the rows follow one another, and else
+// a part of the columns of a buffer. The rows must then be all rows of the buffer.
 func (n *Names) rows(at driver.Ptr, pitch, width, height int64) (ops.Use, error) {
 	loc, err := n.loc(at)
 	u := ops.Use{At: loc, Bytes: width * height}

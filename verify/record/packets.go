@@ -7,15 +7,15 @@ import (
 	"ovgen/verify/touch"
 )
 
-// packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
-// the sum, or the copies of a gather, and the take of the packets that these read.
+// packets lists the operations of a block of a kernel of packets: a copy to each peer, the posts and waits of flags,
+// the sum or the copies of a gather, and the take of the packets that these read.
 func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	copied, sum, take, signal, made := o, o, o, o, o
 	made.Kind = ops.Apply
-	summed := false // what follows is of the function
+	summed := false // the later touches are of the function
 	copied.Kind, sum.Kind, take.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Take, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
-	most := len(l.touches) / 4 // there is more than a copy, a post, a wait and a reset a peer
+	most := len(l.touches) / 4 // each peer has at least a copy, a post, a wait and a reset
 	list, sum.Uses = make([]ops.Op, 0, most), make([]ops.Use, 0, most)
 	for _, words := range []*ops.Op{&posts, &waits.words, &waits.resets} {
 		words.Words = make([]ops.Word, 0, most)
@@ -78,7 +78,7 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 	return list, wholeRows(n, functions[0])
 }
 
-// wholeRows refuses a block that makes a function of parts of rows.
+// wholeRows refuses a block that applies a function to parts of rows.
 func wholeRows(n *Names, made ops.Op) error {
 	if len(made.Uses) > 0 && (made.Columns < 1 || made.Source().Bytes%(made.Columns*n.Type.Size()) != 0) {
 		return fmt.Errorf("a block has a part of a row of %d columns: %s", made.Columns, made.Source())
@@ -86,8 +86,8 @@ func wholeRows(n *Names, made ops.Op) error {
 	return nil
 }
 
-// spread are the operations of a block of a kernel that spreads the sum of packets: the touches of the sum end with the
-// write of it.
+// spread lists the operations of a block of a kernel that spreads the sum of packets. The touches of the sum end with
+// the write of the sum.
 func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	sum, gather := *l, *l
 	for i, t := range l.touches {
@@ -108,7 +108,7 @@ func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	return append(list, copied...), err
 }
 
-// alone says that the launch sends nothing.
+// alone reports whether the launch sends nothing.
 func (l *launch) alone() bool {
 	for _, t := range l.touches {
 		if t.Kind == touch.Post {
@@ -118,8 +118,8 @@ func (l *launch) alone() bool {
 	return true
 }
 
-// landed names the place of a touch. A touch of packets is in the rank's data, or is the word of their sender, one for
-// each block. The half and the block's turn must belong to the memory in which the packets land.
+// landed names the place of a touch. A touch of packets is in the rank's data, or is their sender's flag, one for each
+// block. The half and the block's turn must belong to the memory in which the packets land.
 func (l *launch) landed(n *Names, t touch.Touch) (at ops.Loc, flag bool, err error) {
 	r, err := n.region(t.At)
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]o
 	return first, cause(errs)
 }
 
-// cause is the first error that is not another rank's.
+// cause is the first error that does not come from another rank's abort.
 func cause(errs []error) error {
 	for _, err := range errs {
 		if abort := (*group.AbortError)(nil); err != nil && !errors.As(err, &abort) {
@@ -67,8 +67,7 @@ func cause(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// Prove proves recorded runs. Memory of New beyond the counts is left out: the model knows
-// only the counted rows.
+// Prove proves recorded runs. It leaves out memory of New beyond the counts: the model knows only the counted rows.
 func (s *Subject) Prove(ctx context.Context, at ops.Case, lists [][]ops.Op) error {
 	if len(at.Counts) > 0 {
 		at.Extents = maps.Clone(at.Extents)
@@ -85,7 +84,7 @@ func (s *Subject) Prove(ctx context.Context, at ops.Case, lists [][]ops.Op) erro
 	return err
 }
 
-// rank is one rank whose runs are recorded.
+// rank is a rank whose runs are recorded.
 type rank struct {
 	*Subject
 	at     ops.Case
@@ -97,7 +96,7 @@ type rank struct {
 	stream *device.Stream
 }
 
-// arena is more than any plan stages.
+// arena is the arena's size: more than any plan stages.
 const arena = int64(space >> 5)
 
 // join makes a group and records in it.
@@ -129,7 +128,7 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 	if x, ok := r.run.(harness.Calling); ok {
 		x.Calls(r.Made.Schedule.Ops, func(o schedule.Op) plan.Call {
 			if o.Kernel.File != "" {
-				return nil // its launch is recorded
+				return nil // its kernel's launch is recorded
 			}
 			return r.driver.called(o.Call)
 		})
@@ -154,7 +153,7 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 
 func (r *rank) base() *plan.Plan { return r.run.(interface{ Base() *plan.Plan }).Base() }
 
-// identity compares the package's description of itself with its test's.
+// identity compares the package's description of itself with the description in its test.
 func (r *rank) identity() error {
 	is := r.base().Program()
 	if is.Name != r.Made.Name || is.Proof != r.Made.Proof || is.Eager != r.Made.Eager ||
@@ -186,11 +185,11 @@ func (r *rank) memory() (harness.Buffers, error) {
 	return to, nil
 }
 
-// times is how often each way to run is recorded: often enough to see an operation of the
-// first run only, or of every twelfth.
+// times is the number of recordings of each way to run. It is enough to see an operation that only the first run has,
+// or every twelfth run.
 const times = 4
 
-// runs records runs of each way.
+// runs records runs in each way.
 func (r *rank) runs(ctx context.Context, when string) error {
 	s := r.stream.Handle()
 	enqueue := func() error { return r.run.Enqueue(s) }
@@ -218,7 +217,7 @@ func (r *rank) runs(ctx context.Context, when string) error {
 	return r.compare("own run"+when, r.own(), func() error { return r.run.Run(ctx) })
 }
 
-// own is the stream that the plan's Run enqueues on.
+// own is the stream on which the plan's Run enqueues.
 func (r *rank) own() driver.Stream {
 	for s, name := range r.base().Streams() {
 		if name == plan.MainStream {
@@ -247,14 +246,14 @@ func (r *rank) compare(what string, main driver.Stream, run func() error) error 
 	return nil
 }
 
-// differ finds the first operation at which a recorded list differs from the program's.
+// differ finds the first operation at which a recorded list differs from the list of the program.
 func differ(want, got []ops.Op) error {
 	for i, w := range want {
 		if i >= len(got) {
 			return &DifferenceError{Operation: i, Want: w.String(), Got: "nothing"}
 		}
 		g := got[i]
-		w.Step, g.Step = 0, 0 // calls are numbered otherwise
+		w.Step, g.Step = 0, 0 // calls are numbered differently
 		if !w.Equal(g) {
 			return &DifferenceError{Operation: i, Want: w.String(), Got: g.String()}
 		}
@@ -265,13 +264,13 @@ func differ(want, got []ops.Op) error {
 	return nil
 }
 
-// DifferenceError reports that a package enqueues another operation than its program has.
+// DifferenceError reports that a package enqueues another operation than its program.
 type DifferenceError struct {
-	Operation int // from 0, After being the first
+	Operation int // from 0, which is After
 	Want, Got string
 }
 
-// Error shows both.
+// Error shows both operations.
 func (e *DifferenceError) Error() string {
 	return fmt.Sprintf("operation %d is\n\t%s\nand the program's is\n\t%s", e.Operation, e.Got, e.Want)
 }

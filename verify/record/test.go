@@ -13,12 +13,14 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Test records the operations that a generated package enqueues: on as many ranks as it is proven for (above 4
-// on the most alone, unless OVGEN_SOAK is set), at an odd shape in each of its types on the fewest
-// ranks (on all, where OVGEN_SOAK is set) and in one or another on the rest, and in one or another
-// at a small shape and at one with chunks beyond 4 GiB, with uneven parts also for counts of zero;
-// in first and later runs, eager, captured and replayed. Each list of operations has to equal the
-// package's schedule's, and where sizes are small it is proven again. It runs nothing, so it needs no simulator.
+// Test records the operations that a generated package enqueues, and compares each list with the operations of the
+// package's schedule. It runs nothing, so it needs no simulator.
+//
+// It records on the numbers of ranks for which the package is proven; above 4 ranks only on the greatest, unless
+// OVGEN_SOAK is set. At an odd shape it records each of the package's types on the fewest ranks (on all, if OVGEN_SOAK
+// is set), and one type on the others. At a small shape and at a shape with chunks beyond 4 GiB, and with uneven parts
+// for counts of zero too, it records one type each. It records first and later runs, eager, captured and replayed.
+// Where sizes are small, it proves the list again.
 func Test(t *testing.T, p harness.Program) {
 	if err := says(p); err != nil {
 		t.Fatal(err)
@@ -45,7 +47,7 @@ func Test(t *testing.T, p harness.Program) {
 			for i, c := range list {
 				each := i == odd && (d == ranks[0] || soak)
 				if !each && (d+i)%len(p.Types) != n {
-					continue // another size of the group has it in this type
+					continue // another number of ranks has the shape in this type
 				}
 				name := fmt.Sprintf("%d ranks, %s %s", d, c, typ)
 				if program.OverHosts() {

@@ -9,11 +9,11 @@ import (
 	"ovgen/verify/touch"
 )
 
-// tileThreads are the threads of a block that makes tiles.
+// tileThreads is the number of threads of a block that makes tiles.
 const tileThreads = 384
 
 // parts returns the operations of a launch of tiles. Block 0 of its touches is its beginning, and the last block is its
-// end if it reads nothing. Each other block is a part, or a group of tiles of a part. A sum reads tiles behind a wait,
+// end if it reads nothing. Each other block is a part, or a group of tiles of a part. A sum reads tiles after a wait,
 // or tiles that the part has just made.
 func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	last := 0
@@ -40,7 +40,7 @@ func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	return g.launch()
 }
 
-// ends says that the last part of a launch is its end, which reads nothing.
+// ends reports whether the last part of a launch is its end, which reads nothing.
 func (l *launch) ends(last int) bool {
 	for _, t := range l.touches {
 		if t.Block == last && t.Kind == touch.Read {
@@ -50,14 +50,14 @@ func (l *launch) ends(last int) bool {
 	return true
 }
 
-// tilePart makes operations of the touches of one part, in their order: words until memory is read, a copy where one
-// tensor is read and then written, a product where several are.
+// tilePart turns the touches of one part into operations, in their order: words until memory is read, a copy where one
+// tensor is read and then written, a product where several are read.
 type tilePart struct {
 	names   *Names
 	plain   ops.Op
 	list    []made
 	count   ops.Loc
-	signal  wait // words that are awaited, with their resets and notes
+	signal  wait // awaited words, with their resets and writes of step words
 	posts   ops.Op
 	work    made
 	written bool

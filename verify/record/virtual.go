@@ -6,14 +6,14 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// unmapped are the calls for virtual memory of a device that has none: a plan needs none to be recorded.
+// unmapped has the calls for virtual memory of a device that has none: a recorded plan needs none.
 type unmapped struct{}
 
 func refused(call string) error {
 	return fmt.Errorf("%s: the recorder has no virtual memory: %w", call, driver.ErrUnavailable)
 }
 
-// MemGetAllocationGranularity is refused, as are all that follow.
+// MemGetAllocationGranularity is refused, as are all calls below.
 func (unmapped) MemGetAllocationGranularity() (int64, error) {
 	return 0, refused("MemGetAllocationGranularity")
 }
