@@ -9,14 +9,14 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Case is the rank, mesh, sizes and type that a program is unrolled for.
+// Case is the rank, mesh, sizes and type for which a program is unrolled.
 type Case struct {
 	Ranks int // D
 	Rank  int // r
-	Hosts int // H, of a program over hosts; 0 is one
+	Hosts int // H, for a program over hosts; 0 means one host
 	// Extents of the whole operation by symbol: M, K, N and others.
 	Extents hostir.Env
-	// Counts of uneven chunks, as Bind is called with; counts of balanced parts follow from the extents.
+	// Counts of uneven chunks, as Bind takes them; counts of balanced parts follow from the extents.
 	Counts      []int64
 	ElementSize int64 // bytes of an element
 }

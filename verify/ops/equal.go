@@ -2,7 +2,7 @@ package ops
 
 import "slices"
 
-// Equal reports whether two operations are the same in every field but the node, which a recorded one does not have.
+// Equal reports whether two operations are the same in every field but Node, which a recorded operation does not have.
 func (o Op) Equal(p Op) bool {
 	return o.Kind == p.Kind && o.Stream == p.Stream && o.Event == p.Event && o.Kernel == p.Kernel &&
 		o.Count == p.Count && o.ByBlocks == p.ByBlocks && o.Part == p.Part && o.AtOnce == p.AtOnce &&

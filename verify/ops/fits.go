@@ -54,7 +54,7 @@ func (c Case) Fits(p *hostir.Program) error {
 	return nil
 }
 
-// constants refuses another value for a symbol than the schedule has as a constant.
+// constants refuses a value for a symbol if the schedule has another constant for it.
 func (c Case) constants(p *hostir.Program) error {
 	values := p.Schedule.Constants()
 	for _, symbol := range slices.Sorted(maps.Keys(values)) {
@@ -65,7 +65,7 @@ func (c Case) constants(p *hostir.Program) error {
 	return nil
 }
 
-// named is "M is 4100", or of a constant "the extent 4100".
+// named is "M is 4100" or, for a constant, "the extent 4100".
 func named(e schedule.Extent, value int64) string {
 	if string(e) == strconv.FormatInt(value, 10) {
 		return "the extent " + string(e)
@@ -84,7 +84,7 @@ func multipleOf(d hostir.Divide, by int64) string {
 	return strconv.FormatInt(by, 10)
 }
 
-// Symbols that the tensors of a program are extended by, D left out.
+// Symbols lists the symbols in the extents of a program's tensors, without D.
 func Symbols(p *hostir.Program) []string {
 	var list []string
 	add := func(e schedule.Extent) {

@@ -17,9 +17,9 @@ func (e *FormError) Error() string {
 	return fmt.Sprintf("rank %d's list is no run: operation %d %s", e.Rank, e.Operation, e.Problem)
 }
 
-// WellFormed refuses lists that are not one run of each rank: one that does not begin with After and end with Done, an
-// operation with fields that its kind lacks, and operations that are no launch together. The error is a *FormError.
-// Checkers rest on it, and on nothing else of a list's form.
+// WellFormed refuses lists that are not one run of each rank: a list that does not begin with After and end with Done,
+// an operation with fields that its kind lacks, and operations that do not form a launch together. The error is a
+// *FormError. Checkers rely on this form, and on nothing else about a list.
 func WellFormed(lists [][]Op) error {
 	for r, list := range lists {
 		i, problem := malformed(list)
@@ -51,9 +51,9 @@ func malformed(list []Op) (at int, problem string) {
 	return 0, ""
 }
 
-// malformed names a field that an operation between After and Done has and its kind lacks.
+// malformed names a field that an operation between After and Done has although its kind lacks it.
 func (o *Op) malformed() string {
-	works, idle := o.Kind.Works(), o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
+	works, idle := o.Kind.Works(), o.Kernel != "" && len(o.Uses) == 0 // a kernel's work on a part of no bytes
 	switch {
 	case o.Kind == After || o.Kind >= Done:
 		return fmt.Sprintf("is %s", o.Kind)
@@ -75,8 +75,8 @@ func (o *Op) malformed() string {
 	return ""
 }
 
-// misused names a mistake in the order of an operation's uses: reads come first, then its one result, and then
-// perhaps a workspace, or scales. A Take has results only.
+// misused names a mistake in the order of an operation's uses. Reads come first, then its one result, and then perhaps
+// a workspace, or scales. A Take has only results.
 func (o *Op) misused() string {
 	reads, writes := o.Reads(), o.Writes()
 	if len(writes) == 0 {
@@ -111,7 +111,8 @@ func (o *Op) misused() string {
 	return ""
 }
 
-// launch counts the operations of a list that begin it and are of one step, where a kernel carries out one of them.
+// launch counts the operations at the head of a list that belong to one step, if a kernel carries out one of them; else
+// it is 1.
 func launch(list []Op) int {
 	n := 1
 	for list[0].Step > 0 && n < len(list) && list[n].Step == list[0].Step && list[n].Stream == list[0].Stream {
@@ -123,9 +124,10 @@ func launch(list []Op) int {
 	return n
 }
 
-// misfit is the first operation of a launch that is not one with the others, and why: one kernel carries out all; its
-// blocks signal together or each for itself; its parts follow each other, with a product among them; and blocks count
-// themselves in one word, where they signal together or, in a launch of parts, before these and in or behind the last.
+// misfit is the first operation of a launch that does not fit the others, and why. One kernel carries out all
+// operations. Its blocks signal together, or each for itself. Its parts follow each other, and a product is among them.
+// Blocks count themselves in one word: where they signal together or, in a launch of parts, before the parts and in or
+// behind the last part.
 func misfit(list []Op) (at int, problem string) {
 	first, parts := list[0], 0
 	for _, o := range list {

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// LaunchOf is a launch of a kernel of the caller's: "4 blocks of 256 threads, 64, 128", the arguments last.
+// LaunchOf describes a launch of a kernel of the caller: "4 blocks of 256 threads, 64, 128", with the arguments last.
 func LaunchOf(blocks, threads int64, args ...int64) string {
 	text := fmt.Sprintf("%d blocks of %d threads", blocks, threads)
 	for _, a := range args {
@@ -27,43 +27,44 @@ type Op struct {
 	Words []Word
 	// Uses of memory by the work, reads first.
 	Uses []Use
-	// Kernel that carries out a Copy, Sum or Signal, empty for the copy engine and for
-	// stream memory operations. One launch may be several operations in a row.
+	// Kernel carries out a Copy, Sum or Signal; it is empty for the copy engine and for stream memory operations. One
+	// launch may be several operations in a row.
 	Kernel string
-	// Count is the word in which the blocks of a kernel that signals around its work count
-	// themselves. The kernel uses it from its start until its work is done, so all
-	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
+	// Count is the word in which the blocks of a kernel count themselves, if the kernel signals around its work. The
+	// kernel uses the word from its start until its work is done, so all operations of the kernel up to then have it.
+	// It is unset where its Buffer is empty.
 	Count Loc
-	// ByBlocks: each block of the kernel does all of its launch's operations for its own part
-	// of each use, and has words of its own beside the words named here, which the blocks of its
-	// number in other launches post and await. Two uses of the same bytes have the same parts. Where
-	// all blocks run at once, it is so for each group of tiles of a part.
+	// ByBlocks: each block of the kernel does all operations of its launch, on its part of each use. The words named
+	// here are the words of the first block; each other block has further words, which the blocks with its number in
+	// other launches post and await. Two uses of the same bytes have the same parts. Where all blocks run at once, this
+	// holds for each group of tiles of a part.
 	ByBlocks bool
-	// Part of a kernel's launch that the operation belongs to, from 1: parts begin when the launch's operations before
-	// the first part, which have none, have ended, and run side by side; operations after the last part follow all.
+	// Part is the part of a kernel's launch to which the operation belongs, from 1. Operations of the launch before its
+	// first part have no part. The parts begin when these have ended, and run side by side; operations after the last
+	// part follow all parts.
 	Part int
-	// AtOnce: all blocks of the launch run at the same time, so a part of it that waits keeps the device from no other
+	// AtOnce: all blocks of the launch run at the same time, so a part that waits does not keep the device from another
 	// part.
 	AtOnce bool
-	// Form of a Product: matmul, linear or gradient, and the function of each element that
-	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
-	// schedule.Key of its formulas. Of a Call: the name of the caller's.
+	// Form of a Product: matmul, linear or gradient, and the function of each element that follows: linear gelu. Of a
+	// Collective: its kind, as package hostir names it. Of an Apply: the schedule.Key of its formulas. Of a Call: the
+	// name of the call.
 	Form string
-	// Lies says of an Apply how its further operands lie. Columns are those of a row, 0 where nothing depends on them,
-	// and Heads the widths of heads that the formula knows, in its order.
+	// Lies says how the further operands of an Apply lie. Columns is the number of columns of a row, 0 where nothing
+	// depends on it. Heads are the widths of heads in the formula, in its order.
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
-	// LeavesScales: an Apply also writes what its formula divides each row by, behind its result, or a Call the scales
-	// of the rows that it makes.
+	// LeavesScales: behind its result, an Apply also writes the numbers by which its formula divides the rows, or a
+	// Call writes the scales of its rows.
 	LeavesScales bool
-	// Launch of a Call by a kernel, as LaunchOf has it.
+	// Launch of a Call by a kernel, as LaunchOf prints it.
 	Launch string
-	// ScaledTerms are how many terms of a Sum have eight bits, each with scales, one for each of Columns of it.
+	// ScaledTerms is the number of terms of a Sum that have eight bits. Each has scales, one for each Columns elements.
 	ScaledTerms int
-	// Scales of a Product's operands: 2, or 1 of the second operand alone.
+	// Scales is the number of a Product's operands with scales: 2, or 1 if only the second operand has them.
 	Scales int
-	// InBlocks: they are of blocks of rows and of squares of the second operand.
+	// InBlocks: the scales are of blocks of rows, and of squares of the second operand.
 	InBlocks bool
 	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
 	InOrder bool
@@ -71,8 +72,8 @@ type Op struct {
 	Accumulate bool
 	// To and From are the ranks that an exchange sends to and gets from.
 	To, From int
-	// Early: the launch may start when the launch before it on its stream lets it. What it reads ahead it may read
-	// then; all else it does behind that launch's end, which it awaits in any case.
+	// Early: the launch may start when the launch before it on its stream lets it. It may then do its reads ahead; it
+	// does all other work after the end of the launch before, for which it waits in any case.
 	Early bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
@@ -89,7 +90,7 @@ const (
 	B
 )
 
-// ScalesOf is how many scales a side has, if not one: of rows, each of so many elements.
+// ScalesOf is the number of scales of a side that has more than one; the side has rows of depth elements.
 func (o Op) ScalesOf(of Side, rows, depth int64) int64 {
 	switch {
 	case !o.InBlocks:
@@ -100,10 +101,10 @@ func (o Op) ScalesOf(of Side, rows, depth int64) int64 {
 	return rows / squares * (depth / squares)
 }
 
-// squares is how many elements of a row have one of the scales of blocks.
+// squares is the number of elements of a row that have one scale, where scales are of blocks.
 const squares = 128
 
-// ScaleAt is which of the scales of a side element k of a row has.
+// ScaleAt is the index, among the scales of a side, of the scale of element k of a row.
 func (o Op) ScaleAt(of Side, row, k, rows, depth int64) int64 {
 	switch {
 	case !o.InBlocks:
@@ -114,7 +115,7 @@ func (o Op) ScaleAt(of Side, row, k, rows, depth int64) int64 {
 	return row/squares*(depth/squares) + k/squares
 }
 
-// ElementOf is the bytes of an element of a side, given those of the plan's elements.
+// ElementOf is the number of bytes of an element of a side, given the bytes of the plan's elements.
 func (o Op) ElementOf(of Side, plan int64) int64 {
 	if o.Scales == 2 || of == B && o.Scales == 1 {
 		return schedule.E4M3.Bits() / 8
@@ -125,7 +126,7 @@ func (o Op) ElementOf(of Side, plan int64) int64 {
 // Kind of an operation.
 type Kind uint8
 
-// Works says that operations of the kind read and write memory.
+// Works reports whether operations of the kind read and write memory.
 func (k Kind) Works() bool {
 	return k == Copy || k == Product || k == Sum || k == Apply || k == Call || k == Take || k == Collective
 }
@@ -139,12 +140,12 @@ const (
 	Copy
 	Product // a matrix product
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
-	Apply   // a function of the first operand, of its elements or rows, with the others
-	Call    // work of the caller's own, which takes all of its operands
+	Apply   // a function of the elements or rows of the first operand, with the other operands beside it
+	Call    // work of the caller, which reads all of its operands
 	Take    // packets that landed are taken: their memory is 0 again
-	// Collective is work of ranks together, by one communicator: the n-th of a rank's list meets the n-th of
-	// every other. The communicator is of all ranks; on several hosts it is of a rail, the ranks that have one
-	// number on their hosts. It reads and writes memory of its own rank.
+	// Collective is work of several ranks together, by one communicator: the n-th collective of a rank's list meets the
+	// n-th of every other rank. The communicator joins all ranks or, on several hosts, the ranks of a rail, which have
+	// the same number on their hosts. A collective reads and writes only memory of its rank.
 	Collective
 	Done // main's end of the run, for which the next run waits
 )
@@ -179,10 +180,10 @@ type Use struct {
 	Write bool
 	At    Loc
 	Bytes int64
-	// Columns: it is a part of the columns of a buffer, a stretch of each of its rows. Offset and Bytes count as if the
-	// parts lay one after another, each row by row.
+	// Columns: the range is a part of the columns of a buffer, a stretch of each of its rows. Offset and Bytes count as
+	// if the parts lay one after another, each row by row.
 	Columns bool
-	// Ahead: a launch that is early may read it before the launches before have ended.
+	// Ahead: an early launch may read the range before the launches before it have ended.
 	Ahead bool
 }
 

@@ -7,17 +7,17 @@ import (
 	"ovgen/schedule"
 )
 
-// An operation lists its uses in one order: what it reads, then its result, and then what it leaves beside it. This
-// file alone knows what each of them is.
+// An operation lists its uses in one order: its reads, then its result, and then a workspace or scales beside the
+// result. Only this file knows the meaning of each use.
 
-// Reads are the uses that an operation reads: what a Copy or a Collective moves, the terms of a Sum, the factors of a
-// Product, the operands of a Call, what an Apply makes its result of and behind that the operands of its formulas.
+// Reads are the uses that an operation reads: the source of a Copy or a Collective, the terms of a Sum, the factors of
+// a Product, the operands of a Call, or the source of an Apply followed by the operands of its formulas.
 func (o *Op) Reads() []Use { return o.Uses[:o.written()] }
 
-// Writes are the uses that an operation writes: its result, and perhaps a workspace or scales. A Take has results only.
+// Writes are the uses that an operation writes: its result, and perhaps a workspace or scales. A Take has only results.
 func (o *Op) Writes() []Use { return o.Uses[o.written():] }
 
-// written is how many uses come before the first that is written.
+// written is the number of uses before the first write.
 func (o *Op) written() int {
 	if i := slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write }); i >= 0 {
 		return i
@@ -25,8 +25,8 @@ func (o *Op) written() int {
 	return len(o.Uses)
 }
 
-// SourceOf names values, one for each use that an operation reads: what a Copy or a Collective moves, or an Apply makes
-// its result of, and behind it the operands of the Apply's formulas, in the order of Lies.
+// SourceOf names values, one for each read of an operation: the source of a Copy, a Collective or an Apply, and then
+// the operands of the Apply's formulas, in the order of Lies.
 func SourceOf[T any](values []T) (source T, beside []T) {
 	if len(values) == 0 {
 		return source, nil
@@ -34,7 +34,8 @@ func SourceOf[T any](values []T) (source T, beside []T) {
 	return values[0], values[1:]
 }
 
-// Source is what a Copy or a Collective moves, or an Apply makes its result of; of no bytes where there is none.
+// Source is the first read of an operation: the range that a Copy or a Collective moves, or from which an Apply makes
+// its result. It has no bytes where there is none.
 func (o *Op) Source() Use {
 	source, _ := SourceOf(o.Reads())
 	return source
@@ -46,7 +47,7 @@ func (o *Op) Beside() []Use {
 	return beside
 }
 
-// Result is the range that an operation makes; of no bytes where there is none.
+// Result is the range that an operation makes; it has no bytes where there is none.
 func (o *Op) Result() (u Use) {
 	if list := o.Writes(); len(list) > 0 {
 		u = list[0]
@@ -54,7 +55,7 @@ func (o *Op) Result() (u Use) {
 	return u
 }
 
-// Copies are those of a gather, which lists what each reads and then what it writes.
+// Copies are the copies of a gather, whose uses are a read and a write for each copy.
 func (o *Op) Copies() (list []Op) {
 	for uses := range slices.Chunk(o.Uses, 2) {
 		one := *o
@@ -64,10 +65,10 @@ func (o *Op) Copies() (list []Op) {
 	return list
 }
 
-// LeftScales reports whether use i is the scales that an operation leaves beside its result.
+// LeftScales reports whether use i is the scales that an operation writes beside its result.
 func (o *Op) LeftScales(i int) bool { return o.LeavesScales && i == len(o.Uses)-1 }
 
-// LiesOf is how use i of an operation lies to its result, by the operation's formulas.
+// LiesOf says how use i of an operation lies to its result, by the operation's formulas.
 func (o *Op) LiesOf(i int) schedule.Lies {
 	if i > 0 && i <= len(o.Lies) {
 		return o.Lies[i-1]
@@ -75,15 +76,15 @@ func (o *Op) LiesOf(i int) schedule.Lies {
 	return schedule.InPlace
 }
 
-// Factors are what a Product reads: its uses, or a value that a reader has for each of them. What it does not read is
-// zero.
+// Factors are the operands of a Product: its uses, or a reader's value for each of them. Operands that it does not have
+// are zero.
 type Factors[T any] struct {
 	A, B, ScaleA, ScaleB, Bias T
 	// Before is the result so far, where the product accumulates.
 	Before T
 }
 
-// Factors are the uses that a Product reads; none of another operation.
+// Factors are the uses that a Product reads; all are nil for other operations.
 func (o *Op) Factors() (f Factors[*Use]) {
 	var uses []*Use
 	for i := range o.Reads() {
@@ -93,7 +94,7 @@ func (o *Op) Factors() (f Factors[*Use]) {
 	return f
 }
 
-// FactorsOf names values, one for each use that a Product reads; ok is false where no product reads so many.
+// FactorsOf names values, one for each read of a Product; ok is false where no product has that many reads.
 func FactorsOf[T any](o *Op, values []T) (f Factors[T], ok bool) {
 	names, before := f.matrices(o), []*T{&f.Before}
 	if !o.Accumulate {
@@ -112,7 +113,7 @@ func FactorsOf[T any](o *Op, values []T) (f Factors[T], ok bool) {
 	return f, true
 }
 
-// matrices are what each Product reads first: its matrices and their scales.
+// matrices are the first operands of every Product: its matrices and their scales.
 func (f *Factors[T]) matrices(o *Op) []*T {
 	names := []*T{&f.A, &f.B}
 	if o.Scales > 1 {
@@ -124,7 +125,7 @@ func (f *Factors[T]) matrices(o *Op) []*T {
 	return names
 }
 
-// Next says which matrix, or whose scales, the use is that a Product lists next.
+// Next says which matrix, or the scales of which matrix, the next use of a Product is.
 func (o *Op) Next() (f Factors[bool]) {
 	if names := f.matrices(o); len(o.Uses) < len(names) {
 		*names[len(o.Uses)] = true
@@ -132,8 +133,8 @@ func (o *Op) Next() (f Factors[bool]) {
 	return f
 }
 
-// SummandsOf names values, one for each use that a Sum reads: the terms of eight bits, the scales of each, and what it
-// adds as it is.
+// SummandsOf names values, one for each read of a Sum: the terms of eight bits, the scales of each, and the terms that
+// it adds unscaled.
 func SummandsOf[T any](o *Op, values []T) (terms, scales, others []T) {
 	n := min(o.ScaledTerms, len(values)/2)
 	return values[:n:n], values[n : 2*n : 2*n], values[2*n:]
@@ -142,8 +143,8 @@ func SummandsOf[T any](o *Op, values []T) (terms, scales, others []T) {
 // ScalesTerm reports whether use i of an operation is the scales of a term.
 func (o *Op) ScalesTerm(i int) bool { return o.ScaledTerms <= i && i < 2*o.ScaledTerms }
 
-// Shape is the rows and columns of a Product's result and the extent summed over, of a plan whose elements have so many
-// bytes: A has mk elements, B kn, and the result mn. They are 0 where it has none.
+// Shape is the rows m and columns n of a Product's result, and the extent k summed over, in a plan whose elements have
+// that many bytes: A has mk elements, B kn, and the result mn. They are 0 for operations without these.
 func (o *Op) Shape(element int64) (m, k, n float64) {
 	f := o.Factors()
 	if f.A == nil || f.A.Bytes == 0 || f.B.Bytes == 0 || o.Result().Bytes == 0 {

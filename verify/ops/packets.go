@@ -2,10 +2,10 @@ package ops
 
 import "ovgen/schedule/hostir"
 
-// packets adds work with packets, for one of them: the data for each peer is copied to this rank's part of the peer's
-// landing, the flags are posted and awaited, and the sum, or the copies of a gather, are of the parts that landed here
-// and of this rank's view. A tensor that is added to the sum comes last. Packets are their own flags, so the kernel
-// takes them back to 0 once it has read them.
+// packets adds work with packets. The data for each peer are copied to this rank's part of the peer's landing, and the
+// flags are posted and awaited. Then the sum, or the copies of a gather, read the parts that landed here and this
+// rank's view. A tensor that is added to the sum comes last. Packets are their own flags, so the kernel takes them back
+// to 0 once it has read them.
 func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added hostir.View) {
 	_, sums := n.Do.(hostir.Packets)
 	for _, p := range u.peers(hostir.Every) {
@@ -18,7 +18,7 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added ho
 		send.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
 		u.add(send)
 	}
-	var others []int // in their order, in which they are awaited
+	var others []int // the other ranks, in the order in which they are awaited
 	for q := range u.c.Ranks {
 		if q != u.c.Rank {
 			others = append(others, q)
@@ -49,7 +49,7 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added ho
 		one := at
 		one.Kind = Copy
 		one.use(from, Use{Write: true, At: dst, Bytes: from.Bytes})
-		if from.At != dst { // a sum's part is where it belongs
+		if from.At != dst { // a sum's part is in place already
 			u.add(one)
 		}
 		dst.Offset += from.Bytes
@@ -70,7 +70,7 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added ho
 	}
 }
 
-// forRank calls f with a view that there is one of for each rank, for one of them.
+// forRank calls f with the view for one rank, where there is one view for each rank.
 func (u *unroller) forRank(v hostir.View, rank int, f func(Loc, int64)) {
 	u.each(v.Each.Index, hostir.Const(int64(rank)), hostir.Const(int64(rank+1)), func() { f(u.view(v)) })
 }

@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// view is the start of a view and its bytes.
+// view is the start of a view, and its number of bytes.
 func (u *unroller) view(v hostir.View) (Loc, int64) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok {
@@ -44,7 +44,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 	return at, u.chunks(b, at.Rank, first, count)
 }
 
-// chunks is the bytes of consecutive chunks of a buffer of a rank.
+// chunks is the number of bytes of consecutive chunks of a buffer on a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	bytes := b.Bytes(u.eval(b.Chunk), u.c.ElementSize)
 	if b.Counts.IsZero() {
@@ -67,7 +67,7 @@ func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	return rows * bytes
 }
 
-// peers is one peer, or all peers of this host in the order r+1, r+2, ...
+// peers lists one peer, or all peers on this host in the order r+1, r+2, ...
 func (u *unroller) peers(one hostir.Expr) []int {
 	if !one.IsZero() {
 		return []int{int(u.eval(one))}
@@ -90,7 +90,7 @@ func (u *unroller) word(waiter int, w hostir.Word, poster int) Loc {
 	return Loc{Rank: waiter, Buffer: w.Semaphore, Offset: 4 * (member*int64(u.c.Ranks) + int64(poster))}
 }
 
-// streams lists the streams of references, ranges spelled out.
+// streams lists the streams of references, with ranges spelled out.
 func (u *unroller) streams(refs []hostir.StreamRef) []string {
 	var names []string
 	for _, r := range refs {

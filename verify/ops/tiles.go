@@ -28,9 +28,10 @@ func (u *unroller) tiles(n hostir.Step, x hostir.Tiles) {
 	u.tileWords(counted, n, n.Post, true)
 }
 
-// scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for this rank's rows.
-// The part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written;
-// the part of this rank's rows multiplies into the slot here, waits for all peers, and adds up the slots.
+// scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and a part for this rank's
+// rows. The part of a peer's rows waits for the peer's post, multiplies into the slot at the peer, and posts that the
+// slot was written. The part of this rank's rows multiplies into the slot here, waits for all peers, and adds up the
+// slots.
 func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	at, counted := u.tiled(n)
 	at.AtOnce, counted.AtOnce = true, true
@@ -63,7 +64,7 @@ func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	u.add(part)
 }
 
-// tiled is an operation of a launch of tiles, as it is and with the word in which blocks count themselves.
+// tiled is an operation of a launch of tiles, first without and then with the word in which blocks count themselves.
 func (u *unroller) tiled(n hostir.Step) (at, counted Op) {
 	at = Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
 	counted = at
@@ -96,7 +97,7 @@ func (u *unroller) shardWords(o Op, words []hostir.Word, wait bool, owner int) {
 	}
 }
 
-// shardOf is where each rank's part of a view lies that has one for every rank, and its bytes.
+// shardOf returns the place of each rank's part of a view that has one part for every rank, and the bytes of a part.
 func (u *unroller) shardOf(v hostir.View) (at func(rank int) Loc, bytes int64) {
 	all, whole := u.view(v)
 	bytes = whole / int64(u.c.Ranks)

@@ -13,7 +13,7 @@ import (
 // Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) { return unroll(p, c, hostir.Check(p.Body)) }
 
-// unroll is Unroll behind the program's check, which is the same for all ranks.
+// unroll is Unroll after the program's check, which is the same for all ranks.
 func unroll(p *hostir.Program, c Case, malformed error) ([]Op, error) {
 	u := &unroller{program: p, c: c, env: c.Env(p), err: malformed}
 	if c.Counts == nil {
@@ -94,8 +94,8 @@ func (u *unroller) each(index string, first, end hostir.Expr, f func()) {
 	}
 }
 
-// synchronize records an event on each stream waited for, unless one already marks all its
-// work, and makes the waiting streams wait.
+// synchronize records an event on each stream to wait for, unless an event already marks all its work, and makes the
+// waiting streams wait.
 func (u *unroller) synchronize(n hostir.Synchronize) {
 	for _, s := range u.streams(n.Streams) {
 		for _, on := range u.streams(n.On) {
@@ -115,9 +115,8 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 	}
 }
 
-// enqueue adds the operations of a step, which share its number: its signals and its work.
-// A kernel that signals around its work uses its count word from its start until the work
-// is done.
+// enqueue adds the operations of a step, its signals and its work, which share the step's number. A kernel that signals
+// around its work uses its count word from its start until the work is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks, Early: n.Ahead}
@@ -181,12 +180,11 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	}
 }
 
-// signal is the words of a post, or of a wait, each with its reset, and the stream's step
-// word. A single rank signals nobody; only a kernel that does nothing but signal is still
-// enqueued.
+// signal adds the words of a post, or of a wait with the resets, and the stream's step word. A single rank signals
+// nobody; then only a kernel that does nothing but signal is still enqueued.
 func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) { u.signals(op, n, w, u.peers(w.Peer)) }
 
-// signals is signal of these peers.
+// signals is signal for these peers.
 func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 	op.Kind = Signal
 	for _, p := range peers {
@@ -208,7 +206,7 @@ func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 	u.add(op)
 }
 
-// copy adds a copy; an empty copy by the copy engine is a step without an operation.
+// copy adds a copy. An empty copy by the copy engine is a step without an operation.
 func (u *unroller) copy(op Op, n hostir.Step, x hostir.Copy) {
 	src, bytes := u.view(x.From)
 	dst, _ := u.view(x.To)
@@ -221,7 +219,7 @@ func (u *unroller) copy(op Op, n hostir.Step, x hostir.Copy) {
 	u.add(op)
 }
 
-// ofColumns says that a view is a part of the columns of its buffer: not all of them.
+// ofColumns reports whether a view is a part of the columns of its buffer, and not all columns.
 func (u *unroller) ofColumns(v hostir.View) bool {
 	b, _ := u.program.Buffer(v.Buffer)
 	return v.Columns && u.eval(b.Chunk) != u.eval(b.Elements)
@@ -251,7 +249,7 @@ func (u *unroller) gather(op Op, x hostir.Gather) {
 	}
 }
 
-// sum adds a sum; each view of scales stands for as many as that of its term.
+// sum adds a sum. Each view of scales stands for as many views as its term.
 func (u *unroller) sum(at Op, n hostir.Step, x hostir.Sum) {
 	at.Kind = Sum
 	_, size := u.view(x.To)
@@ -265,7 +263,7 @@ func (u *unroller) sum(at Op, n hostir.Step, x hostir.Sum) {
 	u.use(at, []hostir.View{x.To}, reads...)
 }
 
-// applies adds formulas and those of their result, each with a node of its own.
+// applies adds formulas and the formulas of their results, each with a separate node.
 func (u *unroller) applies(op Op, n hostir.Step, x hostir.Apply) {
 	for _, x := range x.Chain() {
 		n.Do = x
@@ -274,7 +272,7 @@ func (u *unroller) applies(op Op, n hostir.Step, x hostir.Apply) {
 	}
 }
 
-// apply adds formulas, with how their operands lie, and what their kernel is told of rows and heads.
+// apply adds formulas, with the layout of their operands and the numbers of rows and heads that their kernel gets.
 func (u *unroller) apply(op Op, x hostir.Apply) {
 	nodes := x.Nodes()
 	op.Kind, op.Form = Apply, schedule.Key(nodes)
@@ -290,7 +288,7 @@ func (u *unroller) apply(op Op, x hostir.Apply) {
 	u.use(op, op.results(x.To, x.Scales), append([]hostir.View{x.X}, x.Operands...)...)
 }
 
-// results are what an operation writes, and notes whether scales are among them.
+// results lists the views that an operation writes, and notes whether scales are among them.
 func (o *Op) results(to, scales hostir.View) []hostir.View {
 	if o.LeavesScales = scales.Buffer != ""; o.LeavesScales {
 		return []hostir.View{to, scales}
@@ -298,7 +296,7 @@ func (o *Op) results(to, scales hostir.View) []hostir.View {
 	return []hostir.View{to}
 }
 
-// launch is how a kernel of the caller's is launched; empty without one.
+// launch describes the launch of a kernel of the caller; it is empty without one.
 func (u *unroller) launch(l hostir.Launch) string {
 	if l.File == "" {
 		return ""
@@ -310,8 +308,8 @@ func (u *unroller) launch(l hostir.Launch) string {
 	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
-// use adds an operation that reads views, each as often as it stands for, and writes its results. For a result of no
-// bytes it reads no row.
+// use adds an operation that reads views and writes its results. A view may stand for several reads. For a result of no
+// bytes the operation reads no row.
 func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
 	_, size := u.view(results[0])
 	for i, v := range reads {
@@ -333,7 +331,7 @@ func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
 	u.add(op)
 }
 
-// use adds a read or write; one of no bytes is left out.
+// use adds reads and writes, but none of no bytes.
 func (o *Op) use(list ...Use) {
 	for _, u := range list {
 		if u.Bytes > 0 {
@@ -343,7 +341,7 @@ func (o *Op) use(list ...Use) {
 }
 
 // product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
-// without an operation. One of few rows may be by a kernel, which needs no workspace.
+// without an operation. A product of few rows may be made by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
@@ -372,13 +370,13 @@ func (u *unroller) product(op Op, x hostir.Product) {
 	u.add(op)
 }
 
-// some are the views that a step has.
+// some lists the views that are set.
 func some(views ...hostir.View) []hostir.View {
 	return slices.DeleteFunc(views, func(v hostir.View) bool { return v.Buffer == "" })
 }
 
-// form names the form of a product: matmul, linear or gradient, and the function of each
-// element that follows: linear gelu.
+// form names the form of a product: matmul, linear or gradient, and the function of each element that follows: linear
+// gelu.
 func form(index, function string) string {
 	f, err := hostir.ParseProduct(index)
 	if err != nil {
@@ -405,7 +403,7 @@ func (u *unroller) add(o Op) {
 	u.list = append(u.list, o)
 }
 
-// fewRows says whether a product is one of few rows, given the bytes of its rows, of its weight and of its result.
+// fewRows reports whether a product has few rows, given the bytes of its rows, of its weight and of its result.
 func (u *unroller) fewRows(a, b, c int64) bool {
 	size := u.c.ElementSize
 	rows := int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
