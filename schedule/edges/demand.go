@@ -7,9 +7,9 @@ import (
 	"ovgen/schedule"
 )
 
-// A result that is declared is wanted as it is declared. Where another one is wanted, the operations behind say.
+// A declared result is wanted where it is declared. The later operations say where another result is wanted.
 
-// wish is where the result of an operation is wanted.
+// wish says where the result of an operation is wanted.
 func (w *Walk) wish(o schedule.Op) wish {
 	if t, declared := w.Tensor(o.Out); declared {
 		return wish{state: Of(t), known: true, cut: rowsCut(t)}
@@ -29,7 +29,7 @@ func (w *Walk) wish(o schedule.Op) wish {
 	return wish{whole: w.wantedWhole(o.Out) || w.beside(o)}
 }
 
-// wantedByRows says that columns are copied for a product of each rank's own rows by a weight that every rank has.
+// wantedByRows reports whether columns are copied for a product of each rank's rows by a weight that every rank has.
 func (w *Walk) wantedByRows(o schedule.Op) bool {
 	x, _ := w.At(o.In[0])
 	return o.Copies() && x.Columns() && slices.ContainsFunc(w.Ops, func(p schedule.Op) bool {
@@ -38,9 +38,9 @@ func (w *Walk) wantedByRows(o schedule.Op) bool {
 	})
 }
 
-// beside says that an operation makes of rows what others need all rows of, and that all of its operand's rows come for
-// another one. So every rank makes all rows of it, and the operand alone travels: as the first product of a LoRA beside
-// a weight that is spread by columns.
+// beside reports whether an operation works on rows alone while other operations need all rows of its result, and all
+// rows of its operand travel for another operation anyway. Then every rank makes all rows of the result, and only the
+// operand travels. An example is the first product of a LoRA, beside a weight that is spread by columns.
 func (w *Walk) beside(o schedule.Op) bool {
 	if o.Call != "" || len(o.In) != 2 || !w.keepsRows(o) {
 		return false
@@ -59,7 +59,7 @@ func (w *Walk) beside(o schedule.Op) bool {
 		!slices.ContainsFunc(of, func(p schedule.Op) bool { return !w.ofColumns(p) })
 }
 
-// ofColumns says that an operation multiplies all rows of its operand by the columns of a weight that a rank has.
+// ofColumns reports whether an operation multiplies all rows of its operand by the columns of a weight that a rank has.
 func (w *Walk) ofColumns(o schedule.Op) bool {
 	c, err := w.Contraction(o)
 	if err != nil || o.Call != "" || len(o.In) != 2 {
@@ -69,11 +69,11 @@ func (w *Walk) ofColumns(o schedule.Op) bool {
 	return known && weight.Spread() && strings.IndexByte(c.Out, c.In[1][weight.Axis-1]) > 0
 }
 
-// rowsCut says that a tensor has its rows in parts, of the ranks or made one after another.
+// rowsCut reports whether a tensor's rows are in parts, spread over the ranks or made one after another.
 func rowsCut(t schedule.Tensor) bool { return len(t.Axes) > 0 && len(t.Axes[0].Outer) > 0 }
 
-// wantedWhole says that every rank needs all rows of a tensor that is not declared: a call takes it, or an operation
-// that keeps its rows has a result that is declared so or is itself needed so.
+// wantedWhole reports whether every rank needs all rows of a tensor that is not declared: a call takes the tensor, or
+// an operation that keeps its rows has a result that is declared whole or is itself needed whole.
 func (w *Walk) wantedWhole(tensor string) bool {
 	return slices.ContainsFunc(w.Ops, func(o schedule.Op) bool {
 		reads := slices.Contains(o.In, tensor)
@@ -91,7 +91,7 @@ func (w *Walk) wantedWhole(tensor string) bool {
 	})
 }
 
-// hasRows says that the first axis of an operand is the rows of a result.
+// hasRows reports whether the first axis of an operand is the rows of the result.
 func (w *Walk) hasRows(o schedule.Op, operand string) bool {
 	c, _ := w.Contraction(o) // Validate has read it
 	for k, name := range o.In {
@@ -102,7 +102,7 @@ func (w *Walk) hasRows(o schedule.Op, operand string) bool {
 	return false
 }
 
-// wholeRows says that every rank has all rows of a declared tensor, or needs them.
+// wholeRows reports whether every rank has all rows of a tensor, if it is declared, or else needs them.
 func (w *Walk) wholeRows(tensor string) bool {
 	if t, declared := w.Tensor(tensor); declared {
 		return Of(t) == State{}
@@ -110,8 +110,8 @@ func (w *Walk) wholeRows(tensor string) bool {
 	return w.wantedWhole(tensor)
 }
 
-// keepsRows says that an operation makes each row of its result of the same row of its operand, on the rank that has
-// it: functions of it, or its product with a weight that every rank has.
+// keepsRows reports whether an operation makes each row of its result from the same row of its operand, on the rank
+// that has the row: by functions, or by a product with a weight that every rank has.
 func (w *Walk) keepsRows(o schedule.Op) bool {
 	if len(o.In) == 1 {
 		return true

@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule"
 )
 
-// Kind is what an edge does.
+// Kind is the kind of communication that an edge needs.
 type Kind string
 
 // Kinds of edges.
@@ -47,27 +47,27 @@ type Edge struct {
 	Of       string // the tensor that travels, or the result whose partial sums meet
 	Kind     Kind
 	From, To State
-	Maker    int // the operation that makes it; -1: the caller has it
-	User     int // the operation before which it travels; -1: it leaves its maker so
+	Maker    int // the operation that makes the tensor; -1: the caller has it
+	User     int // the operation before which the tensor travels; -1: it travels behind its maker
 }
 
 // String is "A: all-gather, axis 0 -> whole".
 func (e Edge) String() string { return fmt.Sprintf("%s: %s, %s -> %s", e.Of, e.Kind, e.From, e.To) }
 
-// Step is what an operation needs.
+// Step is the edges and states of an operation.
 type Step struct {
 	Edges []Edge
-	Own   bool  // it works on each rank's own rows alone
-	Made  State // of its result, as it makes it
-	Left  State // of its result, behind its edge
-	// Misfit is a *schedule.FieldError where no edge leads to the declared result: the step is to another place.
+	Own   bool  // it works only on each rank's rows
+	Made  State // the state of its result, as the operation makes it
+	Left  State // the state of its result, behind the result's edge
+	// Misfit is a *schedule.FieldError where no edge leads to the declared result: Left is then another state.
 	Misfit error
 }
 
 // Walk finds the edges of a schedule, one operation after the other.
 type Walk struct {
 	schedule.Schedule
-	has map[string][]State // the instances of each tensor, first as it is given or made
+	has map[string][]State // the instances of each tensor; the first is the tensor as it is given or made
 }
 
 // New begins with the tensors of the caller. Partial results are added before they meet where the schedule is Joined.
@@ -94,7 +94,7 @@ func All(s schedule.Schedule) (list []Edge, err error) {
 	return list, nil
 }
 
-// At is where a tensor is that the caller gives or that an operation has made.
+// At is the state of a tensor that the caller gives or that an operation has made.
 func (w *Walk) At(tensor string) (s State, ok bool) {
 	list := w.has[tensor]
 	if len(list) == 0 {
@@ -103,8 +103,8 @@ func (w *Walk) At(tensor string) (s State, ok bool) {
 	return list[0], true
 }
 
-// Step finds the edges of operation i; the ones before it have been asked for. Operands of some names stay where they
-// are. An error is a *schedule.FieldError.
+// Step finds the edges of operation i, after those of all operations before it. The operands named in stay do not
+// travel. An error is a *schedule.FieldError.
 func (w *Walk) Step(i int, stay ...string) (Step, error) {
 	o := w.Ops[i]
 	c, err := w.Contraction(o)
@@ -136,7 +136,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 	return s, nil
 }
 
-// answer is that of an operation: the caller's own work, a copy, or another contraction.
+// answer is the answer for an operation: a call, a copy, or another contraction.
 func (w *Walk) answer(q question) (answer, error) {
 	switch {
 	case q.Call != "":
@@ -172,13 +172,13 @@ func (w *Walk) taken(i int, have []State, a answer) Step {
 	return s
 }
 
-// maker is the number of the operation that makes a tensor; -1: none does.
+// maker is the index of the operation that makes a tensor; -1 where none does.
 func (w *Walk) maker(tensor string) int {
 	return slices.IndexFunc(w.Ops, func(o schedule.Op) bool { return o.Out == tensor })
 }
 
-// misplaced refuses operation i: a declared operand in uneven or shifted parts is to blame, else the declared result,
-// or an operand.
+// misplaced refuses operation i. It blames a declared operand in uneven or shifted parts, or else the declared result,
+// or else a declared operand.
 func (w *Walk) misplaced(i int, why error) error {
 	o, blamed := w.Ops[i], -1
 	for _, name := range append([]string{o.Out}, o.In...) {

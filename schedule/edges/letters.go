@@ -9,29 +9,30 @@ import (
 	"ovgen/schedule"
 )
 
-// The letters of an operation carry states. A letter that is spread and kept leaves the result spread along it; one
-// that is spread and summed leaves partial results. A letter that is spread in one operand and whole in another one is
-// viewed there, a part of it, if the result keeps it; if it is summed the spread operand travels. Two letters can't be
-// spread in one operation.
+// The letters of an operation carry states. If a letter is spread and the result keeps it, the result is spread along
+// it. If a letter is spread and summed, the result is partial. A letter may be spread in one operand and whole in
+// another one. If the result keeps the letter, each rank reads its part of the whole operand; if the letter is summed,
+// the spread operand travels. One operation can't have two spread letters.
 
-// wish is where the operations behind want a result.
+// wish says where the later operations want a result.
 type wish struct {
 	state State
-	known bool // the state is declared; else only its rows matter, and nothing asks for those of one rank
+	known bool // the state is declared; else only the rows matter, and no operation asks for the rows of one rank
 	cut   bool // it is declared with its rows in parts
 	whole bool // every rank wants all rows of a result that is not declared
 }
 
-// answer is one way to do an operation: which operands travel before it, and where its result is.
+// answer is one way to do an operation: the operands that travel before it, and the state of its result.
 type answer struct {
-	gathered []bool // operands that are whole for it, and were spread
-	made     State  // by the operation on each rank
-	left     State  // behind the edge of the result; as made without one
-	moved    bool   // the edge of the result is one of its operand, which is copied
+	gathered []bool // operands that are whole for the operation, and were spread
+	made     State  // the state in which each rank's operation makes the result
+	left     State  // the state behind the result's edge; as made without an edge
+	moved    bool   // the result's edge is an edge of its operand, which is copied
 	cost     int
 }
 
-// Costs of an edge. Fewest edges win; of as many a first operand travels, then a result, and a weight stays.
+// Costs of an edge. The fewest edges win. Of equally many, an edge of the first operand is cheaper than an edge of the
+// result, and an edge of a weight is the most expensive.
 const (
 	perEdge   = 100
 	ofFirst   = 1
@@ -39,15 +40,15 @@ const (
 	ofWeights = 3
 )
 
-// question is an operation whose operands are in some states.
+// question is an operation with the states of its operands.
 type question struct {
 	schedule.Contraction
 	schedule.Op
 	have  []State
-	free  []bool // operands of which every rank has all somewhere: no edge brings them
+	free  []bool // operands that every rank already has whole: no edge brings them
 	stays []bool // operands that do not travel
 	want  wish
-	// ofColumns says that functions can be made of each rank's columns.
+	// ofColumns reports whether the functions can be applied to each rank's columns.
 	ofColumns func() bool
 }
 
@@ -82,7 +83,8 @@ func (q question) resolve() (answer, error) {
 	return *best, nil
 }
 
-// choices are all sets of operands that may travel: those that are not whole. One that only rank 0 has does.
+// choices are all sets of operands that may travel: operands that are not whole. An operand that only rank 0 has always
+// travels.
 func (q question) choices() [][]bool {
 	list := [][]bool{make([]bool, len(q.have))}
 	for i, s := range q.have {
@@ -101,7 +103,7 @@ func (q question) choices() [][]bool {
 	return list
 }
 
-// make finds where the result is of operands in some states.
+// make finds the state of the result for operands in these states.
 func (a *answer) make(c schedule.Contraction, states []State) error {
 	letter, cut := byte(0), Cut{}
 	for i, s := range states {
@@ -126,13 +128,13 @@ func (a *answer) make(c schedule.Contraction, states []State) error {
 			return fmt.Errorf("%c is summed over, and is spread in one operand and whole in another", letter)
 		}
 	}
-	if a.made = (State{Partial: true}); c.OfRanks() { // apart
+	if a.made = (State{Partial: true}); c.OfRanks() { // each summand by itself
 		a.made = Along(0)
 	}
 	return nil
 }
 
-// leave finds the edge that leads from where the result is made to where it is wanted.
+// leave finds the edge from the state in which the result is made to the state in which it is wanted.
 func (a *answer) leave(want wish) error {
 	a.left = a.made
 	switch {
@@ -158,7 +160,7 @@ func (a *answer) leave(want wish) error {
 	return nil
 }
 
-// first is the first of two errors that there is.
+// first is the first error that is not nil.
 func first(a, b error) error {
 	if a != nil {
 		return a

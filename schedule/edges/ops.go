@@ -7,9 +7,9 @@ import (
 	"ovgen/schedule"
 )
 
-// call is the answer for the caller's own work: it takes all rows of its operands, or the rank's own, of their other
-// axes what the rank has, and makes as much of its result. A letter of the result's own is spread as it is declared,
-// and an index of ranks always.
+// call is the answer for a call. A call takes all rows of its operands, or the rank's rows alone; of the other axes it
+// takes the part that the rank has, and it makes the same part of its result. A letter that only the result has is
+// spread as it is declared, and an index of ranks is always spread.
 func (q question) call(own bool) (answer, error) {
 	a := answer{gathered: make([]bool, len(q.have))}
 	out, all := q.Contraction.Out, strings.Join(q.Contraction.In, "")
@@ -35,8 +35,8 @@ func (q question) call(own bool) (answer, error) {
 }
 
 // copy is the answer for a copy, which leaves its operand, or functions of it, where the copy is declared. An operand
-// that is there already does not travel again. Functions that are not declared are where their operand is. Of others
-// the operand travels, unless each rank makes them of its columns ahead of a gather.
+// that is already there does not travel again. The result of functions that is not declared is where the operand is.
+// For other functions the operand travels, unless each rank applies them to its columns before a gather.
 func (q question) copy(instances []State) (answer, error) {
 	a := answer{gathered: []bool{false}, made: q.have[0], moved: len(q.Then) == 0}
 	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {
@@ -55,8 +55,8 @@ func (q question) copy(instances []State) (answer, error) {
 	return a, err
 }
 
-// functionsOfColumns says that functions of an operation can be made of each rank's columns: none takes whole rows, and
-// what they read beside them is spread by columns too.
+// functionsOfColumns reports whether the functions of an operation can be applied to each rank's columns: no function
+// takes whole rows, and the operands beside the columns are spread by columns too.
 func (w *Walk) functionsOfColumns(o schedule.Op) bool {
 	return !slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
 		return w.Tree(f).InRow() ||

@@ -8,8 +8,8 @@ import (
 
 // State says where the elements of a tensor are. The zero value is whole: every rank has all of them.
 type State struct {
-	Axis    int  // that is spread over the ranks, counted from 1; 0: none is
-	Cut          // of that axis
+	Axis    int  // the axis that is spread over the ranks, counted from 1; 0: no axis is
+	Cut          // how that axis is cut
 	Partial bool // each rank has a summand of every element
 	Root    bool // rank 0 has all elements, and the others none
 }
@@ -17,7 +17,7 @@ type State struct {
 // Cut says how an axis is shared out to the ranks.
 type Cut struct {
 	Size    Size
-	Batches schedule.Extent // each rank has its part of each of so many batches; empty: of one
+	Batches schedule.Extent // each rank has its part of each of that many batches; empty: of one
 	Shift   int             // part p is on rank p+Shift
 }
 
@@ -26,21 +26,21 @@ type Size string
 
 // Sizes of parts.
 const (
-	Even     Size = ""         // all alike
-	Balanced Size = "balanced" // alike but for one row, where the ranks do not divide them
-	Counted  Size = "counted"  // as Bind is told
+	Even     Size = ""         // all equal
+	Balanced Size = "balanced" // equal but for one row, where the number of ranks does not divide the rows
+	Counted  Size = "counted"  // as given to Bind
 )
 
 // Along is the state of a tensor that is spread along an axis, counted from 0, in even parts.
 func Along(axis int) State { return State{Axis: axis + 1} }
 
-// Spread says that each rank has a part of the tensor.
+// Spread reports whether each rank has a part of the tensor.
 func (s State) Spread() bool { return s.Axis > 0 }
 
-// Rows says that each rank has rows of its own, the first axis.
+// Rows reports whether each rank has different rows, along the first axis.
 func (s State) Rows() bool { return s.Axis == 1 }
 
-// Columns says that each rank has a part of an axis behind the first.
+// Columns reports whether each rank has a part of an axis behind the first.
 func (s State) Columns() bool { return s.Axis > 1 }
 
 // Of is the state in which a schedule declares a tensor. Parts that are made one after another are on every rank.
@@ -66,7 +66,7 @@ func Of(t schedule.Tensor) State {
 	return s
 }
 
-// String is "whole", "partial", "on rank 0" or "axis 0", with what is not usual about its parts.
+// String is "whole", "partial", "on rank 0" or "axis 0", followed by the unusual properties of its parts.
 func (s State) String() string {
 	switch {
 	case s.Root:
