@@ -8,23 +8,25 @@ import (
 	"ovgen/schedule"
 )
 
-// Apply is what formulas make of a view and of further operands, by a kernel.
+// Apply is formulas of a view and of further operands, computed by a kernel.
 type Apply struct {
 	X        View
 	Operands []View // in the order of schedule.Operands
 	To       View
-	// Scales is where it leaves what the last formula divides each row by: the scales of a result of eight bits.
+	// Scales is where the kernel writes the divisors of the last formula, one for each row: the scales of a result of
+	// eight bits.
 	Scales View
-	// Makes are the formulas, each the X of the next one; the first is of X. Word is for texts.
+	// Makes are the formulas, each the X of the next one; the first formula reads X. Word is for texts.
 	Makes []schedule.Expr
 	Word  string
-	// Columns are how many a row of the result has; absent where an element is of those at its place alone.
+	// Columns is the number of columns of a row of the result; absent where an element depends only on the elements at
+	// its place.
 	Columns Expr
-	// Then is what further formulas of rows make of its result in the same kernel, each of what the one before makes.
+	// Then are further formulas of rows in the same kernel, each applied to the result of the one before.
 	Then []Apply
 }
 
-// MakeOf applies formulas, called by a word in texts, to a view and their operands. A row has that many columns.
+// MakeOf applies formulas, which texts call by a word, to a view and their operands. A row has that many columns.
 func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, dst, x View, operands ...View) Step {
 	work := Apply{X: x, Operands: operands, To: dst, Makes: formulas, Columns: columns, Word: word}
 	by := work.kernel()
@@ -38,7 +40,7 @@ func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, ds
 	return n
 }
 
-// kernel is the kernel that makes the formulas.
+// kernel is the kernel that computes the formulas.
 func (x Apply) kernel() string {
 	nodes := x.Nodes()
 	if schedule.ReachOf(nodes) > schedule.Local || len(schedule.Heads(nodes)) > 0 {
@@ -47,13 +49,13 @@ func (x Apply) kernel() string {
 	return ElementsKernel
 }
 
-// OfRows says that the formulas are of whole rows, and know no heads.
+// OfRows reports whether the formulas are of whole rows, and have no heads.
 func (x Apply) OfRows() bool {
 	nodes := x.Nodes()
 	return schedule.ReachOf(nodes) == schedule.InRow && len(schedule.Heads(nodes)) == 0
 }
 
-// Applied is what formulas make in some work: alone, or of the sum of packets. ok: there are some.
+// Applied is the formulas in some work: alone, or applied to the sum of packets. ok is false for work without formulas.
 func Applied(w Work) (x Apply, ok bool) {
 	switch w := w.(type) {
 	case Apply:
@@ -64,14 +66,14 @@ func Applied(w Work) (x Apply, ok bool) {
 	return Apply{}, false
 }
 
-// Chain are the formulas, and those that are made of their result, each alone.
+// Chain lists the formulas, and then the further ones on their result, each as a separate Apply.
 func (x Apply) Chain() []Apply {
 	rest := x.Then
 	x.Then = nil
 	return append([]Apply{x}, rest...)
 }
 
-// OfAnyColumns are the formulas and those of their result without the columns of their rows.
+// OfAnyColumns is the formulas, with the further ones on their result, without the numbers of columns of their rows.
 func (x Apply) OfAnyColumns() Apply {
 	x.Columns, x.Then = Expr{}, slices.Clone(x.Then)
 	for i := range x.Then {
@@ -80,7 +82,7 @@ func (x Apply) OfAnyColumns() Apply {
 	return x
 }
 
-// Nodes are the formulas, written out.
+// Nodes are the formulas, written out as nodes.
 func (x Apply) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 
 // Kind is ApplyKind.
@@ -128,7 +130,8 @@ func (x Apply) check(s Step) error {
 	return nil // its operands lie as its formulas say
 }
 
-// GoingOn are formulas of rows with further ones, of their result, in one kernel. ok: there is such a kernel.
+// GoingOn joins formulas of rows with further formulas of their result into one kernel. ok is false where no kernel can
+// do both.
 func (x Apply) GoingOn(then Apply) (_ Apply, ok bool) {
 	chain := x.Chain()
 	last := chain[len(chain)-1]

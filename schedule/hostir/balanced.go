@@ -6,7 +6,7 @@ import (
 	"ovgen/schedule"
 )
 
-// Balanced is the extent that a program spreads over the ranks in balanced parts, and whether it does.
+// Balanced is the extent that a program spreads over the ranks in balanced parts, and whether there is one.
 func (p *Program) Balanced() (e schedule.Extent, ok bool) {
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, sharded := t.Sharded(); sharded && t.Axes[axis].Outer[split].Balanced {
@@ -16,8 +16,8 @@ func (p *Program) Balanced() (e schedule.Extent, ok bool) {
 	return "", false
 }
 
-// Counts are the rows of each rank's part of the extent that is spread in balanced parts, where env has the extents
-// and D. There are none of another program: where its parts are uneven, Bind takes their counts.
+// Counts are the numbers of rows of the ranks' parts of the extent that is spread in balanced parts; env has the
+// extents and D. It is nil for other programs: Bind takes the counts of uneven parts.
 func (p *Program) Counts(env Env) []int64 {
 	e, ok := p.Balanced()
 	if !ok {

@@ -8,7 +8,7 @@ import (
 // MainStream is the stream on which the caller enqueues a run.
 const MainStream = "main"
 
-// Stream is a stream that is one of its set.
+// Stream is the only stream of its set.
 func Stream(set string) StreamRef { return StreamRef{Set: set} }
 
 // StreamAt is one stream of a set.
@@ -23,7 +23,7 @@ func Chunk(buffer string, index Expr) View { return View{Buffer: buffer, Index: 
 // Columns is one part of a buffer's columns.
 func Columns(buffer string, part Expr) View { return View{Buffer: buffer, Index: part, Columns: true} }
 
-// Chunks are chunks of a buffer from one on.
+// Chunks is count chunks of a buffer, from chunk first on.
 func Chunks(buffer string, first, count Expr) View {
 	return View{Buffer: buffer, Index: first, Count: count}
 }
@@ -31,22 +31,22 @@ func Chunks(buffer string, first, count Expr) View {
 // Remote is one chunk of a peer's buffer.
 func Remote(buffer string, peer, index Expr) View { return Chunk(buffer, index).At(peer) }
 
-// At is the view of a peer's buffer.
+// At is the view in a peer's buffer.
 func (v View) At(peer Expr) View { v.Peer = peer; return v }
 
 // EachRow is a row that a sum adds to each row of its result.
 func EachRow(buffer string) View { return View{Buffer: buffer, Row: true} }
 
-// Over is the view for each value of an index from one up to, not including, another.
+// Over is the view for each value of an index, from one value up to, not including, another.
 func (v View) Over(index string, from, to Expr) View {
 	v.Each = Range{Index: index, From: from, To: to}
 	return v
 }
 
-// RankIndex is the index of a sum's terms in the order of ranks.
+// RankIndex is the index over a sum's terms in the order of ranks.
 const RankIndex = "q"
 
-// EachRank is the view for each rank of the mesh, in their order; its index is RankIndex.
+// EachRank is the view for each rank of the mesh, in their order; the index is RankIndex.
 func (v View) EachRank() View { return v.Over(RankIndex, Const(0), Size) }
 
 // Ahead is the rank i places further on.
@@ -63,15 +63,15 @@ func Loop(index string, from, to Expr, body ...Node) For {
 	return For{Index: index, From: from, To: to, Body: body}
 }
 
-// Every is the absent peer of a post or a wait: all of them.
+// Every is the absent peer of a post or a wait: it stands for all peers.
 var Every Expr
 
-// Post posts to a peer, or to every peer where that is absent.
+// Post posts to a peer, or to every peer where the peer is absent.
 func Post(s StreamRef, semaphore string, to Expr) Step {
 	return Step{Stream: s, Post: []Word{{Semaphore: semaphore, Peer: to}}}
 }
 
-// Wait waits for a peer's post, or for every peer's where that is absent, and resets.
+// Wait waits for the post of a peer, or of every peer where the peer is absent, and resets.
 func Wait(s StreamRef, semaphore string, from Expr) Step {
 	return Step{Stream: s, Pre: []Word{{Wait: true, Semaphore: semaphore, Peer: from}}}
 }
@@ -97,13 +97,13 @@ func (s Step) Described(remark string) Step { s.Remark = remark; return s }
 // AskedBy is the step with the field of the schedule that asks for it.
 func (s Step) AskedBy(field string) Step { s.Origin.Field = field; return s }
 
-// Applying is the step with functions that it applies, beside those that it has.
+// Applying is the step with further functions that it applies.
 func (s Step) Applying(list []Function) Step {
 	s.Applies = append(slices.Clone(s.Applies), list...)
 	return s
 }
 
-// MovesOf are nodes whose steps belong to the move of a tensor.
+// MovesOf returns the nodes with their steps assigned to the move of a tensor.
 func MovesOf(tensor string, nodes ...Node) []Node {
 	return MapSteps(nodes, func(s Step) []Node {
 		s.MoveOf = tensor
@@ -128,8 +128,8 @@ func (s Step) Into(to View) Step {
 	return Changed(s, func(x *Sum) { x.To = to })
 }
 
-// Fuse is steps of one stream as one launch of a kernel: signals, one piece of work, and
-// signals. It has the remarks of all.
+// Fuse joins steps of one stream into one launch of a kernel: signals, one piece of work, and signals. It has the
+// remarks of all steps.
 func Fuse(kernel string, steps ...Step) Step {
 	f := Step{Origin: steps[0].Origin, Stream: steps[0].Stream}
 	var remarks []string

@@ -2,17 +2,17 @@ package hostir
 
 import "fmt"
 
-// Call is work of the caller's own, which reads all of its operands: by a kernel where the launch has a file.
+// Call is the caller's work, which reads all of its operands. A kernel does it where the launch has a file.
 type Call struct {
 	Name     string
 	Operands []View
 	To       View
-	// Scales is where it leaves those of a result of eight bits.
+	// Scales is where it writes the scales of a result of eight bits.
 	Scales View
 	Launch Launch
 }
 
-// CallOf is work of the caller's own, by a kernel where the launch has a file.
+// CallOf is a step with the caller's work, by a kernel where the launch has a file.
 func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {
 	return Do(s, Call{Name: name, Operands: operands, To: dst, Launch: l})
 }

@@ -2,9 +2,9 @@ package hostir
 
 import "fmt"
 
-// Collective is work that ranks do together: all of them or, in a program over hosts, the ranks of a rail, which have
-// one number on their hosts. Each brings From, and gets To. The n-th that a rank enqueues meets the n-th of every
-// other.
+// Collective is work that ranks do together: all ranks or, in a program over hosts, the ranks of a rail, which have the
+// same number on their hosts. Each rank brings From, and gets To. The n-th collective of a rank meets the n-th
+// collective of every other rank.
 type Collective struct {
 	Does           Kind
 	From, To       View
@@ -14,18 +14,18 @@ type Collective struct {
 // Kinds of collectives.
 const (
 	AllGather     Kind = "all-gather"     // the views that all ranks bring, in their order
-	ReduceScatter Kind = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
+	ReduceScatter Kind = "reduce-scatter" // this rank's part of the sum, of as many parts as there are ranks
 	AllReduce     Kind = "all-reduce"     // the sum of the views that all ranks bring
 	AllToAll      Kind = "all-to-all"     // part r of each rank's view, in the order of ranks
-	Exchange      Kind = "exchange"       // the view that rank Source brings; this rank's goes to rank Target
+	Exchange      Kind = "exchange"       // the view that rank Source brings; this rank's view goes to rank Target
 )
 
-// Collective says that ranks do the work together.
+// Collective reports whether ranks do the work together.
 func (k Kind) Collective() bool {
 	return k == AllGather || k == ReduceScatter || k == AllReduce || k == AllToAll || k == Exchange
 }
 
-// Kind is what the collective does.
+// Kind is the kind of the collective.
 func (x Collective) Kind() Kind { return x.Does }
 
 func (Collective) work() {}

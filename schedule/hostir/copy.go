@@ -2,10 +2,10 @@ package hostir
 
 import "fmt"
 
-// Copy copies a view to one of its size: by the copy engine, or by a kernel.
+// Copy copies a view to a view of the same size, by the copy engine or by a kernel.
 type Copy struct{ From, To View }
 
-// Gather copies views, one after another, to one that they fill: by a kernel, between its signals.
+// Gather copies views, one after another, to a view that they fill. A kernel does it between its signals.
 type Gather struct {
 	From []View
 	To   View
@@ -14,7 +14,7 @@ type Gather struct {
 // Set copies src to dst.
 func Set(s StreamRef, dst, src View) Step { return Do(s, Copy{From: src, To: dst}) }
 
-// Collect copies views one after another to dst, by a kernel that signals around that.
+// Collect copies views, one after another, to dst, by a kernel that signals around the copies.
 func Collect(s StreamRef, dst View, shards ...View) Step { return Do(s, Gather{From: shards, To: dst}) }
 
 // Kind is CopyKind.

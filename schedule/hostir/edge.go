@@ -5,19 +5,19 @@ import "ovgen/schedule"
 // Edge is a communication of a program: a tensor travels, or the partial sums of a result meet.
 type Edge struct {
 	Of   string // the tensor, or the result
-	Kind string // the communication, as the table of communications has it: all-gather
-	Data string // what travels, as that table has it: rows, columns, rows alone
-	Path string // of the way in the schedule that was lowered; empty: it leaves the way open
+	Kind string // the communication, as the table of communications names it: all-gather
+	Data string // the data that travel, as that table names them: rows, columns, rows alone
+	Path string // of the way in the schedule that was lowered; empty where the schedule leaves the way open
 	Way  schedule.Way
-	// Default is the way of a schedule that leaves it open.
+	// Default is the way where the schedule leaves it open.
 	Default schedule.Way
-	// Steps is the MoveOf of its steps. Empty: all steps of the program are of the edge.
+	// Steps is the MoveOf of the edge's steps. Empty: all steps of the program belong to the edge.
 	Steps   string
 	Carrier Carrier
-	// Products are the operations that stand beside the communication and multiply.
+	// Products are the operations beside the communication that multiply.
 	Products []string
-	// Parts is in how many parts this rank's rows go on from a sum: Across are the operations that take one part while
-	// the next is summed. 0 and 1: whole.
+	// Parts is the number of parts in which this rank's rows go on from a sum; 0 and 1: whole. Across are the
+	// operations that take one part while the next is summed.
 	Parts  int
 	Across []string
 }
@@ -25,14 +25,15 @@ type Edge struct {
 // MovesField is the field of the schedule that asks for communications.
 const MovesField = "Moves"
 
-// ReadWord is the word by which a reader tells an owner that it is done with its memory.
+// ReadWord is the word by which a reader tells an owner that it has read the owner's memory.
 const ReadWord = "read"
 
-// GatheredSuffix ends the name of the memory in which all ranks' rows of a tensor are gathered.
+// GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered.
 const GatheredSuffix = "gathered"
 
-// Carrier says what kernels do of an edge: the copies, the signals, a copy and the signals around it in one launch, and
-// signals for each block of such a launch where its peers signal so as well; and functions of rows of what it sums.
+// Carrier says which work of an edge kernels do: the copies, the signals, a copy and the signals around it in one
+// launch, the signals for each block of such a launch where its peers also signal so, and functions of rows of the
+// edge's sums.
 type Carrier struct{ Copies, Signals, Fused, ByBlocks, Rows bool }
 
 // CarrierOf is what the options By and Signals of a way let kernels do.

@@ -26,15 +26,15 @@ var (
 	Size = Var("D") // of the mesh
 )
 
-// Variables of the hosts: where there is one, H is 1, L is D, h is 0 and l is r.
+// Variables of the hosts: with one host, H is 1, L is D, h is 0 and l is r.
 var (
 	Hosts   = Var("H") // of the mesh
 	PerHost = Var("L") // ranks of each
 	Host    = Var("h") // of the rank that runs the program
-	Local   = Var("l") // its number there
+	Local   = Var("l") // its number on that host
 )
 
-// Place gives the variables of a rank's place their values. No hosts are one.
+// Place sets the variables of a rank's place. No hosts count as one.
 func (e Env) Place(rank, ranks, hosts int) Env {
 	hosts = max(hosts, 1)
 	each := max(ranks/hosts, 1)
@@ -58,7 +58,7 @@ func Div(x, y Expr) Expr { return Expr{op: '/', x: &x, y: &y} }
 // Mod is x % y.
 func Mod(x, y Expr) Expr { return Expr{op: '%', x: &x, y: &y} }
 
-// Without is the expression without one of its factors, and whether that is one.
+// Without is the expression without one of its factors, and whether it has that factor.
 func (e Expr) Without(factor Expr) (Expr, bool) {
 	if e.Equal(factor) {
 		return Const(1), true
@@ -73,7 +73,7 @@ func (e Expr) Without(factor Expr) (Expr, bool) {
 	return product(*e.x, y), ok
 }
 
-// product leaves out a factor of one.
+// product is x * y, without a factor of one.
 func product(x, y Expr) Expr {
 	switch one := Const(1); {
 	case x.Equal(one):
@@ -84,10 +84,10 @@ func product(x, y Expr) Expr {
 	return Mul(x, y)
 }
 
-// IsZero says that there is no expression.
+// IsZero reports whether there is no expression.
 func (e Expr) IsZero() bool { return e.op == 0 }
 
-// Equal says that both are the same tree.
+// Equal reports whether both are the same tree.
 func (e Expr) Equal(o Expr) bool { return e.Text(identity) == o.Text(identity) }
 
 // Env gives variables their values.
@@ -142,7 +142,7 @@ func (e Expr) Vars(f func(name string)) {
 	}
 }
 
-// Replace is the expression with others in the place of variables.
+// Replace is the expression with other expressions in place of variables.
 func (e Expr) Replace(with map[string]Expr) Expr {
 	if x, ok := with[e.name]; ok && e.op == 'v' {
 		return x

@@ -6,7 +6,7 @@ import (
 	"ovgen/schedule"
 )
 
-// Extent is the expression of a symbol, of a constant, or of an extent that is made of others.
+// Extent is the expression of an extent: a symbol, a constant, or an extent made of others.
 func Extent(e schedule.Extent) Expr {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
 		return Const(n)
@@ -25,7 +25,7 @@ func Elements(t schedule.Tensor) Expr {
 	return Volume(t, func(_ int, s schedule.Split) bool { return s.Kind == schedule.DeviceX })
 }
 
-// Volume multiplies the extents of a tensor, each divided by the splits that cut says.
+// Volume multiplies the extents of a tensor, each divided by the splits for which cut is true.
 func Volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) Expr {
 	var n Expr
 	for i, a := range t.Axes {
@@ -48,7 +48,7 @@ func Volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) Expr {
 	return n
 }
 
-// Times multiplies; an absent factor counts as 1.
+// Times multiplies two expressions; an absent factor counts as 1.
 func Times(x, y Expr) Expr {
 	switch one := Const(1); {
 	case x.IsZero(), x.Equal(one):

@@ -1,15 +1,15 @@
 package hostir
 
-// OverHosts says that the program is for ranks on several hosts.
+// OverHosts reports whether the program is for ranks on several hosts.
 func (p *Program) OverHosts() bool { return p.Schedule.OverHosts() }
 
 // HostsOf are the numbers of hosts among which a number of ranks may be divided.
 func (p *Program) HostsOf(ranks int) []int { return p.Schedule.HostsOf(ranks) }
 
-// FewestHosts is the least of these numbers above one, or one.
+// FewestHosts is the least number of hosts above one, or one.
 func (p *Program) FewestHosts(ranks int) int { return p.Schedule.FewestHosts(ranks) }
 
-// OnHost is the rank of a host that has a number there.
+// OnHost is the rank that has the number local on a host.
 func OnHost(host, local Expr) Expr { return Add(Mul(host, PerHost), local) }
 
 // Beside is the rank i places further on, on this rank's host.

@@ -8,8 +8,8 @@ import (
 	"ovgen/schedule"
 )
 
-// Launch is how a call is done by a kernel of the caller's: a function in a file beside the schedules.
-// Without a File there is none. Its expressions are of extents, and index nothing.
+// Launch is the launch of a call by the caller's kernel: a function in a file beside the schedules. Without a File
+// there is no kernel. Its expressions are of extents, and have no indices.
 type Launch struct {
 	File, Kernel string
 	Blocks       Expr

@@ -6,9 +6,8 @@ import (
 	"ovgen/schedule"
 )
 
-// Merge makes one memory of two buffers of the caller: inner lies in outer at its place there,
-// under the outer's name alone. A copy of a chunk to itself goes away. The order of the program
-// stays, so a program without races may have one afterwards.
+// Merge gives two buffers of the caller one memory, under the outer's name: inner lies at its place in outer. A copy of
+// a chunk to itself goes away. The order of the program stays, so a program without races may have one afterwards.
 func (p *Program) Merge(inner, outer string) error {
 	in, ok := p.Buffer(inner)
 	to, found := p.Buffer(outer)
@@ -63,7 +62,7 @@ func (p *Program) Merge(inner, outer string) error {
 	return nil
 }
 
-// equal says that two views are of the same chunks.
+// equal reports whether two views are of the same chunks.
 func (v View) equal(o View) bool {
 	return v.Buffer == o.Buffer && v.Padded == o.Padded && v.Columns == o.Columns &&
 		v.Index.Equal(o.Index) && v.Count.Equal(o.Count) && v.Peer.Equal(o.Peer)

@@ -2,8 +2,7 @@ package hostir
 
 import "slices"
 
-// Node is one statement of a host program: For, If, Let, Synchronize, Share or Step. No
-// other package has kinds of its own.
+// Node is one statement of a host program: For, If, Let, Synchronize, Share or Step. No other package defines nodes.
 type Node interface {
 	// Source says where the node comes from.
 	Source() Origin
@@ -12,15 +11,15 @@ type Node interface {
 	node()
 }
 
-// Origin is carried by a node for readers: a remark, the field of the schedule that asked for it, the functions that it
-// applies, and, in a program of several moves, the tensor whose move a step belongs to, or the place where a chain
-// gathers it.
+// Origin describes a node for readers: a remark, the field of the schedule that asked for the node, and the functions
+// that the node applies. In a program of several moves it also has the tensor to whose move a step belongs, or the
+// place where a chain gathers the tensor.
 type Origin struct {
 	Remark, Field, MoveOf string
 	Applies               []Function
 }
 
-// Function is one of the schedule's: Ops[Op].Then[Then].
+// Function names a function of the schedule: Ops[Op].Then[Then].
 type Function struct{ Op, Then int }
 
 // Source returns the origin itself.
@@ -33,7 +32,7 @@ type Parts struct {
 	Stream func(StreamRef) StreamRef
 	Word   func(Word) Word
 	View   func(role string, v View) View
-	Expr   func(what string, e Expr) Expr // of no absent expression
+	Expr   func(what string, e Expr) Expr // not called for an absent expression
 }
 
 // For runs Body with Index from From up to, not including, To.
@@ -51,22 +50,21 @@ type Let struct {
 	Value Expr
 }
 
-// If runs Then where X equals Y, else Else.
+// If runs Then where X equals Y, and Else where it does not.
 type If struct {
 	Origin
 	X, Y       Expr
 	Then, Else []Node
 }
 
-// Synchronize makes each of Streams wait for everything enqueued so far on each of On.
+// Synchronize makes each of Streams wait for all work enqueued so far on each of On.
 type Synchronize struct {
 	Origin
 	Streams, On []StreamRef
 }
 
-// Share exchanges IPC handles of Buffers between all ranks or, in a loop, with two peers:
-// To gets this rank's handle and From sends its own (a cache hit after the first run). It
-// enqueues nothing.
+// Share exchanges IPC handles of Buffers between all ranks or, in a loop, with two peers: To gets this rank's handle,
+// and From sends its handle (a cache hit after the first run). It enqueues nothing.
 type Share struct {
 	Origin
 	Buffers  []string
@@ -179,7 +177,7 @@ func (p Parts) views(role string, list []View) []View {
 	return list
 }
 
-// view rewrites a view that is there.
+// view rewrites a view unless it is absent.
 func (p Parts) view(role string, v View) View {
 	if v.Buffer == "" {
 		return v
@@ -198,8 +196,7 @@ func (p Parts) view(role string, v View) View {
 	return v
 }
 
-// StreamRef names a stream (main, copy), one of a set (work[i]), or a range of a set
-// (work[1..D-1]), To being exclusive.
+// StreamRef names a stream (main, copy), one stream of a set (work[i]), or a range of a set (work[1..D-1]), without To.
 type StreamRef struct {
 	Set      string
 	Index    Expr // absent for a single stream

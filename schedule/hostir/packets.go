@@ -2,13 +2,14 @@ package hostir
 
 import "fmt"
 
-// Halves is how many places a buffer of packets has for each of its bytes, which runs use in turn: a rank writes to a
-// peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
+// Halves is the number of places that a buffer of packets has for each of its bytes; runs use the places in turn. A
+// rank writes to a peer's half of which the peer made its last use in the run before the last, and waits for no
+// permission.
 const Halves = 2
 
-// Landing says how data lands in a buffer. Packets are words of 4 bytes, each its own flag; Flags names them as words
-// of a semaphore. Plain data has separate flags, one word for each block of the kernel that sends. The buffer and the
-// words have Halves, which runs use in turn. Without a semaphore nothing lands.
+// Landing says how data land in a buffer. Packets are words of 4 bytes, each of which is its own flag; Flags names them
+// as words of a semaphore. Plain data have separate flags, one word for each block of the kernel that sends. The buffer
+// and the words have Halves, which runs use in turn. Without a semaphore nothing lands.
 type Landing struct {
 	Flags  string
 	Halves int
@@ -21,13 +22,13 @@ const (
 	PushKernel    = "push"
 )
 
-// Pushes says that a kernel sends data that lands at its peers.
+// Pushes reports whether a kernel sends data that land at its peers.
 func Pushes(kernel string) bool { return kernel == PushKernel || Kind(kernel).Lands() }
 
-// Takes says that a kernel sends packets, and sets the packets that land back to 0.
+// Takes reports whether a kernel sends packets, and sets the packets that land back to 0.
 func Takes(kernel string) bool { return Kind(kernel).Lands() }
 
-// Landings are the semaphores that are flags of packets, with the buffer of each.
+// Landings are the semaphores of the flags of packets, each with its buffer.
 func (p *Program) Landings() map[string]Buffer {
 	found := map[string]Buffer{}
 	for _, b := range p.Buffers {
@@ -38,26 +39,28 @@ func (p *Program) Landings() map[string]Buffer {
 	return found
 }
 
-// Sent is what kernels of packets send: the view of Each for rank r lands in the part of rank r's landing that is this
-// rank's.
+// Sent is the data that kernels of packets send: the view of Each for rank r lands in this rank's part of rank r's
+// landing.
 type Sent struct{ Each, Landing View }
 
-// Packets is the sum of the views that land here and of the own one, in the order of ranks, and of a tensor.
+// Packets is the sum, in the order of ranks, of the views that land here and of this rank's view, and of a further
+// tensor.
 type Packets struct {
 	Sent
 	Added View // none where it has no buffer
 	To    View
-	// Then is what formulas of rows make of the sum; without any it is none. Each block has whole rows of it.
+	// Then has formulas of rows that are applied to the sum; it may have none. With formulas, each block has whole rows
+	// of the sum.
 	Then Apply
 }
 
-// PacketGather puts the views that land here and the own one after another, in the order of ranks.
+// PacketGather puts the views that land here and this rank's view one after another, in the order of ranks.
 type PacketGather struct {
 	Sent
 	To View
 }
 
-// SumPackets sends and sums packets, and adds a tensor where added has a buffer. The flags are posted and awaited
+// SumPackets sends and sums packets, and adds a tensor where added has a buffer. It posts and awaits the flags in
 // between.
 func SumPackets(s StreamRef, dst View, landing Buffer, each, added View) Step {
 	by := PacketsKernel
@@ -67,20 +70,20 @@ func SumPackets(s StreamRef, dst View, landing Buffer, each, added View) Step {
 	return exchanged(s, by, landing, Packets{Sent: Sent{each, Whole(landing.Name)}, Added: added, To: dst})
 }
 
-// GatherPackets sends and gathers packets. The flags are posted and awaited between.
+// GatherPackets sends and gathers packets. It posts and awaits the flags in between.
 func GatherPackets(s StreamRef, dst View, landing Buffer, each View) Step {
 	w := PacketGather{Sent: Sent{each, Whole(landing.Name)}, To: dst}
 	return exchanged(s, string(w.Kind()), landing, w)
 }
 
-// exchanged is work with the flags of a landing, by a kernel.
+// exchanged is a step of a kernel's work with the flags of a landing.
 func exchanged(s StreamRef, by string, landing Buffer, w Work) Step {
 	flags := landing.Lands.Flags
 	return Step{Stream: s, Do: w, Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by,
 		ByBlocks: true}
 }
 
-// SentBy is what work sends as packets; ok: it does.
+// SentBy is the data that work sends as packets; ok is false for work that sends none.
 func SentBy(w Work) (sent Sent, ok bool) {
 	switch x := w.(type) {
 	case Packets:
@@ -93,7 +96,7 @@ func SentBy(w Work) (sent Sent, ok bool) {
 	return Sent{}, false
 }
 
-// Lands says that packets land for the work.
+// Lands reports whether packets land for the work.
 func (k Kind) Lands() bool {
 	return k == Packets{}.Kind() || k == PacketGather{}.Kind() || k == PacketSpread{}.Kind()
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// PacketSpread is a sum by packets that leaves each rank its part of a result, and a gather by packets that brings it
-// to all, in one kernel: each thread sends its sums.
+// PacketSpread is, in one kernel, a sum by packets that leaves each rank its part of a result, and a gather by packets
+// that brings the part to all ranks: each thread sends its sums.
 type PacketSpread struct {
 	Sum    Packets
 	Spread PacketGather
 }
 
-// SpreadPackets sums and spreads packets, which land in two buffers: each is this rank's part for every rank, and
-// dst the whole result. This rank sums its own part of it. added is as large as that part, or has no buffer.
+// SpreadPackets sums and spreads packets, which land in two buffers. each is this rank's part for every rank, and dst
+// is the whole result, of which this rank sums one part. added is as large as that part, or has no buffer.
 func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each, added View) Step {
 	own := Chunk(dst, Rank)
 	w := PacketSpread{Packets{Sent: Sent{each, Whole(sums.Name)}, Added: added, To: own},
@@ -40,8 +40,8 @@ func (x PacketSpread) Steps(s Step) (sum, spread Step) {
 	return sum, spread
 }
 
-// views has no view of the gather's own part, which is what the sum writes. The whole result is the first that the work
-// writes.
+// views leaves out the gather's view of this rank's part, which the sum writes. The first view that the work writes is
+// the whole result.
 func (x PacketSpread) views() (reads, writes []View) {
 	reads, _ = x.Sum.views()
 	return reads, []View{x.Spread.To, x.Spread.Landing, x.Sum.Landing}

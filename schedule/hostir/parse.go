@@ -28,7 +28,7 @@ var operators = map[token.Token]func(x, y Expr) Expr{
 	token.ADD: Add, token.SUB: Sub, token.MUL: Mul, token.QUO: Div, token.REM: Mod,
 }
 
-// exprOf is a tree of Go's as an expression, where it is one.
+// exprOf turns a tree of Go into an expression; ok is false where it is none.
 func exprOf(tree ast.Expr) (e Expr, ok bool) {
 	switch t := tree.(type) {
 	case *ast.ParenExpr:

@@ -10,12 +10,12 @@ import (
 const (
 	columnWidth  = 8  // the least width of the column that names streams
 	remarkColumn = 75 // where remarks start
-	lineWidth    = 96 // of lists that go on in another line
+	lineWidth    = 96 // of lists that continue on another line
 )
 
-// Print writes the program as a person would on a whiteboard: its memory and constants, and
-// then a line for each run of steps on one stream, headed by the stream, in the order in
-// which they are enqueued. Programs that enqueue different operations print differently.
+// Print writes the program as a person would on a whiteboard: its memory and constants, and then a line for each
+// sequence of steps on one stream, headed by the stream, in the order in which they are enqueued. Programs that enqueue
+// different operations print differently.
 func Print(p *Program) string {
 	w := &printer{}
 	if p.OverHosts() {
@@ -124,8 +124,8 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 	}
 }
 
-// phases prints a kernel's signals before its work, the work and the signals after it, a
-// line each, and returns the last.
+// phases prints a kernel's signals before its work, the work, and the signals after it, a line each, and returns the
+// last line.
 func (w *printer) phases(s Step, head string) string {
 	head += s.open()
 	var last string
@@ -142,7 +142,7 @@ func (w *printer) phases(s Step, head string) string {
 	return last + s.done()
 }
 
-// loop prints a loop; names given at its start stand in its first line.
+// loop prints a loop. Names that are bound at its start stand in its first line.
 func (w *printer) loop(l For, indent string) {
 	head := fmt.Sprintf("%sfor %s in %s:", indent, l.Index, bounds(l.From, l.To))
 	body := slices.DeleteFunc(slices.Clone(l.Body), func(n Node) bool { return unused(n, l.Body) })
@@ -164,7 +164,7 @@ func (w *printer) loop(l For, indent string) {
 	w.list(body, indent+"  ", width)
 }
 
-// choice prints both branches of an If, or the one that does something.
+// choice prints both branches of an If, or the only branch that does something.
 func (w *printer) choice(n If, indent string, width int) {
 	if len(n.Then) == 0 {
 		w.line(fmt.Sprintf("%sif %s != %s:", indent, n.X, n.Y), n.Remark)
@@ -179,8 +179,7 @@ func (w *printer) choice(n If, indent string, width int) {
 	}
 }
 
-// joined says whether two nodes of one heading share a line: a post stands apart from the
-// product after it.
+// joined reports whether two nodes under one heading share a line: a post stands apart from the product after it.
 func joined(a, b Node) bool {
 	if _, ok := a.(Let); ok {
 		_, ok = b.(Let)
@@ -205,7 +204,7 @@ func joined(a, b Node) bool {
 	return signals && (!second.Wait || first.Semaphore == second.Semaphore)
 }
 
-// unused says that a node names a value that no expression of a list mentions.
+// unused reports whether a node names a value that no expression of a list mentions.
 func unused(n Node, list []Node) bool {
 	let, ok := n.(Let)
 	if !ok {
@@ -231,10 +230,10 @@ func bounds(from, to Expr) string {
 // span prints a range that ends before D as 0..D-1.
 func span(from, to Expr) string { return compact(from) + ".." + compact(Sub(to, Const(1))) }
 
-// compact is an expression at its simplest, without blanks.
+// compact is an expression in its simplest form, without blanks.
 func compact(e Expr) string { return strings.ReplaceAll(e.Simplify().String(), " ", "") }
 
-// heading names the streams that a node's operations are enqueued on.
+// heading names the streams on which a node's operations are enqueued.
 func heading(n Node) string {
 	streams := Streams(n)
 	if s, ok := n.(Synchronize); ok {

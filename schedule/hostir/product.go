@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Product is a contraction of two operands by its indices, as in Linear, by the library of products. A bias is added to
-// each row, and then comes a function, as schedules name it.
+// Product is a contraction of two operands by its indices, such as Linear, which the library of products makes. A bias
+// is added to each row, and then a function is applied, by the name that schedules use.
 type Product struct {
 	Index string
 	A, B  View
-	// ScaleA and ScaleB multiply the sums: the scales of A's rows and of B's, or one each; none where they have no
-	// buffer. A weight of eight bits has scales beside rows of 16 bits that have none.
+	// ScaleA and ScaleB multiply the sums: they are the scales of A's rows and of B's rows, or one scale each. A view
+	// without a buffer means no scales. A weight of eight bits may have scales while rows of 16 bits have none.
 	ScaleA, ScaleB View
 	Bias           View // none where it has no buffer
 	To             View
 	Func           string // of each element; empty: none
 	Accumulate     bool   // it adds to its result
-	InOrder        bool   // rows have the same bits whatever their number
+	InOrder        bool   // a row has the same bits whatever the number of rows
 	InBlocks       bool   // scales are of blocks of rows and of squares of the weight
 }
 
@@ -63,14 +63,15 @@ func (x Product) check(s Step) error {
 	return plain(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias, x.To)
 }
 
-// Scaled says that the second operand has scales, or both have.
+// Scaled reports whether the second operand, or both operands, have scales.
 func (x Product) Scaled() bool { return x.ScaleB.Buffer != "" }
 
-// Narrow says that the second operand alone has scales: it has eight bits, and the first one has those of the plan.
+// Narrow reports whether only the second operand has scales: it has eight bits, and the first operand has the plan's
+// type.
 func (x Product) Narrow() bool { return x.Scaled() && x.ScaleA.Buffer == "" }
 
-// Kernel is the emitted kernel that makes such products, of few rows or by a weight of eight bits; empty: the library
-// alone does. Kernels take own rows and a weight, and do nothing behind the product.
+// Kernel is the emitted kernel that can make the product, for few rows or by a weight of eight bits; empty where only
+// the library can. Kernels write results on this rank alone, and apply nothing after the product.
 func (x Product) Kernel() string {
 	switch {
 	case x.Index != Linear || x.Accumulate || x.Func != "" || !x.To.Peer.IsZero():
@@ -83,13 +84,13 @@ func (x Product) Kernel() string {
 	return FewRowsKernel
 }
 
-// FewRows says that a product is one of few rows, at most most: its elements have 16 bits, and whole blocks of a kernel
+// FewRows reports whether a product has few rows, at most most: its elements have 16 bits, and whole blocks of a kernel
 // make it.
 func FewRows(most int, rows, depth, columns, bytes int64) bool {
 	return rows <= int64(most) && depth%256 == 0 && columns%64 == 0 && bytes == 2
 }
 
-// text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales, which A may lack.
+// text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales; A may have no scales.
 func (x Product) text() string {
 	name, into := fmt.Sprintf("Product[%s]", x.Index), ", "
 	if f, err := ParseProduct(x.Index); err == nil {
@@ -116,19 +117,19 @@ func (x Product) text() string {
 	return name + "(" + x.To.String() + into + strings.Join(operands, ", ") + ")"
 }
 
-// Products by their indices: the operands' and the result's, in the order of their axes.
-// Indices that the result lacks are summed over.
+// Products by their indices: the indices of the operands and of the result, in the order of their axes. Indices that
+// the result lacks are summed over.
 const (
 	Matmul   = "mk,kn->mn"
 	Linear   = "mk,nk->mn"
 	Gradient = "km,kn->mn"
 )
 
-// Form is how a product reads its operands, each a matrix in row-major order.
+// Form says how a product reads its operands, each of which is a matrix in row-major order.
 type Form struct {
 	Name string
-	// TransposedA and TransposedB say which operands have the index that is summed over
-	// where a plain matrix product has that of the result.
+	// TransposedA and TransposedB say which operands have the summed index where a plain matrix product has the index
+	// of the result.
 	TransposedA, TransposedB bool
 }
 

@@ -17,14 +17,14 @@ type Program struct {
 	Buffers    []Buffer
 	Semaphores []Semaphore
 	Streams    []StreamSet
-	Constants  Env      // names that generation binds: streams
+	Constants  Env      // names that generation binds: numbers of streams
 	Checks     []Divide // requirements of New on the shape
-	Edges      []Edge   // the communications that it does; none: a person wrote it
-	Setup      []Node   // once, in New and Bind
-	Body       []Node   // each run
+	Edges      []Edge   // the program's communications; none in a program that a person wrote
+	Setup      []Node   // enqueued once, in New and Bind
+	Body       []Node   // enqueued in each run
 }
 
-// Semaphore is a word for every peer, in the waiter's memory; or Count of them.
+// Semaphore is a word for every peer, in the waiter's memory, or Count such sets of words.
 type Semaphore struct {
 	Name  string
 	Count Expr // absent: one member
@@ -37,33 +37,30 @@ type Buffer struct {
 	Owner  Owner
 	// Shared says that peers read it.
 	Shared bool
-	// Elements is the size of this rank's memory, and Chunk the size of one chunk: the unit
-	// in which views index the buffer (a shard, a step's rows, or a part of one).
+	// Elements is the size of this rank's memory. Chunk is the size of one chunk, the unit in which views index the
+	// buffer: a shard, a step's rows, or a part of one.
 	Elements, Chunk Expr
-	// Counts is set if chunks differ: chunk c of rank q has Chunk times the Counts(q, c)-th
-	// of Bind's counts. Elements is then the most that New makes room for.
+	// Counts is set if chunks differ: the size of chunk c of rank q is Chunk times the Counts(q, c)-th of Bind's
+	// counts. Elements is then the most for which New makes room.
 	Counts Expr
-	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of Rows rows. Copies take
-	// such a chunk, other work all of the buffer.
+	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of Rows rows. Copies take such
+	// a chunk, and other work takes the whole buffer.
 	Rows Expr
-	// Inner is a tensor that lies in the buffer's memory beside the buffer's own. Without a
-	// name there is none.
+	// Inner is a tensor that lies in the buffer's memory beside the buffer's tensor. Without a name there is none.
 	Inner Inner
-	// Room is the stride of such chunks, in elements. Absent: one chunk begins where the
-	// last ends.
+	// Room is the stride of such chunks, in elements. Absent: each chunk begins where the chunk before ends.
 	Room Expr
 	// Lands says that packets land in the buffer.
 	Lands Landing
 }
 
-// Bits of an element, given the bytes of the plan's elements.
+// Bits is the number of bits of an element, given the bytes of the plan's elements.
 func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), 8*plan) }
 
-// Bytes of so many elements, given the bytes of the plan's.
+// Bytes is the number of bytes of elements, given the bytes of the plan's elements.
 func (b Buffer) Bytes(elements, plan int64) int64 { return elements * b.Bits(plan) / 8 }
 
-// Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
-// it on rank r.
+// Inner is a tensor in the memory of another: all of the memory or, where Part is set, chunk r of it on rank r.
 type Inner struct {
 	Tensor schedule.Tensor
 	Part   bool
@@ -83,12 +80,11 @@ type StreamSet struct {
 	Name         string
 	First, Count Expr // absent: a single stream
 	High         bool // top priority, else lowest
-	Falling      bool // each of lower priority than the one before it, all below top, until the lowest
+	Falling      bool // each stream has a lower priority than the one before it, all below the top, down to the lowest
 }
 
-// Divide is a requirement on the shape: By, or Times By where Times is above one,
-// divides Extent, or Extent times With where With is set. Where Heads is set, each part
-// is of whole heads, which are Heads columns wide.
+// Divide is a requirement on the shape: By, multiplied by Times where Times is above one, divides Extent, multiplied by
+// With where With is set. Where Heads is set, each part is whole heads, which are Heads columns wide.
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
@@ -111,7 +107,7 @@ func (d Divide) String() string {
 	return cmp.Or(by, "1") + " divides " + of
 }
 
-// Divisor is the number that must divide the extent on a mesh of ranks; width is W's value, 0 where it
+// Divisor is the number that must divide the extent on a mesh of that many ranks; width is the value of W, 0 where it
 // has none.
 func (d Divide) Divisor(ranks, width int64) int64 {
 	n := max(d.Times, 1)
@@ -130,14 +126,14 @@ func (d Divide) Divisor(ranks, width int64) int64 {
 	return n
 }
 
-// Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of
-// ranks. Their product itself may be too large for an int64.
+// Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of that many
+// ranks. The product of the two may be too large for an int64.
 func (d Divide) Holds(x, with, ranks, width int64) bool {
 	by := d.Divisor(ranks, width)
 	return by > 0 && x%by*(with%by)%by == 0
 }
 
-// Ask has New check the shape for a requirement, once.
+// Ask makes New check the shape for a requirement, once.
 func (p *Program) Ask(d Divide) {
 	if !slices.Contains(p.Checks, d) {
 		p.Checks = append(p.Checks, d)

@@ -16,7 +16,7 @@ func (p *Program) Rename(names map[string]string) {
 	p.Setup, p.Body = Map(p.Setup, r.rewrite), Map(p.Body, r.rewrite)
 }
 
-// renaming is from old names to new ones.
+// renaming maps old names to new ones.
 type renaming map[string]string
 
 func (r renaming) name(old string) string {
@@ -31,7 +31,7 @@ func (r renaming) tensor(t schedule.Tensor) schedule.Tensor {
 	return t
 }
 
-// word is a name in a remark.
+// word matches a name in a remark.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
 func (r renaming) rewrite(n Node) []Node {

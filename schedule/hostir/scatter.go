@@ -3,16 +3,16 @@ package hostir
 import "fmt"
 
 // Scatter is a linear of all ranks' rows whose results are summed over the ranks, in one launch: the kernel multiplies
-// each peer's rows into this rank's slot there, then this rank's rows, and adds up the slots of all ranks in their
-// order.
+// each peer's rows into this rank's slot at the peer, then multiplies this rank's rows, and adds up the slots of all
+// ranks in their order.
 type Scatter struct {
-	Tiles []Tile // as of Tiles
+	Tiles []Tile // as in Tiles
 	A     View   // all rows
 	B     View   // the second operand
 	Bias  View   // none where it has no buffer
 	Added View   // a tensor that is added to the sum, or none
-	Slots View   // of all ranks, here
-	Own   View   // this rank's among them
+	Slots View   // the slots of all ranks, here
+	Own   View   // this rank's slot among them
 	Peers View   // this rank's slots at the peers, in the order of their tiles
 	To    View   // the results of this rank's rows
 }

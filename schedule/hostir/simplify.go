@@ -2,10 +2,9 @@ package hostir
 
 import "slices"
 
-// Simplify returns an expression of the same value, as a person would write it: sums of
-// products with the rank first and constants last, constants computed, and no remainder
-// within another of the same divisor where that changes nothing. It assumes that the rank
-// is from 0 to D - 1, and that D is at least 1.
+// Simplify returns an expression of the same value, as a person would write it: sums of products with the rank first
+// and constants last, constants computed, and no remainder within another remainder by the same divisor where that
+// changes nothing. It assumes that the rank is from 0 to D - 1, and that D is at least 1.
 func (e Expr) Simplify() Expr {
 	if e.op == 0 {
 		return e
@@ -13,20 +12,19 @@ func (e Expr) Simplify() Expr {
 	return normal(e).expr()
 }
 
-// sum is a constant and terms, each of another product of atoms.
+// sum is a constant and terms, each with a different product of atoms.
 type sum struct {
 	constant int64
 	terms    []term
 }
 
-// term is a product of atoms, which are variables, quotients, remainders and products of
-// sums, times a factor.
+// term is a factor times a product of atoms, which are variables, quotients, remainders and products of sums.
 type term struct {
 	factor int64
 	atoms  []Expr
 }
 
-// same says that two terms differ in their factors only.
+// same reports whether two terms differ only in their factors.
 func (t term) same(o term) bool {
 	return slices.EqualFunc(sorted(t.atoms), sorted(o.atoms), Expr.Equal)
 }
@@ -105,7 +103,7 @@ func (s sum) times(o sum) sum {
 	return atom(Mul(s.expr(), o.expr()))
 }
 
-// term is the sum as one term, where it is one.
+// term is the sum as one term; false where it has several.
 func (s sum) term() (term, bool) {
 	switch {
 	case len(s.terms) == 0:
@@ -116,10 +114,10 @@ func (s sum) term() (term, bool) {
 	return term{}, false
 }
 
-// number is the sum as a constant, where it is one.
+// number is the sum as a constant; false where it is none.
 func (s sum) number() (int64, bool) { return s.constant, len(s.terms) == 0 }
 
-// over divides, rounded towards zero.
+// over divides the sum, rounded towards zero.
 func (s sum) over(o sum) sum {
 	x, known := s.number()
 	y, divisor := o.number()
@@ -132,8 +130,8 @@ func (s sum) over(o sum) sum {
 	return atom(Div(s.expr(), o.expr()))
 }
 
-// modulo is the remainder. Multiples of the divisor go, and remainders by the same divisor,
-// where the divisor is D and neither the dividend nor the rest can be negative.
+// modulo is the remainder. It drops multiples of the divisor, and remainders by the same divisor, where the divisor is
+// D and neither the dividend nor the rest can be negative.
 func (s sum) modulo(o sum) sum {
 	x, known := s.number()
 	y, divisor := o.number()
@@ -169,12 +167,11 @@ func (s sum) modulo(o sum) sum {
 	return atom(Mod(s.expr(), by))
 }
 
-// unbounded is below all values of a sum.
+// unbounded stands for a sum without a known lower bound: it is below all values of sums.
 const unbounded = -1 << 40
 
-// least is a lower bound of a sum, for all ranks r of D: the rank is at least 0 and at most D
-// - 1, and a remainder by D of a sum that is not negative likewise. It knows nothing of other
-// variables.
+// least is a lower bound of a sum, for all ranks r and all D. The rank is at least 0 and at most D - 1, and so is a
+// remainder by D of a sum that is not negative. least knows nothing about other variables.
 func (s sum) least() int64 {
 	size, rest := int64(0), s.constant // size*D + rest
 	for _, t := range s.terms {
@@ -195,7 +192,7 @@ func (s sum) least() int64 {
 	return size + rest
 }
 
-// ofRank says that an atom is always from 0 to D - 1.
+// ofRank reports whether an atom is always from 0 to D - 1.
 func (e Expr) ofRank() bool {
 	return e.Equal(Rank) || e.op == '%' && e.y.Equal(Size) && normal(*e.x).least() >= 0
 }

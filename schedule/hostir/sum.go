@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// Sum adds up terms in their order, in fp32, and then a row to each row, and rounds once: by a kernel.
+// Sum adds up terms in their order, in fp32, then adds a row to each row, and rounds once. A kernel does it.
 type Sum struct {
 	Terms []View
-	// Scales multiply each term of eight bits, one for so many columns of it; else there are none.
+	// Scales multiply each term of eight bits, with one scale for every Columns columns; without such terms there are
+	// none.
 	Scales  []View
 	Columns Expr
 	Row     View // none where it has no buffer
 	To      View
 }
 
-// Reduce adds up terms; a last one that is a row is added to each row.
+// Reduce adds up terms. If the last term is a row, it is added to each row.
 func Reduce(s StreamRef, dst View, terms ...View) Step {
 	x := Sum{Terms: terms, To: dst}
 	if last := len(terms) - 1; last >= 0 && terms[last].Row {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// text is one node that holds no others.
+// text is the text of a node that holds no other nodes.
 func text(n Node) string {
 	switch n := n.(type) {
 	case Let:
@@ -25,7 +25,7 @@ func text(n Node) string {
 	panic(fmt.Sprintf("hostir: text of a node of kind %T", n))
 }
 
-// text is a step: its parts in their order, in braces where one kernel does them all.
+// text is the text of a step: its parts in their order, in braces where one kernel does them all.
 func (s Step) text() string {
 	list := strings.Join(slices.Concat(s.phases()...), ";  ")
 	switch {
@@ -39,7 +39,8 @@ func (s Step) text() string {
 	return s.open() + list + s.done()
 }
 
-// phases are the texts of a step: of its waits and posts before the work, of the work, and of those after it.
+// phases are the texts of a step: its waits and posts before the work, the work, and its waits and posts after the
+// work.
 func (s Step) phases() [][]string {
 	if x, ok := s.Do.(PacketSpread); ok {
 		sum, spread := x.Steps(s)
@@ -52,7 +53,7 @@ func (s Step) phases() [][]string {
 	return [][]string{s.sent(), texts(s.Pre), work, texts(s.Post)}
 }
 
-// sent is the data that packets bring, before their flags.
+// sent is the text of the data that packets bring, which stands before their flags.
 func (s Step) sent() []string {
 	x, sends := SentBy(s.Do)
 	if !sends {
@@ -61,8 +62,8 @@ func (s Step) sent() []string {
 	return []string{fmt.Sprintf("Send(%s, %s)", x.Landing, x.Each)}
 }
 
-// open begins the text of a kernel, of all of it or of each block. done ends it, for each group of tiles where they
-// post.
+// open begins the text of a kernel, which does the step as a whole or by blocks. done ends the text; for a scatter
+// whose groups of tiles post, it says so.
 func (s Step) open() string {
 	if _, scatters := s.Do.(Scatter); s.ByBlocks && !scatters {
 		return s.By + " by blocks{"
@@ -77,7 +78,7 @@ func (s Step) done() string {
 	return "}"
 }
 
-// texts are words.
+// texts are the texts of words.
 func texts(words []Word) (list []string) {
 	for _, w := range words {
 		list = append(list, w.String())
@@ -85,7 +86,7 @@ func texts(words []Word) (list []string) {
 	return list
 }
 
-// alone is the kernel of a step with one part.
+// alone is the kernel that does a step with one part.
 func (s Step) alone() string {
 	w, signals := s.Signal()
 	x, applies := s.Do.(Apply)

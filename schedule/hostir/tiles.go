@@ -7,12 +7,13 @@ import (
 
 // Tile says how a kernel makes a product by tiles of 128 rows.
 type Tile struct {
-	Columns  int  // of a tile
+	Columns  int  // columns of a tile
 	Cluster  int  // blocks that share copies of the second operand
-	Together bool // two warpgroups make half of each tile, and not a tile each in turn
+	Together bool // two warpgroups make half of each tile, instead of a tile each in turn
 }
 
-// String is 112 of tiles of as many columns in turn, 112/2 where two blocks share copies, and 112/2 together.
+// String is 112 for tiles of 112 columns that warpgroups make in turn, 112/2 where two blocks share copies, and 112/2
+// together.
 func (t Tile) String() string {
 	name := fmt.Sprint(t.Columns)
 	if t.Cluster > 1 {
@@ -34,15 +35,15 @@ func tileNames(list []Tile) string {
 }
 
 // Tiles is a linear of all ranks' rows in one launch: the kernel multiplies this rank's shard, pulls the peers' shards,
-// and multiplies each when it is there.
+// and multiplies each shard when it is there.
 type Tiles struct {
-	Tiles    []Tile // one way or, by shape, that of several with the least work for each multiprocessor
+	Tiles    []Tile // one tile, or several: the shape selects the one with the least work for each multiprocessor
 	Own      View   // this rank's shard
-	Shards   View   // the peers', in the order of their tiles
+	Shards   View   // the peers' shards, in the order of their tiles
 	B        View   // the second operand
 	Bias     View   // none where it has no buffer
 	To       View   // all results
-	Gathered View   // all shards but this rank's, as they are pulled
+	Gathered View   // all shards but this rank's, where the kernel pulls them
 }
 
 // Kind is "tiles".
@@ -82,7 +83,7 @@ func (s Step) checkLaunched() error {
 	return nil
 }
 
-// Tiled are the tiles by which a kernel makes the product of work; nil: none does.
+// Tiled are the tiles by which a kernel makes the product of work; nil where no kernel does.
 func Tiled(w Work) []Tile {
 	switch x := w.(type) {
 	case Tiles:
@@ -93,7 +94,8 @@ func Tiled(w Work) []Tile {
 	return nil
 }
 
-// OwnProduct is the product of this rank's rows, as a step of its own, where a kernel makes it by tiles; else the step.
+// OwnProduct is the product of this rank's rows as a separate step, where a kernel makes it by tiles; else it is the
+// step.
 func (s Step) OwnProduct() (product Step, tiles bool) {
 	switch x := s.Do.(type) {
 	case Tiles:

@@ -2,8 +2,7 @@ package hostir
 
 import "slices"
 
-// Map rebuilds a list of nodes: f returns the replacement of a node, after its own bodies
-// have been rebuilt.
+// Map rebuilds a list of nodes: f returns the replacement of a node, after the node's bodies have been rebuilt.
 func Map(nodes []Node, f func(Node) []Node) []Node {
 	var out []Node
 	for _, n := range nodes {
@@ -56,7 +55,7 @@ func Bodies(n Node) (list [][]Node) {
 	return list
 }
 
-// Streams are the streams that a node itself names, none for nodes that enqueue nothing.
+// Streams are the streams that a node itself names; there are none for nodes that enqueue nothing.
 func Streams(n Node) (list []StreamRef) {
 	n.With(Parts{Stream: func(s StreamRef) StreamRef { list = append(list, s); return s }})
 	return list
@@ -67,8 +66,7 @@ func Exprs(n Node, f func(what string, e Expr)) {
 	n.With(Parts{Expr: func(what string, e Expr) Expr { f(what, e); return e }})
 }
 
-// On puts the steps of a node and of its bodies on a stream. Other nodes name streams of
-// their own or enqueue nothing.
+// On puts the steps of a node and of its bodies on a stream. Other nodes name their streams, or enqueue nothing.
 func On(n Node, s StreamRef) Node {
 	if step, ok := n.(Step); ok {
 		step.Stream = s
@@ -86,7 +84,7 @@ func AllOn(nodes []Node, s StreamRef) []Node {
 	return list
 }
 
-// Written names the buffers that a run of the program writes, on whichever rank.
+// Written names the buffers that a run of the program writes, on any rank.
 func (p *Program) Written() map[string]bool {
 	list := map[string]bool{}
 	Steps(p.Body, func(s Step) {

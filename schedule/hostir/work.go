@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Work stands between the words of a step: a struct with named operands. No other package has work of its own.
+// Work stands between the words of a step: a struct with named operands. No other package defines work.
 type Work interface {
 	Kind() Kind
 	work()
-	// views are those that the work reads and those that it writes.
+	// views are the views that the work reads, and the views that it writes.
 	views() (reads, writes []View)
-	// with is the work with its views and expressions rewritten, the views that it writes first.
+	// with is the work with its views and expressions rewritten; the views that it writes come first.
 	with(Parts) Work
 	// check refuses a step that can't do the work.
 	check(Step) error
@@ -25,7 +25,7 @@ type Kind string
 // Nothing is no work: a step that posts, or waits.
 var Nothing Work
 
-// Kinds of work; the others are called as their types.
+// Kinds of work; other kinds have the names of their types.
 const (
 	CopyKind    Kind = "copy"
 	GatherKind  Kind = "gather"
@@ -35,7 +35,7 @@ const (
 	CallKind    Kind = "call"
 )
 
-// Title is the work as one word: AllGather.
+// Title is the kind as one word: AllGather.
 func (k Kind) Title() string {
 	var title string
 	for _, part := range strings.Split(string(k), "-") {
@@ -47,7 +47,7 @@ func (k Kind) Title() string {
 // Do is a step that does some work.
 func Do(s StreamRef, w Work) Step { return Step{Stream: s, Do: w} }
 
-// Changed is a step with its work changed, if it is of a kind.
+// Changed is the step with its work changed, if the work is a W.
 func Changed[W Work](s Step, change func(*W)) Step {
 	if x, ok := s.Do.(W); ok {
 		change(&x)
@@ -56,7 +56,7 @@ func Changed[W Work](s Step, change func(*W)) Step {
 	return s
 }
 
-// Kind is the kind of a step's work; empty: it has none.
+// Kind is the kind of a step's work; empty where it has none.
 func (s Step) Kind() Kind {
 	if s.Do == nil {
 		return ""
@@ -64,7 +64,7 @@ func (s Step) Kind() Kind {
 	return s.Do.Kind()
 }
 
-// Views are the views that a step reads, and those that it writes.
+// Views are the views that a step reads, and the views that it writes.
 func (s Step) Views() (reads, writes []View) {
 	if s.Do == nil {
 		return nil, nil
@@ -80,7 +80,7 @@ func (s Step) Result() View {
 	return View{}
 }
 
-// Rows are the last views that a sum or a function reads, each one row for every row of the result.
+// Rows are the last views that a sum or a function reads; each is one row for every row of the result.
 func (s Step) Rows() []View {
 	if x, ok := s.Do.(rowed); ok {
 		return x.rows()
@@ -91,7 +91,7 @@ func (s Step) Rows() []View {
 // rowed is work that may read rows.
 type rowed interface{ rows() []View }
 
-// some are the views that are there: an absent one has no buffer.
+// some lists the views that are not absent: an absent view has no buffer.
 func some(list ...View) (there []View) {
 	for _, v := range list {
 		if v.Buffer != "" {
@@ -101,7 +101,7 @@ func some(list ...View) (there []View) {
 	return there
 }
 
-// plain refuses views that stand for several.
+// plain refuses views that stand for several views.
 func plain(list ...View) error {
 	for _, v := range list {
 		if v.Each.Index != "" {
@@ -120,7 +120,7 @@ func columnsError(v View) error {
 	return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
 }
 
-// texted are views as texts.
+// texted are the texts of views.
 func texted(list []View) (texts []string) {
 	for _, v := range list {
 		texts = append(texts, v.String())
@@ -128,7 +128,7 @@ func texted(list []View) (texts []string) {
 	return texts
 }
 
-// called is a text of work: its name, its results, and its operands.
+// called is the text of work: its name, its results, and its operands.
 func called(name string, writes, reads []View) string {
 	return name + "(" + strings.Join(texted(append(writes, reads...)), ", ") + ")"
 }
