@@ -2,8 +2,8 @@ package schedule
 
 import "slices"
 
-// MustAgree says that an input must hold the same values on all ranks: each rank has all of it, and its values reach
-// other ranks' results, or the ranks make one and the same result, each by itself.
+// MustAgree reports whether an input must hold the same values on all ranks. Each rank has all of the input. Either its
+// values reach the results of other ranks, or the ranks make one and the same result, each by itself.
 func (s Schedule) MustAgree(tensor string) bool {
 	s = s.Apart()
 	t, declared := s.Tensor(tensor)
@@ -22,8 +22,8 @@ func (t Tensor) WholeEverywhere() bool {
 	return !sharded && !t.Root
 }
 
-// handedOn says that more than the rank that makes a result depends on it: a later operation reads it, or every rank
-// gets all of it and other ranks made a part of it or of its operands.
+// handedOn reports whether other ranks than the maker of a result depend on it: a later operation reads the result, or
+// every rank gets all of it while other ranks made a part of it or of its operands.
 func (s Schedule) handedOn(o Op) bool {
 	if slices.ContainsFunc(s.Ops, func(p Op) bool { return p.Reads(o.Out) }) {
 		return true
@@ -33,7 +33,7 @@ func (s Schedule) handedOn(o Op) bool {
 		(s.Partial(o) || s.gathersColumns(o) || slices.ContainsFunc(o.Operands(), s.Made))
 }
 
-// gathersColumns says that each rank makes other columns of a result.
+// gathersColumns reports whether each rank makes different columns of a result.
 func (s Schedule) gathersColumns(o Op) bool {
 	c, err := s.Contraction(o)
 	if err != nil || o.Call != "" || c.Out == "" {

@@ -23,9 +23,9 @@ func Contractions() (list []Op) {
 	return list
 }
 
-// Canonical returns the schedule with the usual letters in each Index: "ab,cb->ac" is the
-// contraction "mk,nk->mn". An Index of a contraction that has no word stays as it is; that of a call
-// has letters in alphabetical order. The schedule must be valid.
+// Canonical returns the schedule with the usual letters in each Index: "ab,cb->ac" is the contraction "mk,nk->mn". The
+// Index of a contraction without a word stays as it is; the Index of a call gets letters in alphabetical order. The
+// schedule must be valid.
 func (s Schedule) Canonical() Schedule {
 	s.Ops = slices.Clone(s.Ops)
 	for i := range s.Ops {
@@ -55,8 +55,8 @@ func (s Schedule) canonical(i int) string {
 	return o.Index
 }
 
-// pattern is an Index with letters from m on in the order in which its own come; it is empty
-// where the number of operands differs from the Index's.
+// pattern is an Index whose letters are renamed from m on, in the order in which they first appear. It is empty where
+// the Index can't be read.
 func (s Schedule) pattern(o Op) string {
 	c, err := s.Contraction(o)
 	if err != nil {

@@ -2,7 +2,7 @@ package schedule
 
 import "slices"
 
-// checkConstant refuses a tensor that nobody writes where runs make it, or what lies in its place.
+// checkConstant refuses Constant on a tensor that runs write, or whose memory another tensor shares.
 func (s Schedule) checkConstant(v *validation, path string, t Tensor) {
 	shares := slices.ContainsFunc(s.Tensors, func(x Tensor) bool { return x.Within == t.Name })
 	if t.Constant && (s.Made(t.Name) || t.Within != "" || shares) {

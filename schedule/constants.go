@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Constants gives the value of each symbol that the schedule replaces by a constant: a schedule
-// whose weight is [3584, K] has 3584 for N. An extent that no tensor has a symbol for is called
-// by its letter in the operation that names it first, or F where it lies between two
-// operations; N2 and N3 belong to further products.
+// Constants gives the value of each symbol that the schedule replaces by a constant: a schedule whose weight is [3584,
+// K] has 3584 for N. Where no tensor has a symbol for an extent, its name is its letter in the operation that names it
+// first, or F where it lies between two operations; N2 and N3 belong to further products.
 func (s Schedule) Constants() map[Extent]int64 {
 	values := map[Extent]int64{}
 	for _, t := range s.Tensors {
@@ -31,8 +30,8 @@ func (s Schedule) Constants() map[Extent]int64 {
 	return values
 }
 
-// Symbols are the extents that the operations have, each with the ways in which tensors'
-// axes write it: itself or a constant.
+// Symbols are the extents of the operations. Each has the spellings that the tensors' axes use for it: the symbol or a
+// constant.
 func (s Schedule) Symbols() map[Extent][]Extent {
 	list := s.dimensions()
 	names := make([]Extent, len(list))
@@ -63,7 +62,7 @@ func (s Schedule) Symbols() map[Extent][]Extent {
 	return symbols
 }
 
-// called is a name for an extent that has only constants.
+// called is a name for an extent for which all axes have constants.
 func (s Schedule) called(d *dimension, taken []Extent) Extent {
 	likely := []Extent{M, N, K, N2, N3, F, P}
 	if d.letter >= 'a' {
@@ -92,7 +91,7 @@ func (s Schedule) extent(at axisAt) Extent {
 	return t.Axes[at.i].Extent
 }
 
-// value is that of a constant.
+// value is the value of a constant.
 func (e Extent) value() (int64, bool) {
 	if !e.Constant() {
 		return 0, false

@@ -15,10 +15,10 @@ type Contraction struct {
 // ranksLetter is the letter of an index of ranks.
 const ranksLetter = 'd'
 
-// OfRanks says that the result has a part for each rank, which is the first axis.
+// OfRanks reports whether the result has a part for each rank, along its first axis.
 func (c Contraction) OfRanks() bool { return strings.HasPrefix(c.Out, string(ranksLetter)) }
 
-// Rows is the letter of the result's rows; 0: it has none.
+// Rows is the letter of the result's rows; 0 if it has none.
 func (c Contraction) Rows() byte {
 	out := strings.TrimPrefix(c.Out, string(ranksLetter))
 	if out == "" {
@@ -34,7 +34,7 @@ func (c Contraction) Columns() byte { return c.Out[len(c.Out)-1] }
 // below zero: a norm's heads may be wider than what is turned of them.
 const headsLetter = 'W'
 
-// Summed are the letters that are summed over, in the order in which the operands have them.
+// Summed are the letters that are summed over, in the order in which they appear in the operands.
 func (c Contraction) Summed() string {
 	summed := ""
 	for _, in := range c.In {
@@ -101,7 +101,7 @@ func (s Schedule) unnamed(o Op, in []string) int {
 	return 0
 }
 
-// axes is how many a tensor has.
+// axes is the number of axes of a tensor.
 func (s Schedule) axes(tensor string) int {
 	if t, ok := s.Tensor(tensor); ok {
 		return len(t.Axes)
@@ -115,7 +115,7 @@ func (s Schedule) axes(tensor string) int {
 	return 0
 }
 
-// spelt are the letters of one operand.
+// spelt lists the letters of one operand.
 func spelt(text string, more int) (string, error) {
 	letters, dots := strings.CutSuffix(text, ellipsis)
 	for i, l := range letters {
@@ -137,7 +137,7 @@ func spelt(text string, more int) (string, error) {
 // dimension is a set of axes that the operations require to be equally long.
 type dimension struct {
 	axes    []axisAt
-	letter  rune // of the operation that names it first
+	letter  rune // in the operation that names it first
 	between bool // it lies between two operations: the second sums over it
 }
 
@@ -191,7 +191,7 @@ func (s Schedule) dimensions() []*dimension {
 	return list
 }
 
-// named gives f the axes that an operation names, each with its letter.
+// named calls f for each axis that an operation names, with its letter.
 func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	c, err := s.Contraction(o)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	}
 }
 
-// summed says that an operation sums over an axis of an operand.
+// summed reports whether an operation sums over an axis of an operand.
 func (s Schedule) summed(at axisAt) bool {
 	for _, o := range s.Ops {
 		c, err := s.Contraction(o)
@@ -232,13 +232,13 @@ func (s Schedule) summed(at axisAt) bool {
 	return false
 }
 
-// Partial says that the ranks have partial results of an operation, which are to meet: that the axes which it
-// sums over are spread over the mesh, in each of its operands that is declared.
+// Partial reports whether the ranks have partial results of an operation, which have to meet: the axes that it sums
+// over are spread over the mesh in each of its declared operands.
 func (s Schedule) Partial(o Op) bool {
 	return !o.OfPartials() && s.sumsOverRanks(o)
 }
 
-// sumsOverRanks says that the axes which an operation sums over are spread over the mesh.
+// sumsOverRanks reports whether the axes that an operation sums over are spread over the mesh.
 func (s Schedule) sumsOverRanks(o Op) bool {
 	c, err := s.Contraction(o)
 	if err != nil || o.Call != "" {

@@ -9,16 +9,17 @@ import (
 // Epsilon is the name of the number that norms add to the mean of squares.
 const Epsilon = "Epsilon"
 
-// DefaultEpsilon is the number that stands for the Shape's where it has none, as in Llama 3 and PyTorch.
+// DefaultEpsilon stands for a Shape's Epsilon of 0; Llama 3 and PyTorch use this number.
 const DefaultEpsilon = 1e-5
 
-// WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6, in place of the Shape's.
+// WithEpsilon is the norm with this number, such as 1e-6, added to the mean of squares in place of the Shape's.
 func (f Func) WithEpsilon(epsilon float64) Func {
 	f.Epsilon = epsilon
 	return f
 }
 
-// mostNumbers is how many numbers of the Shape a kernel takes beside the widths of its heads, and a schedule has.
+// mostNumbers is the greatest number of numbers of the Shape that a kernel takes beside the widths of its heads, and
+// that a schedule has.
 const mostNumbers = 4
 
 // checkNumbers refuses more numbers of the Shape than a kernel takes.
@@ -29,10 +30,10 @@ func (s Schedule) checkNumbers(v *validation) {
 	}
 }
 
-// norm says that a function has an epsilon.
+// norm reports whether a function has an epsilon.
 func (f Func) norm() bool { return slices.Contains(Params(Nodes(f.Is)), Epsilon) }
 
-// Numbers are the numbers that the Shape has beside its extents: those that formulas of the schedule read.
+// Numbers are the names of the numbers that the Shape has beside its extents, which formulas of the schedule read.
 func (s Schedule) Numbers() (names []string) {
 	for _, o := range s.Ops {
 		for _, f := range o.Then {
@@ -49,10 +50,10 @@ func (s Schedule) Numbers() (names []string) {
 // HasEpsilon says that the Shape has an epsilon.
 func (s Schedule) HasEpsilon() bool { return slices.Contains(s.Numbers(), Epsilon) }
 
-// Numbers of fp32 between which an epsilon lies: the least normal one, and one that no norm comes near.
+// An epsilon is a number of fp32 between these two: the least normal number, and a number that no norm comes near.
 const leastEpsilon, mostEpsilon = 0x1p-126, 1
 
-// checkEpsilon refuses a number that fp32 does not hold, and one that nothing reads.
+// checkEpsilon refuses a number that fp32 can't hold, and a number for a function that reads none.
 func (f Func) checkEpsilon(v *validation, path string) {
 	switch {
 	case f.Epsilon == 0:

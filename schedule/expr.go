@@ -1,19 +1,19 @@
 package schedule
 
 // Expr is a value for each element of a result: a tree of operations over the result so far and further operands. The
-// zero value is X. Every leaf is exact in fp32, and every operation is one of fp32, rounded to nearest, in the order in
-// which the tree has them; docs/proof.md says where a result is rounded to its type.
+// zero value is X. Every leaf is exact in fp32. Every operation is an operation of fp32, rounded to nearest, in the
+// order of the tree; docs/proof.md says where a result is rounded to its type.
 type Expr struct {
 	Do Do     `json:",omitempty"` // empty is X, the result so far
-	Of []Expr `json:",omitempty"` // what it is an operation of
+	Of []Expr `json:",omitempty"` // the operands of the operation
 	// Tensor of a leaf.
 	Tensor string `json:",omitempty"`
-	// Number of a constant, which is the nearest one of fp32, or of the columns that a DoBelow takes.
+	// Number of a constant, rounded to the nearest number of fp32, or the number of columns of a DoBelow.
 	Number float64 `json:",omitempty"`
 	// Name of a number of the Shape.
 	Name string `json:",omitempty"`
-	// Group is how many columns a statistic takes, or those of a head; empty is the whole row, and of what has a head
-	// the width of the tables beside it.
+	// Group is the number of columns of a statistic's group, or the width of a head. Empty means the whole row or, for
+	// an operation on heads, the width of the tables beside it.
 	Group Extent `json:",omitempty"`
 }
 
@@ -24,8 +24,8 @@ type Do string
 const (
 	DoX       Do = ""          // the result so far
 	DoOf      Do = "of"        // a tensor of the result's axes, at the same place
-	DoRow     Do = "row"       // a tensor of its last axis: by column
-	DoColumn  Do = "column"    // a tensor of its other axes: by row
+	DoRow     Do = "row"       // a tensor of the result's last axis: by column
+	DoColumn  Do = "column"    // a tensor of the result's other axes: by row
 	DoHeadRow Do = "headrow"   // a tensor [W]: by column of a head
 	DoCos     Do = "cos"       // of a table [M,W]: element j of its first half, j by column of half a head
 	DoSin     Do = "sin"       // the same of its second half
@@ -51,20 +51,20 @@ const (
 	DoLog       Do = "log"
 	DoRoot      Do = "root"
 	DoRecipRoot Do = "reciproot" // 1 / root, rounded twice
-	DoFinite    Do = "finite"    // itself, or 0 where it is infinite or no number
-	DoPower     Do = "power"     // the least power of two that is no less than its size, from 2^-126 to 2^126
-	DoUp        Do = "up"        // the least number of e4m3 that is no less than its size, from 2^-9 to 448; NaN is NaN
-	DoLoud      Do = "loudpower" // DoPower, and of NaN NaN
-	DoBelow     Do = "below"     // the first one in Number columns of a head, the second one in the rest
+	DoFinite    Do = "finite"    // x, or 0 where x is infinite or no number
+	DoPower     Do = "power"     // the least power of two not below x's size, from 2^-126 to 2^126
+	DoUp        Do = "up"        // the least number of e4m3 not below x's size, from 2^-9 to 448; NaN for NaN
+	DoLoud      Do = "loudpower" // DoPower, and NaN for NaN
+	DoBelow     Do = "below"     // the first operand in the first Number columns of a head, the second in the rest
 )
 
-// Operations of a group of columns: statistics, which are the same in the whole group, and turns of pairs.
+// Operations on a group of columns: statistics, which are the same in the whole group, and rotations of pairs.
 const (
 	DoSum   Do = "sum"
 	DoMean  Do = "mean"      // the sum, over the number of columns
 	DoMost  Do = "most"      // by DoGreatest
-	DoTurn  Do = "turn"      // of columns j and j + half a head: the second one's negative, and the first one
-	DoPairs Do = "turnpairs" // the same of columns 2j and 2j + 1
+	DoTurn  Do = "turn"      // for columns j and j + half a head: the negative of the second, and the first
+	DoPairs Do = "turnpairs" // the same for columns 2j and 2j + 1
 )
 
 // X is the result so far.
@@ -85,13 +85,13 @@ func HeadRow(tensor string) Expr { return Expr{Do: DoHeadRow, Tensor: tensor} }
 // Cos is the first half of a table [rows, width of a head], one value for columns j and j + half a head.
 func Cos(table string) Expr { return Expr{Do: DoCos, Tensor: table} }
 
-// Sin is the second half of that table.
+// Sin is the second half of such a table.
 func Sin(table string) Expr { return Expr{Do: DoSin, Tensor: table} }
 
-// Num is a constant, the nearest of fp32.
+// Num is a constant, rounded to the nearest number of fp32.
 func Num(x float64) Expr { return Expr{Do: DoNumber, Number: x} }
 
-// Param is a number of the Shape, a field of that name. Epsilon is DefaultEpsilon where it is 0.
+// Param is a number of the Shape, in the field of that name. Epsilon is DefaultEpsilon where that field is 0.
 func Param(name string) Expr { return Expr{Do: DoParam, Name: name} }
 
 // Plus is a + b, and so on from the left.
@@ -112,7 +112,7 @@ func Greatest(a, b Expr, more ...Expr) Expr { return fold(DoGreatest, a, b, more
 // Least is the least of all.
 func Least(a, b Expr, more ...Expr) Expr { return fold(DoLeast, a, b, more) }
 
-// fold is an operation of two, from the left.
+// fold applies an operation of two operands to a list, from the left.
 func fold(do Do, a, b Expr, more []Expr) Expr {
 	made := Expr{Do: do, Of: []Expr{a, b}}
 	for _, x := range more {
@@ -148,13 +148,13 @@ func RecipRoot(e Expr) Expr { return Expr{Do: DoRecipRoot, Of: []Expr{e}} }
 // Finite is e, or 0 where e is infinite or no number.
 func Finite(e Expr) Expr { return Expr{Do: DoFinite, Of: []Expr{e}} }
 
-// Power is the least power of two that is no less than the size of e: at least 2^-126, and at most 2^126.
+// Power is the least power of two that is not below the size of e: at least 2^-126, and at most 2^126.
 func Power(e Expr) Expr { return Expr{Do: DoPower, Of: []Expr{e}} }
 
-// Up is the least number of e4m3 that is no less than the size of e: at least 2^-9, and at most 448. Of NaN it is NaN.
+// Up is the least number of e4m3 that is not below the size of e: at least 2^-9, and at most 448. For NaN it is NaN.
 func Up(e Expr) Expr { return Expr{Do: DoUp, Of: []Expr{e}} }
 
-// LoudPower is Power, and NaN of NaN.
+// LoudPower is Power, but NaN for NaN.
 func LoudPower(e Expr) Expr { return Expr{Do: DoLoud, Of: []Expr{e}} }
 
 // Columns are the first columns of each head of a width.
@@ -180,27 +180,27 @@ func Mean(e Expr) Expr { return Expr{Do: DoMean, Of: []Expr{e}} }
 // Most is the greatest of the row.
 func Most(e Expr) Expr { return Expr{Do: DoMost, Of: []Expr{e}} }
 
-// InHeads is a statistic of the columns of a head instead of the row.
+// InHeads is a statistic over the columns of a head instead of the row.
 func (e Expr) InHeads(width Extent) Expr {
 	e.Group = width
 	return e
 }
 
-// Turned has of columns j and j + width/2 of each head the second one's negative and the first one. An empty width is
-// that of the table beside it.
+// Turned has, for columns j and j + width/2 of each head, the negative of the second column and the first one. An empty
+// width is the width of the table beside it.
 func Turned(e Expr, width Extent) Expr { return Expr{Do: DoTurn, Of: []Expr{e}, Group: width} }
 
 // doing describes a Do.
 type doing struct {
-	of      int    // how many it is of
+	of      int    // number of operands
 	lies    Lies   // of a leaf that is an operand
-	gathers bool   // it is of several columns
+	gathers bool   // it reads several columns
 	heads   bool   // it needs the width of a head
-	sign    string // between two; else its name stands before them
-	binds   int    // how closely, of one with a sign
+	sign    string // stands between two operands; else the name stands before them
+	binds   int    // how closely an operation with a sign binds
 }
 
-// does are all Dos.
+// does has all Dos.
 var does = map[Do]doing{
 	DoX: {}, DoNumber: {}, DoParam: {},
 	DoOf: {lies: InPlace}, DoRow: {lies: ByColumn}, DoColumn: {lies: ByRow}, DoHeadRow: {lies: ByHead, heads: true},

@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// Node is an operation of trees that are written out one after the other: it is of earlier nodes.
+// Node is an operation of trees that are written out one after the other: its operands are earlier nodes.
 type Node struct {
 	Expr       // without its Of
-	Of   []int // the nodes that it is of, by their numbers
+	Of   []int // the nodes of its operands, by number
 }
 
-// Nodes writes trees out, each the X of the next one. A node comes behind those that it is of, equal ones come once,
-// and the last one is the result.
+// Nodes writes trees out, each as the X of the next. A node comes after its operands, equal nodes come once, and the
+// last node is the result.
 func Nodes(trees ...Expr) []Node {
 	w := &writing{list: make([]Node, 0, 8), numbers: map[string]int{}}
 	x := w.add(Node{})
@@ -31,7 +31,7 @@ type writing struct {
 	key     []byte // memory for the next one
 }
 
-// write adds the nodes of a tree, whose X is a node, and returns its last.
+// write adds the nodes of a tree, given the node of its X, and returns the last one.
 func (w *writing) write(e Expr, x int) int {
 	if e.Do == DoX {
 		return x
@@ -57,7 +57,7 @@ func (w *writing) add(n Node) int {
 	return at
 }
 
-// upTo are the nodes that one is made of, in the order in which it reads them, and itself.
+// upTo lists the nodes on which a node depends, in the order in which it reads them, and the node itself.
 func (w *writing) upTo(last int) []Node {
 	list, numbers := make([]Node, 0, len(w.list)), make([]int, len(w.list)) // numbers count from 1
 	var visit func(i int) int
@@ -77,7 +77,7 @@ func (w *writing) upTo(last int) []Node {
 	return list
 }
 
-// key says all of a node, with a word for its tensor.
+// key is a text of all of a node's fields, with a word for its tensor.
 func (n Node) key(tensor string) string { return string(n.appendKey(nil, tensor)) }
 
 func (n Node) appendKey(key []byte, tensor string) []byte {
@@ -102,8 +102,8 @@ func (n Node) appendKey(key []byte, tensor string) []byte {
 	return key
 }
 
-// Key is the canonical text of nodes: two lists have one key where they do the same with operands that lie in the same
-// way, whatever their names are. An operand has its number among Operands.
+// Key is the canonical text of nodes. Two lists have one key where they do the same with operands of the same layouts,
+// whatever the names of the operands are. An operand is written as its number among Operands.
 func Key(list []Node) string {
 	operands, key := Operands(list), []byte{}
 	for i, n := range list {
@@ -119,7 +119,7 @@ func Key(list []Node) string {
 	return string(key)
 }
 
-// Operand is a tensor that a tree reads, and which of its elements goes with one of the result's.
+// Operand is a tensor that a tree reads, and the rule that pairs its elements with the elements of the result.
 type Operand struct {
 	Tensor string
 	Lies   Lies
@@ -130,14 +130,14 @@ type Lies string
 
 // The ways in which operands lie.
 const (
-	InPlace  Lies = "in place" // the one at the same place, of a tensor of the same axes
+	InPlace  Lies = "in place" // the element at the same place, of a tensor with the same axes
 	ByColumn Lies = "by column"
 	ByRow    Lies = "by row"
 	ByHead   Lies = "by column of a head"
-	OfTable  Lies = "of a table" // one of the same row, by column of a head
+	OfTable  Lies = "of a table" // an element of the same row, by column of a head
 )
 
-// axes are the letters of an operand that lies so, of a result's.
+// axes are the letters of an operand with this layout, given the letters of the result.
 func (l Lies) axes(out string) string {
 	last := max(len(out)-1, 0)
 	switch l {
@@ -155,7 +155,7 @@ func (l Lies) axes(out string) string {
 	return ""
 }
 
-// Operands are the tensors that nodes read beside X, each once, in the order in which they come.
+// Operands are the tensors that nodes read beside X, each once, in the order of the nodes.
 func Operands(list []Node) (all []Operand) {
 	for _, n := range list {
 		all = n.operands(all)
@@ -163,7 +163,7 @@ func Operands(list []Node) (all []Operand) {
 	return all
 }
 
-// operands are these and those of a tree that are not among them, in the order of its nodes.
+// operands adds the operands of a tree that are not in the list yet, in the order of its nodes.
 func (e Expr) operands(all []Operand) []Operand {
 	for _, of := range e.Of {
 		all = of.operands(all)
@@ -180,7 +180,7 @@ type Reach int
 
 // Reaches, each further than the one before.
 const (
-	Local  Reach = iota // its own place
+	Local  Reach = iota // the same place
 	InHead              // a head
 	InRow               // the whole row
 )
@@ -202,17 +202,18 @@ func ReachOf(list []Node) (r Reach) {
 	return r
 }
 
-// Group is which columns an element of a result depends on, beside its own.
+// Group says which other columns an element of the result depends on.
 type Group struct {
-	Row   bool   // all
-	Head  Extent // those of a head of a width
-	Turns Do     // DoTurn or DoPairs: a partner
+	Row   bool   // all columns
+	Head  Extent // the columns of a head of this width
+	Turns Do     // DoTurn or DoPairs: the partner column
 }
 
-// mostHeads is how many widths of heads a kernel takes.
+// mostHeads is the greatest number of widths of heads that a kernel takes.
 const mostHeads = 3
 
-// GroupOf is that of a result. Wrong says why no kernel makes it, if none does: a kernel takes groups of one size.
+// GroupOf is the group of a result. Wrong says why no kernel makes the result, if none does: a kernel takes groups of
+// one size.
 func GroupOf(list []Node) (g Group, wrong string) {
 	for _, n := range list {
 		turns := n.Do == DoTurn || n.Do == DoPairs
@@ -240,7 +241,7 @@ func GroupOf(list []Node) (g Group, wrong string) {
 	return g, wrong
 }
 
-// Heads are the widths of all heads that nodes know, each once, in the order in which they come.
+// Heads are the widths of all heads in nodes, each once, in the order of the nodes.
 func Heads(list []Node) (widths []Extent) {
 	for _, n := range list {
 		if n.Group != "" && !slices.Contains(widths, n.Group) {
@@ -250,7 +251,7 @@ func Heads(list []Node) (widths []Extent) {
 	return widths
 }
 
-// Params are the numbers of the Shape that nodes read, each once, in the order in which they come.
+// Params are the numbers of the Shape that nodes read, each once, in the order of the nodes.
 func Params(list []Node) (names []string) {
 	for _, n := range list {
 		if n.Do == DoParam && !slices.Contains(names, n.Name) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// String is the tree as a formula of the element x: "x/(1 + exp(neg(x)))*Up". By its side stands which element of
-// an operand that does not lie in place: "x*reciproot(mean(x*x) + 1e-05)*Norm[column]".
+// String is the tree as a formula of the element x: "x/(1 + exp(neg(x)))*Up". An operand that does not lie in place is
+// followed by the rule for its element: "x*reciproot(mean(x*x) + 1e-05)*Norm[column]".
 func (e Expr) String() string { return e.text(0) }
 
-// text is the formula, in brackets where what is around it binds as closely.
+// text is the formula, in brackets where the operation around it binds as closely.
 func (e Expr) text(around int) string {
 	d := does[e.Do]
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkFP32 refuses a tensor of fp32 that something reads or makes which takes the plan's type alone: functions that
-// kernels of their own make take and make either, and the kernel that adds up partial results may keep their sum.
+// checkFP32 refuses a tensor of fp32 where its maker or a reader takes only the plan's type. Functions in separate
+// kernels take and make either type, and the kernel that adds up partial results may keep their sum in fp32.
 func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
 	hint := fmt.Sprintf("leave it out, and the type of %s is the plan's; or read it in a schedule.Copy with a "+
 		"function, such as schedule.Rounded", t.Name)

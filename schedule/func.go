@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// Func is applied to a result, element by element or row by row; it may take further operands. Its tree alone says what
-// it does.
+// Func is a function that is applied to a result, element by element or row by row; it may take further operands. Its
+// tree alone says what it does.
 type Func struct {
 	Word string `json:",omitempty"` // for texts: "rmsnorm"
 	Is   Expr   `json:",omitzero"`
-	// Epsilon is the number that a norm adds to the mean of squares; 0 means that of the Shape.
+	// Epsilon is the number that a norm adds to the mean of squares; 0 means the Shape's.
 	Epsilon float64 `json:",omitempty"`
-	// Joins says that it adds partial results to those of the operation, before these meet. Joined finds that out.
+	// Joins says that the function adds partial results to the operation's partial results, before these meet. Joined
+	// sets it.
 	Joins bool `json:"-"`
 }
 
-// Tree is what the function does to X, with its own epsilon.
+// Tree is the function's tree over X, with the function's epsilon.
 func (f Func) Tree() Expr {
 	if f.Epsilon == 0 {
 		return f.Is
@@ -54,7 +55,7 @@ func (f Func) String() string {
 	return name
 }
 
-// UnmarshalJSON also reads functions of files that name them: {"Do": "rmsnorm", "In": ["Norm"]}.
+// UnmarshalJSON also reads files that give a function by its name: {"Do": "rmsnorm", "In": ["Norm"]}.
 func (f *Func) UnmarshalJSON(b []byte) error {
 	type plain Func
 	var x struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// checkInvariant refuses what gives a row bits by the rows beside it, or by the way that brings them.
+// checkInvariant refuses choices by which the bits of a row depend on the rows beside it, or on the way that brings it.
 func (s Schedule) checkInvariant(v *validation) {
 	if !s.Invariant {
 		return

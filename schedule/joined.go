@@ -2,11 +2,11 @@ package schedule
 
 import "slices"
 
-// Partial results of several products meet in one sum: where an operation adds to its own ones those of an earlier
-// product, which nothing else reads, each rank adds the two before they travel, and one communication adds up both. So
-// attention and an MLP that stand side by side are reduced once.
+// Partial results of several products can meet in one sum. An operation may add the partial results of an earlier
+// product to its own, if nothing else reads the earlier ones. Then each rank adds the two before they travel, and one
+// communication adds up both. So attention and an MLP that stand side by side are reduced once.
 
-// Joined is the schedule in which each function that adds partial results ahead of the sum is marked.
+// Joined is the schedule with a mark on each function that adds partial results before the sum.
 func (s Schedule) Joined() Schedule {
 	s.Ops = slices.Clone(s.Ops)
 	for i := range s.Ops {
@@ -29,15 +29,16 @@ func (s Schedule) Terms(o Op) (list []Op) {
 	return list
 }
 
-// IsTerm says that a tensor is partial results which are added to another operation's before they meet.
+// IsTerm reports whether a tensor is partial results that are added to the partial results of another operation before
+// they meet.
 func (s Schedule) IsTerm(tensor string) bool {
 	return slices.ContainsFunc(s.Ops, func(o Op) bool {
 		return slices.ContainsFunc(s.Terms(o), func(t Op) bool { return t.Out == tensor })
 	})
 }
 
-// joins says that function j of an operation adds partial results. Nothing comes between these and the sum, and the
-// schedule says no way for them. A kernel that multiplies and sends has one product.
+// joins reports whether function j of an operation adds partial results. Nothing comes between these and the sum, and
+// the schedule has no way for them. A kernel that multiplies and sends takes only one product.
 func (s Schedule) joins(o Op, j int) bool {
 	term, made := s.Maker(o.Then[j].Adds())
 	if !made || !s.sendsProducts(o) || !s.sendsProducts(term) {
@@ -52,7 +53,7 @@ func (s Schedule) joins(o Op, j int) bool {
 		!slices.ContainsFunc(term.Then, func(f Func) bool { return !f.Joins })
 }
 
-// sendsProducts says that each rank has a partial result of an operation, of rows of its first operand.
+// sendsProducts reports whether each rank has a partial result of an operation, made of rows of its first operand.
 func (s Schedule) sendsProducts(o Op) bool {
 	return (o.Index == Linear("", "", "").Index || o.Index == Matmul("", "", "").Index) && s.Partial(o)
 }

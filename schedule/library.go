@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Constructor is a function of this package that makes a Func of the names of tensors. Texts, packages and files that
-// were written for earlier versions know such a Func by its name.
+// Constructor is a function of this package that makes a Func from the names of tensors. Texts, packages and files of
+// earlier versions know such a Func by its name.
 type Constructor struct {
 	Name     string // "RMSNorm"
 	Operands int
@@ -37,10 +37,10 @@ var library = []Constructor{
 // Library has the constructors, sorted by their names.
 func Library() []Constructor { return slices.Clone(library) }
 
-// Of is the function of the tensors, one for each operand.
+// Of is the function of these tensors, one for each operand.
 func (c Constructor) Of(tensors ...string) Func { return c.make(tensors) }
 
-// Word is that of its functions.
+// Word is the word of the constructor's functions.
 func (c Constructor) Word() string { return strings.ToLower(c.Name) }
 
 // Bias adds a tensor [N] to each row of a result [M,N].
@@ -71,25 +71,26 @@ func GeGLU(up string) Func { return Func{Word: "geglu", Is: Times(GELU().Is, Of(
 // value for each index of the last axis. It is rounded once.
 func RMSNorm(weight string) Func { return Func{Word: "rmsnorm", Is: Times(normed(X), Row(weight))} }
 
-// LayerNorm takes its mean from each row, divides the row by the root of the mean of the squares that are left and the
-// epsilon, multiplies it by the weight and adds the bias, values for each index of the last axis. It is rounded once.
+// LayerNorm subtracts the mean of each row from the row, divides the difference by the root of the mean of its squares
+// plus the epsilon, multiplies it by the weight and adds the bias. Weight and bias have a value for each index of the
+// last axis. It is rounded once.
 func LayerNorm(weight, bias string) Func {
 	return Func{Word: "layernorm", Is: Plus(Times(normed(Minus(X, Mean(X))), Row(weight)), Row(bias))}
 }
 
-// Rotary turns the heads of a result by the angles of a table [rows, width of a head]: the first half of it are
-// cosines, the second half sines. Column j of the first half of a head becomes x cos(j) - y sin(j) and its partner y,
-// as far on in the second half, y cos(j) + x sin(j), each rounded once.
+// Rotary turns the heads of a result by the angles of a table [rows, width of a head], whose first half has the cosines
+// and whose second half has the sines. Let x be column j of the first half of a head, and y column j of the second
+// half. x becomes x cos(j) - y sin(j), and y becomes y cos(j) + x sin(j), each rounded once.
 func Rotary(table string) Func { return Func{Word: "rotary", Is: turnedBy(table)} }
 
-// Rounded is x itself, which is rounded as all results are: of a Copy of a tensor with Type FP32, whose result has the
-// type of the plan.
+// Rounded is x, rounded as all results are. It is for a Copy of a tensor with Type FP32 whose result has the type of
+// the plan.
 func Rounded() Func { return Func{Word: "rounded"} }
 
 // Scale multiplies by a constant.
 func Scale(by float64) Func { return Func{Word: "scale", Is: Times(X, Num(by))} }
 
-// SoftCap is within -most and most: most times tanh(x/most).
+// SoftCap keeps x between -most and most: it is most times tanh(x/most).
 func SoftCap(most float64) Func {
 	return Func{Word: "softcap", Is: Times(Num(most), Tanh(Over(X, Num(most))))}
 }
@@ -117,44 +118,45 @@ func ReGLU(up string) Func { return Func{Word: "reglu", Is: Times(ReLU().Is, Of(
 // Multiply multiplies by a tensor of the result's axes.
 func Multiply(by string) Func { return Func{Word: "multiply", Is: Times(X, Of(by))} }
 
-// Modulate is x(1 + scale) + shift, of values for each column.
+// Modulate is x(1 + scale) + shift, where scale and shift have a value for each column.
 func Modulate(shift, scale string) Func {
 	return Func{Word: "modulate", Is: Plus(Times(X, Plus(Num(1), Row(scale))), Row(shift))}
 }
 
-// Softmax is exp(x), of x less the greatest of its row, over the sum of the row's.
+// Softmax is exp(x - the greatest element of the row) over the sum of these in the row.
 func Softmax() Func {
 	e := Exp(Minus(X, Most(X)))
 	return Func{Word: "softmax", Is: Over(e, SumOver(e))}
 }
 
-// Quantise divides each row by its scale, which makes it fit e4m3: the least power of two that is no less than the
-// greatest finite size of the row over 448, the greatest number of e4m3. So a quotient loses nothing before it is
-// rounded, and a code times its scale is exact. The scales are a further result: those of the tensor of eight bits.
+// Quantise divides each row by its scale, so that the row fits e4m3. The scale is the least power of two that is not
+// below the greatest finite size of the row over 448, the greatest number of e4m3. So a quotient loses nothing before
+// it is rounded, and a code times its scale is exact. The scales are a further result: the scales of the tensor of
+// eight bits.
 func Quantise() Func { return Func{Word: "quantise", Is: fitted(448)} }
 
-// QuantiseE5M2 is Quantise of e5m2, whose greatest number is 57344.
+// QuantiseE5M2 is Quantise for e5m2, whose greatest number is 57344.
 func QuantiseE5M2() Func { return Func{Word: "quantisee5m2", Is: fitted(57344)} }
 
-// fitted is x over the least power of two that makes the finite numbers of a row fit a greatest one.
+// fitted is x over the least power of two by which the finite numbers of a row fit the greatest number.
 func fitted(greatest float64) Expr { return Over(X, Power(Over(Most(Abs(Finite(X))), Num(greatest)))) }
 
-// QuantiseFP4 divides each block by its scale, which makes it fit e2m1: the least number of e4m3, from 2^-9 to 448,
-// that is no less than the greatest size of the block over 6, the greatest number of e2m1. So the quotient is rounded
-// once, and a code times its scale is exact. Sizes above 6*448 become that. A block with an infinity or a NaN has a
-// scale that is NaN, and so all of it reads as NaN: e2m1 has neither.
+// QuantiseFP4 divides each block by its scale, so that the block fits e2m1. The scale is the least number of e4m3, from
+// 2^-9 to 448, that is not below the greatest size of the block over 6, the greatest number of e2m1. So the quotient is
+// rounded once, and a code times its scale is exact. Sizes above 6*448 become 6*448. A block with an infinity or a NaN
+// has the scale NaN, and so all of it reads as NaN: e2m1 has neither.
 func QuantiseFP4() Func {
 	return Func{Word: "quantisefp4", Is: Over(X, Up(loudSixth()))}
 }
 
-// QuantiseMXFP4 is QuantiseFP4 by scales of ue8m0, for blocks of 32: the least power of two, from 2^-126 to 2^126, that
-// is no less than the greatest size of the block over 6. So nothing saturates.
+// QuantiseMXFP4 is QuantiseFP4 with scales of ue8m0, for blocks of 32 columns. The scale is the least power of two,
+// from 2^-126 to 2^126, that is not below the greatest size of the block over 6. So nothing saturates.
 func QuantiseMXFP4() Func {
 	return Func{Word: "quantisemxfp4", Is: Over(X, LoudPower(loudSixth()))}
 }
 
-// loudSixth is the greatest size of a row over 6, the greatest number of e2m1, or NaN where the row has an infinity or
-// a NaN: the sum is 0, or NaN.
+// loudSixth is the greatest size of a row over 6, the greatest number of e2m1. It is NaN where the row has an infinity
+// or a NaN: the sum that it adds is 0, or else NaN.
 func loudSixth() Expr { return Plus(Over(Most(Abs(X)), Num(6)), SumOver(Times(Num(0), X))) }
 
 // Dequantise multiplies each row of eight bits, or each block of eight or four, by its scale.
@@ -202,7 +204,7 @@ func logistic(a float64) Expr {
 // normed is x over the root of the mean of its squares and the epsilon.
 func normed(x Expr) Expr { return Times(x, RecipRoot(Plus(Mean(Times(x, x)), Param(Epsilon)))) }
 
-// turnedBy is the rotary embedding by the angles of a table.
+// turnedBy is the rotary embedding with the angles of a table.
 func turnedBy(table string) Expr {
 	return Plus(Times(X, Cos(table)), Times(Turned(X, ""), Sin(table)))
 }
@@ -217,7 +219,7 @@ func (e Expr) replaced(leaf, by Expr) Expr {
 	})
 }
 
-// each is the tree with a function of each of its nodes, from the leaves on.
+// each applies f to each node of the tree, from the leaves on.
 func (e Expr) each(f func(Expr) Expr) Expr {
 	of := e.Of
 	e.Of = nil
@@ -227,7 +229,7 @@ func (e Expr) each(f func(Expr) Expr) Expr {
 	return f(e)
 }
 
-// rewritten is the function with another tree, and more to its word.
+// rewritten is the function with each node of its tree rewritten, and with a longer word.
 func (f Func) rewritten(more string, each func(Expr) Expr) Func {
 	f.Word, f.Is = f.Name()+more, f.Is.each(each)
 	return f

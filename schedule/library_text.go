@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// InLibrary is the name of the function of the library that a tree is, and what its operands don't say: "rmsnorm" and
-// "epsilon 1e-06". Of another tree the name is empty.
+// InLibrary is the name of the library's function that has this tree, and the details that its operands don't show:
+// "rmsnorm" and "epsilon 1e-06". The name is empty for other trees.
 func (e Expr) InLibrary() (name string, more []string) {
 	var in []string
 	for _, o := range Operands(Nodes(e)) {
@@ -22,8 +22,8 @@ func (e Expr) InLibrary() (name string, more []string) {
 	return "", nil
 }
 
-// Constructor is the constructor of the library that makes the function, but for its epsilon, and the tensors that it
-// is of.
+// Constructor is the constructor of the library that makes the function, apart from its epsilon, and the tensors that
+// it takes.
 func (f Func) Constructor() (c Constructor, of []string, ok bool) {
 	of = f.Reads()
 	for _, c := range library {
@@ -34,7 +34,8 @@ func (f Func) Constructor() (c Constructor, of []string, ok bool) {
 	return c, nil, false
 }
 
-// as says that the tree is one of the library, but for the width of heads and an epsilon of its own, which it returns.
+// as reports whether the tree is the given tree of the library, apart from the width of heads and an epsilon, which it
+// returns.
 func (e Expr) as(of Expr) (more []string, is bool) {
 	switch {
 	case of.Do == DoParam && e.Do == DoNumber:
@@ -57,5 +58,5 @@ func (e Expr) as(of Expr) (more []string, is bool) {
 	return more, all && one.key() == other.key()
 }
 
-// key says all of a node but what it is of.
+// key is a text of all fields of a node but its operands.
 func (e Expr) key() string { return Node{Expr: e}.key(e.Tensor) }

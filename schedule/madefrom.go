@@ -2,10 +2,10 @@ package schedule
 
 import "slices"
 
-// MadeFrom is the number of the first function of an operation that a kernel of its own makes, together with all behind
-// it and unrounded between them: the first that neither the library of products applies nor the kernel that adds up
-// partial results. It is as many as there are where each has one of these. The products of a gradient may add to a
-// tensor.
+// MadeFrom is the index of the first function of an operation that a separate kernel makes, together with all functions
+// behind it and without rounding between them. It is the first function that neither the library of products applies
+// nor the kernel that adds up partial results, or the number of functions where there is none. The products of a
+// gradient may add to a tensor.
 func (s Schedule) MadeFrom(o Op) int {
 	from := 0
 	takes := func(is func(Func) bool) {
@@ -23,7 +23,7 @@ func (s Schedule) MadeFrom(o Op) int {
 	row, tensor := adds(Func.AddsRow), adds(Func.Adds)
 	switch {
 	case s.Partial(o):
-		codes := s.scaleOf(o.In[0]).Name != "" && len(o.In) == 1 // whose kernel adds no 16 bits
+		codes := s.scaleOf(o.In[0]).Name != "" && len(o.In) == 1 // their kernel adds no 16 bits
 		for range o.Then {
 			takes(func(f Func) bool { return f.Joins || row(f) || !codes && tensor(f) })
 		}
@@ -36,17 +36,17 @@ func (s Schedule) MadeFrom(o Op) int {
 	return from
 }
 
-// Own are the functions of an operation that a kernel of its own makes.
+// Own are the functions of an operation that a separate kernel makes.
 func (s Schedule) Own(o Op) []Func { return o.Then[s.MadeFrom(o):] }
 
-// With is the operation with the functions alone that what makes its result applies.
+// With is the operation with only the functions that the maker of its result applies.
 func (s Schedule) With(o Op) Op {
 	o.Then = slices.Clip(o.Then[:s.MadeFrom(o)])
 	return o
 }
 
-// InFP32 says that the sum of an operation's partial results is not rounded: its result has Type FP32, and no kernel of
-// its own makes that.
+// InFP32 reports whether the sum of an operation's partial results is not rounded: the result has Type FP32, and no
+// separate kernel makes it.
 func (s Schedule) InFP32(o Op) bool {
 	t, _ := s.Tensor(o.Out)
 	return t.Type == FP32 && s.Partial(o) && len(s.Own(o)) == 0

@@ -17,8 +17,8 @@ const (
 	Network Link = "network" // ranks of different hosts
 )
 
-// Hosts is the mesh of several hosts, each of as many ranks, which number the mesh host by host. A
-// placement over D, DIDx(D), is over all of them: rank r is the (r % L)-th of the L ranks of host r / L.
+// Hosts is the mesh of several hosts with equally many ranks each; the ranks are numbered host by host. A placement
+// over D, DIDx(D), is over all of them: rank r is the (r % L)-th of the L ranks of host r / L.
 func Hosts() []MeshAxis {
 	return []MeshAxis{{Name: DeviceY, Link: Network}, {Name: DeviceX, Link: NVLink}}
 }
@@ -33,8 +33,8 @@ func (s Schedule) OverHosts() bool {
 	return false
 }
 
-// HostsOf are the numbers of hosts among which ranks may be divided evenly: one, and over hosts all
-// divisors of the ranks.
+// HostsOf are the numbers of hosts among which the ranks may be divided evenly: one and, for a mesh of hosts, all
+// divisors of the number of ranks.
 func (s Schedule) HostsOf(ranks int) []int {
 	list := []int{1}
 	for h := 2; s.OverHosts() && h <= ranks; h++ {
@@ -45,7 +45,7 @@ func (s Schedule) HostsOf(ranks int) []int {
 	return list
 }
 
-// FewestHosts is the least of these numbers above one, or one.
+// FewestHosts is the least number of hosts above one, or one.
 func (s Schedule) FewestHosts(ranks int) int {
 	list := s.HostsOf(ranks)
 	return list[min(1, len(list)-1)]
@@ -54,7 +54,7 @@ func (s Schedule) FewestHosts(ranks int) int {
 // links are the links between the ranks along each axis.
 var links = map[SplitKind]Link{DeviceX: NVLink, DeviceY: Network}
 
-// checkMesh refuses a list of axes that is no mesh, and links that nothing lowers.
+// checkMesh refuses a list of axes that is no mesh, and links that no pass lowers.
 func (s Schedule) checkMesh(v *validation) {
 	seen := map[SplitKind]bool{}
 	for i, a := range s.Mesh {

@@ -10,17 +10,17 @@ import (
 	"strconv"
 )
 
-// Move says in which way a communication is done that the placements need.
+// Move says in which way a communication is done that the placements require.
 type Move struct {
-	// Of is a tensor that has to travel, or a result whose partial sums on the ranks
-	// have to meet. A sum of a chain that is gathered as it is can have a move for each.
+	// Of is a tensor that has to travel, or a result whose partial sums on the ranks have to meet. A chain's sum that
+	// is then gathered unchanged can have a move for each of the two.
 	Of string
-	// Way is how; nil is the fastest known one.
+	// Way is the way of the communication; nil is the fastest known one.
 	Way Way
 }
 
-// Way is one way of a communication, a struct with its own options. The zero value of every
-// option is the fastest known choice.
+// Way is one way of a communication, a struct with its options. The zero value of every option is the fastest known
+// choice.
 type Way interface{ way() }
 
 // Sums says that a way is for partial sums that have to meet.
@@ -51,11 +51,11 @@ func WayName(w Way) string {
 	return reflect.TypeOf(w).Name()
 }
 
-// formerly are names that ways had.
+// formerly has former names of ways.
 var formerly = map[string]string{"SlotsToAll": "Slots", "LayerSlots": "Slots", "Put": "Slots",
 	"Get": "Pull", "GetColumns": "Pull"}
 
-// wayOf is the type of the way of a name, or of a former name.
+// wayOf is the type of the way with a name, or a former name.
 func wayOf(name string) (reflect.Type, bool) {
 	name = cmp.Or(formerly[name], name)
 	for _, w := range ways {
@@ -72,7 +72,7 @@ type Option struct {
 	Zero         bool // the option is unset; Value is the default
 }
 
-// Options are the options of a way with their values; options left open have the default's.
+// Options are the options of a way with their values; options that are left open have their default values.
 func Options(w Way) (list []Option) {
 	if w == nil {
 		return nil
@@ -134,7 +134,7 @@ func (s Schedule) checkMoves(v *validation) {
 		case seen[m.Of] && (declared || twice[m.Of]):
 			v.add(path+".Of", "leave one out", "%s is moved twice", m.Of)
 		}
-		twice[m.Of] = seen[m.Of] // a sum that is gathered as well
+		twice[m.Of] = seen[m.Of] // a sum that is also gathered
 		seen[m.Of] = true
 		if m.Way == nil {
 			continue
@@ -209,7 +209,7 @@ func strictly(text []byte, to any) error {
 	return d.Decode(to)
 }
 
-// Way is the way that the schedule says for a communication, nil where it says none.
+// Way is the schedule's way for a communication, nil where it has none.
 func (s Schedule) Way(of string) Way {
 	for _, m := range s.Moves {
 		if m.Of == of {
@@ -219,8 +219,8 @@ func (s Schedule) Way(of string) Way {
 	return nil
 }
 
-// Ordered says that every way of the schedule adds partial results in the order of ranks,
-// whoever comes first.
+// Ordered reports whether every way of the schedule adds partial results in the order of ranks, whichever rank comes
+// first.
 func (s Schedule) Ordered() bool {
 	return !slices.ContainsFunc(s.Moves, func(m Move) bool {
 		_, ok := m.Way.(interface{ unordered() })

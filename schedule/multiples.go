@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Multiple is a number that divides an extent: Times, and as many times D and W where it has these.
+// Multiple is a number that divides an extent: Times, multiplied by D and W where these are set.
 type Multiple struct {
 	Times int64
 	D, W  bool
@@ -62,7 +62,7 @@ func (s Schedule) unevenBy(e Extent) string {
 	return ""
 }
 
-// checkMultiples refuses multiples of extents that no tensor has, and numbers that nothing can read or meet.
+// checkMultiples refuses multiples of extents that no tensor has, and multiples that can't be read or met.
 func (s Schedule) checkMultiples(v *validation) {
 	for _, e := range slices.Sorted(maps.Keys(s.Multiples)) {
 		path := fmt.Sprintf("Multiples[%s]", e)
@@ -88,7 +88,7 @@ func (s Schedule) checkMultiples(v *validation) {
 	}
 }
 
-// axesOf are the axes of tensors that have an extent.
+// axesOf are the axes of tensors with this extent.
 func (s Schedule) axesOf(e Extent) (list []Axis) {
 	for _, t := range s.Tensors {
 		for _, a := range t.Axes {
@@ -100,7 +100,7 @@ func (s Schedule) axesOf(e Extent) (list []Axis) {
 	return list
 }
 
-// uneven says that parts of the axis differ.
+// uneven reports whether the parts of the axis differ.
 func (a Axis) uneven() bool {
 	return slices.ContainsFunc(a.Outer, func(s Split) bool { return s.Uneven })
 }

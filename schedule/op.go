@@ -7,24 +7,24 @@ import (
 
 // Op is one operation of a schedule: a contraction, then functions of its result.
 type Op struct {
-	// Out is the tensor that it makes. One that is not declared is memory of the plan, for a
-	// later operation to read.
+	// Out is the tensor that the operation makes. A tensor that is not declared is memory of the plan, for a later
+	// operation to read.
 	Out string
-	// In are the tensors that it reads, declared or made by an earlier operation.
+	// In are the tensors that the operation reads, declared or made by an earlier operation.
 	In []string
-	// Index names the axes of the operands and of the result by a letter each:
-	// "mk,nk->mn". It multiplies the operands and sums over the letters that the result
-	// lacks. d is an index of ranks; "..." stands for axes that keep their order.
+	// Index names the axes of the operands and of the result by a letter each: "mk,nk->mn". The operation multiplies
+	// the operands and sums over the letters that the result lacks. d is an index of ranks; "..." stands for axes that
+	// keep their order.
 	Index string
-	// Then is done to each element of the result, in order.
+	// Then are the functions that are applied to the result, in order.
 	Then []Func
-	// Also are further results: what the first functions make.
+	// Also are further results: the results of the first functions.
 	Also []Made `json:",omitempty"`
-	// Call names the function of the caller's that makes the result; empty: the Index says how.
+	// Call names the caller's function that makes the result; empty: the Index says how the result is made.
 	Call string
-	// Makes of a call says what each rank makes; empty: all rows of the columns that it has.
+	// Makes says what each rank's call makes; empty: all rows of the rank's columns.
 	Makes Makes `json:",omitempty"`
-	// Kernel of a call does it; without a File a function in Go has to.
+	// Kernel is the kernel of a call; without a File, a function in Go does the call.
 	Kernel Kernel
 }
 
@@ -33,12 +33,12 @@ func Linear(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,nk->mn", Then: then}
 }
 
-// BatchedLinear is Linear of each of several batches of rows, by one weight: Out [S,M,N] = A [S,M,K] * B [N,K]ᵀ.
+// BatchedLinear is Linear on each of several batches of rows, with one weight: Out [S,M,N] = A [S,M,K] * B [N,K]ᵀ.
 func BatchedLinear(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "smk,nk->smn", Then: then}
 }
 
-// Batched says that the operation is one of batches of rows, which are the first axis of its operand and its result.
+// Batched reports whether the operation works on batches of rows, the first axis of its operand and its result.
 func (o Op) Batched() bool { return o.Call == "" && o.Index == BatchedLinear("", "", "").Index }
 
 // Matmul is Out [M,N] = A [M,K] * B [K,N].
@@ -46,8 +46,8 @@ func Matmul(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,kn->mn", Then: then}
 }
 
-// Gradient is Out [N,K] = A [M,N]ᵀ * B [M,K]: of a weight, from the gradient A of its layer's output and the layer's
-// input B. With Add of an earlier gradient it goes on from that, in its memory where that lies Within Out.
+// Gradient is Out [N,K] = A [M,N]ᵀ * B [M,K]: the gradient of a weight, from the gradient A of its layer's output and
+// the layer's input B. With Add of an earlier gradient it adds to that gradient, in place if that lies Within Out.
 func Gradient(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mn,mk->nk", Then: then}
 }
@@ -57,13 +57,12 @@ func Sum(out, in string, then ...Func) Op {
 	return Op{Out: out, In: []string{in}, Index: "d...->...", Then: then}
 }
 
-// Copy is the tensor itself, placed otherwise, or functions of it.
+// Copy is the tensor with another placement, or functions of the tensor.
 func Copy(out, in string, then ...Func) Op {
 	return Op{Out: out, In: []string{in}, Index: "...->...", Then: then}
 }
 
-// Name is the operation's word: linear, matmul, gradient, sum, copy or call; of other
-// contractions the Index.
+// Name is the operation's word: linear, matmul, gradient, sum, copy or call; for other contractions it is the Index.
 func (o Op) Name() string {
 	if o.Call != "" {
 		return "call"
@@ -76,7 +75,7 @@ func (o Op) Name() string {
 	return o.Index
 }
 
-// String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a result too, or "O = call Attention(Q, K, V) by
+// String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a further result, or "O = call Attention(Q, K, V) by
 // attention of attention.cu".
 func (o Op) String() string {
 	name := o.Name()
@@ -139,7 +138,7 @@ func (s Schedule) Maker(tensor string) (Op, bool) {
 	return Op{}, false
 }
 
-// Made says that an operation makes the tensor, or the tensor whose scales it is; the others are inputs.
+// Made reports whether an operation makes the tensor, or the tensor whose scales it has; other tensors are inputs.
 func (s Schedule) Made(tensor string) bool {
 	_, ok := s.Maker(tensor)
 	of, scales := s.ScaledBy(tensor)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Made is a further result of an operation: what its first functions make, rounded to the type of the result. The other
-// functions go on from it.
+// Made is a further result of an operation: the result of its first functions, rounded to its type. The other functions
+// read the rounded values.
 type Made struct {
 	Out   string // the tensor
-	After int    // how many functions; 0 is what the operation makes without any
+	After int    // the number of functions; 0 is the result of the operation without any
 }
 
-// Keeping is the operation with what its first functions make as a further result:
+// Keeping is the operation with the result of its first functions as a further result:
 //
 //	Linear("Y", "A", "B", Add("R"), RMSNorm("Norm")).Keeping("H", 1)
 //
@@ -25,8 +25,9 @@ func (o Op) Keeping(out string, after int) Op {
 	return o
 }
 
-// Apart is the schedule with an operation for each result: one that makes several is cut behind each, and a Copy goes
-// on from there. The summands of a call are a result too, which a Sum adds up.
+// Apart is the schedule with an operation for each result. An operation with several results is cut behind each of
+// them, and a Copy applies the functions that follow. The summands of a call are a separate result too, which a Sum
+// adds up.
 func (s Schedule) Apart() Schedule {
 	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return len(o.Also) > 0 || o.apartFromSum() }) {
 		return s
@@ -39,7 +40,7 @@ func (s Schedule) Apart() Schedule {
 	return s
 }
 
-// apart are the operations of an operation's results.
+// apart lists the operations for each result of an operation.
 func (s Schedule) apart(o Op) (list []Op) {
 	if o.apartFromSum() {
 		call, sum := s.summands(o)
@@ -47,7 +48,7 @@ func (s Schedule) apart(o Op) (list []Op) {
 	}
 	last, done := o, 0
 	for _, m := range o.Also {
-		part, end := last, min(max(m.After, done), len(o.Then)) // Validate refuses others
+		part, end := last, min(max(m.After, done), len(o.Then)) // Validate refuses other values
 		part.Out, part.Also = m.Out, nil
 		part.Then = slices.Clip(o.Then[done:end])
 		list = append(list, part)
@@ -81,7 +82,8 @@ func (s Schedule) checkAlso(v *validation) {
 // opPath is the path of an operation, or of a field of it.
 var opPath = regexp.MustCompile(`Ops\[(\d+)\](?:\.(Then\[(\d+)\]|Out|In\[0\]|Index))?`)
 
-// AsDeclared is an error of the schedule with its operations apart, with the paths that they have as declared.
+// AsDeclared takes an error of the schedule in the form of Apart, and gives its fields their paths in the schedule as
+// declared.
 func (s Schedule) AsDeclared(err error) error {
 	for _, e := range FieldErrors(err) {
 		for _, text := range []*string{&e.Path, &e.Msg, &e.Hint} {
@@ -91,7 +93,7 @@ func (s Schedule) AsDeclared(err error) error {
 	return err
 }
 
-// declaredPath is the path of an operation, or of a field of it, as declared.
+// declaredPath is the path, in the schedule as declared, of an operation or of a field of it.
 func (s Schedule) declaredPath(path string) string {
 	m := opPath.FindStringSubmatch(path)
 	at, _ := strconv.Atoi(m[1]) // digits
@@ -119,7 +121,7 @@ func (s Schedule) declaredPath(path string) string {
 		case m[2] == "Out" && at < len(o.Also):
 			return fmt.Sprintf("%s.Also[%d].Out", op, at)
 		case m[2] != "" && m[2] != "Out" && at > 0:
-			return fmt.Sprintf("%s.Also[%d].Out", op, at-1) // what goes on reads it
+			return fmt.Sprintf("%s.Also[%d].Out", op, at-1) // the operation that follows reads it
 		case m[2] != "":
 			return op + "." + m[2]
 		}

@@ -7,29 +7,28 @@ import (
 	"strings"
 )
 
-// Call is work of the caller's own, such as attention: a function of that name, a field of the
-// generated Plan, enqueues it on a stream of the run. On each rank it reads all that the rank has of
-// each operand, all rows of it, and makes all that the rank has of Out. Index gives the axes letters
-// as that of a contraction does, so that axes of one letter are as long, but nothing is summed. A
-// letter of Out's own asks that Out is declared, but for d, the index of ranks.
+// Call is the caller's work, such as attention: a function of that name, a field of the generated Plan, enqueues it on
+// a stream of the run. On each rank it reads all rows of the rank's part of each operand, and makes the rank's part of
+// Out. Index gives the axes letters as the Index of a contraction does, so axes of one letter have one extent, but
+// nothing is summed. A letter that only Out has requires that Out is declared; d, the index of ranks, does not.
 func Call(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name}
 }
 
-// CallRows is a Call on the rows that a rank has, in place of all: of the operands with the first letter of Out it
-// takes the rank's rows, of the others what the rank has, and it makes the rank's rows of Out. A Call whose Out is
-// declared with its rows on the ranks is one.
+// CallRows is a Call on each rank's rows instead of all rows. It takes the rank's rows of the operands that have the
+// first letter of Out, takes the rank's part of the other operands, and makes the rank's rows of Out. A Call whose Out
+// is declared with its rows spread over the ranks is a CallRows as well.
 func CallRows(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name, Makes: OwnRows}
 }
 
-// CallPartial is a product of the caller's own, "mk,nk->mn", whose summed letters are spread over the ranks: on each
-// rank the call makes a summand of all of Out, in memory of the plan, and the ranks' summands meet by the way of Out.
+// CallPartial is the caller's product, "mk,nk->mn", with summed letters that are spread over the ranks. On each rank
+// the call makes a summand of all of Out, in memory of the plan, and the ranks' summands meet by the way of Out.
 func CallPartial(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name, Makes: Summands}
 }
 
-// By is a call that a kernel does, as that of CallKernel.
+// By is the call done by a kernel, as in CallKernel.
 func (o Op) By(k Kernel) Op {
 	o.Kernel = k
 	return o
@@ -38,13 +37,13 @@ func (o Op) By(k Kernel) Op {
 // Makes says what a rank's call makes.
 type Makes string
 
-// What a rank's call makes; empty: all rows of the columns that it has.
+// Values of Makes; empty: all rows of the rank's columns.
 const (
 	OwnRows  Makes = "rows"    // the rank's rows
-	Summands Makes = "partial" // a summand of all
+	Summands Makes = "partial" // a summand of the whole result
 )
 
-// checkIndices refuses products of the caller's own that can't be read.
+// checkIndices refuses the caller's products whose Index can't be read.
 func (s Schedule) checkIndices(v *validation) {
 	for i, o := range s.Ops {
 		_, err := s.Contraction(o)
@@ -56,7 +55,7 @@ func (s Schedule) checkIndices(v *validation) {
 	}
 }
 
-// checkSummands refuses operations that read summands, which differ from rank to rank, where their sum is meant.
+// checkSummands refuses operations that read summands, which differ from rank to rank, instead of their sum.
 func (s Schedule) checkSummands(v *validation) {
 	for i, o := range s.Ops {
 		for _, name := range o.Operands() {
@@ -74,7 +73,7 @@ func (s Schedule) checkSummands(v *validation) {
 	}
 }
 
-// ofSummands says that a call makes a summand on each rank.
+// ofSummands reports whether a call makes the tensor as a summand on each rank.
 func (s Schedule) ofSummands(tensor string) bool {
 	return slices.ContainsFunc(s.Ops, func(o Op) bool {
 		c, err := s.Contraction(o)
@@ -82,7 +81,7 @@ func (s Schedule) ofSummands(tensor string) bool {
 	})
 }
 
-// OfOwnRows says that a call works on each rank's own rows.
+// OfOwnRows reports whether a call works on each rank's rows alone.
 func (s Schedule) OfOwnRows(o Op) bool {
 	c, err := s.Contraction(o)
 	if err != nil || o.Call == "" || c.OfRanks() {
@@ -93,7 +92,7 @@ func (s Schedule) OfOwnRows(o Op) bool {
 	return o.Makes == OwnRows || spread && axis == 0
 }
 
-// summands are the operations of a call of summands: the call, and their sum.
+// summands splits a call of summands into two operations: the call, and the sum.
 func (s Schedule) summands(o Op) (call, sum Op) {
 	name := o.Out + "partial"
 	for slices.ContainsFunc(s.Tensors, func(t Tensor) bool { return t.Name == name }) {
@@ -106,30 +105,29 @@ func (s Schedule) summands(o Op) (call, sum Op) {
 	return call, sum
 }
 
-// apartFromSum says that summands have an operation of their own, beside that of their sum.
+// apartFromSum reports whether the summands of a call need an operation beside their sum.
 func (o Op) apartFromSum() bool {
 	_, out, _ := strings.Cut(o.Index, "->")
 	return o.Call != "" && o.Makes == Summands && !strings.ContainsRune(out, ranksLetter)
 }
 
-// CallKernel is a Call that a kernel does, which a .cu beside the schedules has. The Plan's field may
-// name a function that does it instead.
+// CallKernel is a Call by a kernel in a .cu beside the schedules. The Plan's field may name a function that does the
+// call instead.
 func CallKernel(out, name, index string, k Kernel, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name, Kernel: k}
 }
 
-// Kernel is a kernel of the caller's own: a function of CUDA C++ that takes the tensors of a Call, the
-// result first and then the operands in their order, and behind them numbers. docs/calls.md says how it
-// is written.
+// Kernel is the caller's kernel: a function of CUDA C++ that takes the tensors of a Call, first the result and then the
+// operands in their order, and then numbers. docs/calls.md says how to write one.
 type Kernel struct {
 	File string // in the folder of the schedules: "attention.cu"
 	Name string // of the function: "attention"
-	// Blocks of a launch, an expression in extents as Go and C have them: "(M+63)/64*N/D". It is 1 at least at each
-	// shape that New takes: what it divides rounding down, Multiples state.
+	// Blocks of a launch: an expression in extents as Go and C write it, "(M+63)/64*N/D". It must be at least 1 at each
+	// shape that New takes: where it rounds a quotient down, Multiples state the divisor.
 	Blocks string
 	// Threads of a block; 0 means 256.
 	Threads int
-	// Args are the numbers that the function takes, each an expression in extents: "N/D".
+	// Args are the numbers that the function takes, each as an expression in extents: "N/D".
 	Args []string
 }
 
@@ -139,7 +137,7 @@ const (
 	mostThreads    = 1024
 )
 
-// BlockThreads are the threads of a block.
+// BlockThreads is the number of threads of a block.
 func (k Kernel) BlockThreads() int {
 	if k.Threads == 0 {
 		return defaultThreads
@@ -147,13 +145,13 @@ func (k Kernel) BlockThreads() int {
 	return k.Threads
 }
 
-// The names that a .cu and a function in it may have.
+// The names that a .cu file and a function in it may have.
 var (
 	fileNamed     = regexp.MustCompile(`^[A-Za-z0-9_-]+\.cu$`)
 	functionNamed = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// checkCall refuses a call that no plan can have, and a result whose axes nothing says.
+// checkCall refuses a call that no plan can have, and a result whose axes nothing defines.
 func (s Schedule) checkCall(v *validation, path string, i int) {
 	o := s.Ops[i]
 	if o.Call == "" {

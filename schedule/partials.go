@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// LinearPartial is Linear of operands whose K is spread over the ranks, before these add up: Out [D,M,N] has the
-// summand of each rank. It is memory of the plan, of which a Copy with Quantise makes codes for a Sum.
+// LinearPartial is Linear of operands whose K is spread over the ranks, before the ranks' results are added: Out
+// [D,M,N] has the summand of each rank. It is memory of the plan, from which a Copy with Quantise makes codes for a
+// Sum.
 func LinearPartial(out, a, b string) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,nk->dmn"}
 }
 
-// OfPartials says that the operation is such a product: the index of ranks is one of the result alone.
+// OfPartials reports whether the operation is a LinearPartial: only the result has the index of ranks.
 func (o Op) OfPartials() bool {
 	in, out, _ := strings.Cut(o.Index, "->")
 	ranks := string(ranksLetter)
 	return o.Call == "" && len(o.In) == 2 && strings.HasPrefix(out, ranks) && !strings.Contains(in, ranks)
 }
 
-// Multiplied is the extent of which ranks have parts by counts that Bind takes, where products take all of it.
+// Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products take all of it.
 func (s Schedule) Multiplied() (e Extent, ok bool) {
 	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Call == "" && len(o.In) == 2 }) {
 		return "", false
@@ -32,7 +33,8 @@ func (s Schedule) Multiplied() (e Extent, ok bool) {
 	return "", false
 }
 
-// checkPartials refuses products of summands that no rank has, and what reads them otherwise than to make codes.
+// checkPartials refuses products of summands that no rank has, and readers that do anything but make codes of the
+// summands.
 func (s Schedule) checkPartials(v *validation) {
 	for i, o := range s.Ops {
 		if _, err := s.Contraction(o); err != nil || !o.OfPartials() {

@@ -16,8 +16,7 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// String writes the placement as papers do: [DIDx(D), M/D, K]; after that, the tensor
-// that it lies within.
+// String writes the placement as papers do, [DIDx(D), M/D, K], followed by the tensor within which it lies.
 func (t Tensor) String() string {
 	var parts []string
 	for _, a := range t.Axes {
@@ -62,7 +61,7 @@ func (a Axis) parts() []string {
 	return append(parts, string(a.Extent)+"/("+strings.Join(counts, "*")+")")
 }
 
-// remarks say how the parts of a split are spread, where that is not in order.
+// remarks say how the parts of a split are spread, where they are not in order.
 func (s Split) remarks() string {
 	text := ""
 	if s.Shift != 0 {

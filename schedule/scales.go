@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Codes of eight bits or four have few digits, so each tensor of them has scales beside it, which multiply it: a tensor
-// with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for each
+// Codes of eight bits or four have few digits, so each tensor of codes has scales, by which the codes are multiplied. A
+// tensor has one scale, or one for each row. A row has one scale on all ranks that have columns of it, or one for each
 // rank's part, or one for each block of its columns. Scales of rows and of blocks travel with the rows, under the same
-// words. To the functions that make codes of blocks or read them a row is a block. Scales that products take lie block
-// by block, and those of their weights are of squares. Scales of ue8m0 are of blocks of 32 columns, as OCP has them.
+// words. Functions that make or read codes in blocks take a block as a row. Scales for products lie block by block, and
+// the scales of their weights are of squares. Scales of ue8m0 are of blocks of 32 columns, as OCP defines them.
 
-// OneScale is the extent of the only axis of a scale that a whole tensor has.
+// OneScale is the extent of the only axis of a scale for a whole tensor.
 const OneScale Extent = "1"
 
-// Scaled says that some tensor has scales.
+// Scaled reports whether some tensor has scales.
 func (s Schedule) Scaled() bool {
 	return slices.ContainsFunc(s.Tensors, func(t Tensor) bool { return t.Scale != "" })
 }
 
-// ScaledBy is the tensor that another one has the scales of, and whether there is one.
+// ScaledBy is the tensor whose scales another tensor has, and whether there is one.
 func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 	i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Scale != "" && t.Scale == scale })
 	if i < 0 {
@@ -29,71 +29,73 @@ func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 	return s.Tensors[i], true
 }
 
-// OfRows says that scales are one for each row, or for each rank's part of one.
+// OfRows reports whether there is a scale for each row, or for each rank's part of a row.
 func (t Tensor) OfRows() bool { return len(t.Axes) > 0 && t.Axes[0].Extent != OneScale }
 
-// OfParts says that scales are one for each rank's part of a row: [M, DIDx(D), 1].
+// OfParts reports whether there is a scale for each rank's part of a row: [M, DIDx(D), 1].
 func (t Tensor) OfParts() bool {
 	return len(t.Axes) == 2 && len(t.Axes[1].Outer) > 0 && t.block() == 0 && !t.ByBlock()
 }
 
-// InParts says that a tensor has scales of each rank's part of a row: so to the function that makes them, the last one,
-// a row is such a part.
+// InParts reports whether a tensor has scales of each rank's part of a row. The function that makes the scales, the
+// last one, takes such a part as a row.
 func (s Schedule) InParts(tensor string) bool { return s.scaleOf(tensor).OfParts() }
 
-// unitOfBlocks divides the columns of a block: their codes are whole bytes, and a kernel takes 16 bytes at once.
+// unitOfBlocks divides the number of columns of a block: the codes of a block are whole bytes, and a kernel takes 16
+// bytes at once.
 const unitOfBlocks = 16
 
 // Number is a constant extent.
 func Number[N ~int | ~int64](n N) Extent { return Extent(fmt.Sprint(n)) }
 
-// Blocks is the extent of an axis with one index for each block of so many columns of another one: that of scales.
+// Blocks is the extent of an axis of scales, with one index for each block of that many columns of another axis.
 func Blocks(of Extent, columns int64) Extent { return of + Extent(fmt.Sprintf("/%d", columns)) }
 
-// Blocks are the columns that an extent counts in blocks, and the columns of a block. ok: it counts blocks.
+// Blocks are the columns that an extent counts in blocks, and the columns of a block. ok is false for other extents.
 func (e Extent) Blocks() (of Extent, columns int64, ok bool) {
 	cut, by, ok := strings.Cut(string(e), "/")
 	columns, _ = Extent(by).value()
 	return Extent(cut), columns, ok && columns > 0
 }
 
-// Joined is the extent of an axis that has two: its batches, and the rows of each.
+// Joined is the extent of an axis of batches of rows: e batches, with rows in each.
 func (e Extent) Joined(rows Extent) Extent { return e + joint + rows }
 
-// Factors are the two extents of such an axis. ok: it has two.
+// Factors are the batches and the rows of a Joined extent. ok is false for other extents.
 func (e Extent) Factors() (batches, rows Extent, ok bool) {
 	b, r, ok := strings.Cut(string(e), joint)
 	return Extent(b), Extent(r), ok
 }
 
-// joint stands between the two.
+// joint stands between the batches and the rows.
 const joint = "*"
 
-// InBlocks says that an axis has an index for each block of columns.
+// InBlocks reports whether an axis has an index for each block of columns.
 func (a Axis) InBlocks() bool {
 	_, _, ok := a.Extent.Blocks()
 	return ok
 }
 
-// ByBlock says that scales of blocks lie as products take them: those of the first block of all rows, and then those
-// of the next, or for a weight one for each square.
+// ByBlock reports whether scales of blocks lie as products take them: the scales of the first block of all rows, then
+// the scales of the next block; for a weight, one scale for each square.
 func (t Tensor) ByBlock() bool { return len(t.Axes) == 2 && t.Axes[0].InBlocks() }
 
-// OfSquares says that scales are those of a weight's squares.
+// OfSquares reports whether scales are of the squares of a weight.
 func (t Tensor) OfSquares() bool { return t.ByBlock() && t.Axes[1].InBlocks() }
 
-// columnsOfPower are the columns of a block whose scale is of ue8m0.
+// columnsOfPower is the number of columns of a block whose scale is of ue8m0.
 const columnsOfPower = 32
 
-// squareColumns are the columns and the rows of a square, and the columns of a block beside such.
+// squareColumns is the number of columns and of rows of a square, and the number of columns of a block that is
+// multiplied by squares.
 const squareColumns = 128
 
-// Summands says that each rank has a summand of a matrix: [DIDx(D), M, N].
+// Summands reports whether each rank has a summand of a matrix: [DIDx(D), M, N].
 func (t Tensor) Summands() bool {
 	return len(t.Axes) == 3 && slices.Equal(t.Axes[0].Outer, []Split{DIDx(D)}) && t.Axes[0].Extent == D
 }
 
-// block is how many columns have one of the scales, where those of a row lie side by side; 0 where they do not.
+// block is the number of columns of a block, where the scales of a row's blocks lie side by side; else 0.
 func (t Tensor) block() (columns int64) {
 	if len(t.Axes) > 0 && !t.ByBlock() {
 		_, columns, _ = t.Axes[len(t.Axes)-1].Extent.Blocks()
@@ -101,7 +103,7 @@ func (t Tensor) block() (columns int64) {
 	return columns
 }
 
-// inColumns are scales of blocks as if they were of columns.
+// inColumns are scales of blocks with the extents of the columns that the blocks have.
 func (t Tensor) inColumns() Tensor {
 	t.Axes = slices.Clone(t.Axes)
 	for i, a := range t.Axes {
@@ -112,14 +114,14 @@ func (t Tensor) inColumns() Tensor {
 	return t
 }
 
-// ofBlocks says that a tensor is scales of blocks.
+// ofBlocks reports whether a tensor has scales of blocks.
 func (s Schedule) ofBlocks(tensor string) bool {
 	t, _ := s.Tensor(tensor)
 	return t.block() > 0
 }
 
-// Block is how many columns are a row to the functions of an operation: those of a block, where its result has scales
-// of blocks or its operand has, unless that is summed; 0: all.
+// Block is the number of columns that the functions of an operation take as a row: the columns of a block, where the
+// result or the operand has scales of blocks and the operand is not summed; 0: all columns.
 func (s Schedule) Block(o Op) (columns int64) {
 	columns = s.scaleOf(o.Out).block()
 	if len(o.In) > 0 && !s.Partial(o) {
@@ -128,8 +130,9 @@ func (s Schedule) Block(o Op) (columns int64) {
 	return columns
 }
 
-// scalePlaces are the placements that scales of a tensor may have: one, that of the rows, of each rank's parts, or of
-// blocks of as many columns as they have now. Codes that share a byte have scales of blocks that lie side by side.
+// scalePlaces are the placements that the scales of a tensor may have: one scale, one for each row, one for each rank's
+// part of a row, or one for each block of as many columns as the scales have now. Codes that share a byte have scales
+// of blocks that lie side by side.
 func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
 	rows, last := of.Axes[:len(of.Axes)-1], of.Axes[len(of.Axes)-1]
 	if scale.Type == UE8M0 {
@@ -153,7 +156,7 @@ func scalePlaces(of Tensor, scale Tensor) (list [][]Axis) {
 	return list
 }
 
-// checkScales refuses codes without scales, scales that are placed otherwise than their rows, and
+// checkScales refuses codes without scales, scales whose placement differs from the placement of their rows, and
 // operations that no device does on eight bits.
 func (s Schedule) checkScales(v *validation) {
 	for i, t := range s.Tensors {
@@ -167,7 +170,7 @@ func (s Schedule) checkScales(v *validation) {
 	}
 }
 
-// checkScale holds codes against their scales.
+// checkScale checks codes against their scales.
 func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	of, at, wanted := t.Axes, path+".Scale", Type("")
 	if t.Type.Coded() {
@@ -207,7 +210,7 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	}
 }
 
-// misplaced refuses scales that lie otherwise than their codes.
+// misplaced refuses scales whose placement does not fit their codes.
 func (s Schedule) misplaced(v *validation, t, scale Tensor) {
 	last := len(t.Axes) - 1
 	axes, may := t.Axes[:last:last], "one, or lie as its rows do"
@@ -224,7 +227,8 @@ func (s Schedule) misplaced(v *validation, t, scale Tensor) {
 		t.Scale, Tensor{Axes: scale.Axes}, t.Name, may)
 }
 
-// reads says that an operation reads or makes a tensor, but for functions that read the scales of what they are of.
+// reads reports whether an operation reads or makes a tensor. It leaves out functions that read the scales of their
+// operand.
 func (s Schedule) reads(scale string) bool {
 	_, made := s.Maker(scale)
 	of, _ := s.ScaledBy(scale)
@@ -298,7 +302,8 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	}
 }
 
-// checkCalled refuses a call that makes eight bits whose scales nothing hands it, or no rank's call knows.
+// checkCalled refuses a call that makes eight bits if nothing hands the call the scales, or no rank's call can know
+// them.
 func (s Schedule) checkCalled(v *validation, path string, t Tensor, o Op) {
 	switch scale := s.scaleOf(t.Name); {
 	case o.Kernel.File != "":
@@ -316,7 +321,7 @@ func (s Schedule) checkCalled(v *validation, path string, t Tensor, o Op) {
 	}
 }
 
-// moves says that an operation copies eight bits as they are, with their scales.
+// moves reports whether an operation copies eight bits unchanged, with their scales.
 func (s Schedule) moves(o Op) bool {
 	if !s.copies(o) {
 		return false
@@ -326,18 +331,18 @@ func (s Schedule) moves(o Op) bool {
 	return from.Type.Coded() && from.Type == to.Type
 }
 
-// copies says that an operation leaves its operand as it is.
+// copies reports whether an operation leaves its operand unchanged.
 func (s Schedule) copies(o Op) bool {
 	return o.Call == "" && len(o.In) == 1 && len(o.Then) == 0 && !s.Partial(o)
 }
 
-// byBlock is where scales of blocks of a tensor lie that products take.
+// byBlock is the placement of a tensor's scales of blocks that products take.
 func (t Tensor) byBlock() string {
 	last := t.Axes[1]
 	return Tensor{Axes: []Axis{{Blocks(last.Extent, squareColumns), last.Outer}, t.Axes[0]}}.String()
 }
 
-// scaleOf is the tensor with the scales of one; the zero Tensor where it has none.
+// scaleOf is the tensor with the scales of a tensor; the zero Tensor where it has none.
 func (s Schedule) scaleOf(tensor string) Tensor {
 	t, _ := s.Tensor(tensor)
 	scale, _ := s.Tensor(t.Scale)

@@ -2,8 +2,8 @@ package schedule
 
 import "slices"
 
-// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row, or in each
-// head of a width: the scales of a result of eight bits.
+// Divisor are formulas that end with the divisor of the last formula, instead of its quotient. ok says that the divisor
+// is the same in the whole row, or in each head of a width: then it is the scales of a result of eight bits.
 func Divisor(formulas []Expr) (of []Expr, ok bool) {
 	last := len(formulas) - 1
 	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 ||
@@ -13,8 +13,8 @@ func Divisor(formulas []Expr) (of []Expr, ok bool) {
 	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
 }
 
-// dividedBy are the operations whose numbers the scales of codes may be that are not fp32, and how such codes are made.
-// Codes without a NaN take it from their scales.
+// dividedBy lists the operations whose results fit scales of these types, where the scales of codes are not fp32, and
+// says how to make such codes. Codes without a NaN take it from their scales.
 func (codes Type) dividedBy(scales Type) (by []Do, ends string) {
 	switch {
 	case scales == E4M3:
@@ -27,7 +27,7 @@ func (codes Type) dividedBy(scales Type) (by []Do, ends string) {
 	return nil, ""
 }
 
-// DividesHeads is the width of the heads that the last formula divides each by one number; empty: it divides rows.
+// DividesHeads is the width of the heads, each of which the last formula divides by one number; empty: it divides rows.
 func DividesHeads(formulas []Expr) (width Extent) {
 	last := len(formulas) - 1
 	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 {
@@ -41,7 +41,7 @@ func DividesHeads(formulas []Expr) (width Extent) {
 	return ""
 }
 
-// sameIn says that the tree is one number for each row, or for each head of a width.
+// sameIn reports whether the tree is one number for each row, or for each head of a width.
 func (e Expr) sameIn(width Extent) bool {
 	d := does[e.Do]
 	switch {

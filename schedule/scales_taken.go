@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkEight refuses what no product does of operands of eight bits, and no function of blocks.
+// checkEight refuses uses of eight bits that no product can do, and functions that can't be of blocks.
 func (s Schedule) checkEight(v *validation, path string, o Op) {
 	s.checkBlocks(v, path, o)
 	wide := slices.IndexFunc(o.In, func(name string) bool { return !s.hasScale(name) })
@@ -48,8 +48,8 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	s.checkMultiplied(v, path, o)
 }
 
-// checkMultiplied refuses operands of eight bits whose scales no product takes, and functions behind one that read
-// eight bits.
+// checkMultiplied refuses operands of eight bits with scales that no product takes, and functions after a product that
+// read eight bits.
 func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 	for i, name := range o.In {
 		t, _ := s.Tensor(name)
@@ -91,13 +91,14 @@ func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 	}
 }
 
-// hasScale says that a tensor has codes that a scale multiplies.
+// hasScale reports whether a tensor has codes that are multiplied by a scale.
 func (s Schedule) hasScale(name string) bool {
 	t, _ := s.Tensor(name)
 	return t.Scale != ""
 }
 
-// checkSummed refuses sums of codes but of bytes that have scales of rows, or of blocks that lie side by side.
+// checkSummed refuses sums of codes, unless the codes are bytes with scales of rows, or of blocks that lie side by
+// side.
 func (s Schedule) checkSummed(v *validation, path string, o Op) {
 	t, _ := s.Tensor(o.In[0])
 	switch scale := s.scaleOf(t.Name); {
@@ -113,7 +114,7 @@ func (s Schedule) checkSummed(v *validation, path string, o Op) {
 	}
 }
 
-// checkSquares refuses products by scales of blocks but of rows that have blocks and a weight that has squares.
+// checkSquares refuses products by scales of blocks, unless the rows have blocks and the weight has squares.
 func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
 	block := Dim(Blocks(K, squareColumns))
 	switch {
@@ -128,7 +129,8 @@ func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
 	}
 }
 
-// checkBlocks refuses functions to which a row is a block and that take more of it, or read what has rows of its own.
+// checkBlocks refuses functions that read more than a block where a block is their row, and functions that read a
+// tensor with other rows.
 func (s Schedule) checkBlocks(v *validation, path string, o Op) {
 	for i, f := range o.Then {
 		for _, x := range f.Operands() {

@@ -2,30 +2,31 @@ package schedule
 
 // Schedule is a computation, the placement of its tensors on the mesh, and the ways in which they travel.
 type Schedule struct {
-	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory. Hosts() is
-	// for several hosts.
+	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory. Hosts() is the mesh of
+	// several hosts.
 	Mesh []MeshAxis
-	// Tensors of the caller: the operands that it gives, and the results that it gets.
+	// Tensors of the caller: its operands, and its results.
 	Tensors []Tensor
 	// Ops are the operations, in order: a later one may read results of an earlier one.
 	Ops []Op
-	// Moves are the ways of the communications that the placements need; ways left out are
-	// done in the fastest known way.
+	// Moves are the ways of the communications that the placements need; a communication without a move is done in the
+	// fastest known way.
 	Moves []Move
 	// Types the package accepts; empty means BF16, FP16 and FP32.
 	Types []Type
-	// Multiples are numbers that extents must be multiples of, beside the numbers that the placements need: products of
-	// whole numbers, D and W. With {N2: "W*D"} a kernel of the caller's own has whole heads on each rank.
+	// Multiples are numbers that must divide extents, beside the numbers that the placements need: products of whole
+	// numbers, D and W. With {N2: "W*D"} the caller's kernel has whole heads on each rank.
 	Multiples map[Extent]string
-	// FewRows: kernels of the package make the products of at most so many rows by weights, 8, 16, 32 or 64, where the
-	// library of products makes those of more; 0 is none. They have one order of sums: a row has the same bits whatever
-	// the number of rows beside it.
+	// FewRows: kernels of the package make the products of at most that many rows by weights, 8, 16, 32 or 64; the
+	// library of products makes products of more rows. 0: no such kernels. They sum in one order: a row has the same
+	// bits whatever the number of rows beside it.
 	FewRows int
 	// Invariant: a row of a result has the same bits whatever the number of rows beside it, and in every other
-	// schedule of the same operations that is Invariant, whatever its ways. Products add over K in one order, partial
-	// results meet in that of ranks; ways with an order of their own are refused, as New refuses sizes that can't.
+	// Invariant schedule of the same operations, whatever its ways. Products add over K in one order, and partial
+	// results meet in the order of ranks. Ways with another order are refused, and New refuses sizes for which this
+	// can't hold.
 	Invariant bool `json:",omitempty"`
-	// Teaches says that the schedule shows a choice and its cost: it is no candidate of package tuned and run tune.
+	// Teaches says that the schedule shows a choice and its cost: package tuned and run tune do not consider it.
 	Teaches bool
 }
 
@@ -33,17 +34,17 @@ type Schedule struct {
 type Tensor struct {
 	Name string // as the operations call it: a capital, then letters and digits
 	Axes []Axis // outermost first, row-major
-	// Type is the tensor's own element type; empty is the one that the plan is made for.
+	// Type is the tensor's element type; empty is the type for which the plan is made.
 	Type Type
 	// Root says that only rank 0 has the tensor.
 	Root bool
-	// Within names the tensor whose memory holds this one as well, so that the operation
-	// works in place: of an operand and a result, the one that is smaller, or either. The
-	// placements say where in that memory: all of it, or this rank's part.
+	// Within names the tensor whose memory holds this tensor as well, so that the operation works in place. Of an
+	// operand and a result, the smaller one lies within the other; of two equal ones, either may. The placements say
+	// where in that memory it lies: all of it, or this rank's part.
 	Within string
-	// Scale names the tensor with the scales of one of eight bits.
+	// Scale names the tensor with the scales of this tensor of codes.
 	Scale string `json:",omitempty"`
-	// Constant: nobody writes this weight from Bind until the runs have ended, and what wrote it before has ended when
+	// Constant: nobody writes this weight from Bind until the runs have ended, and earlier writes of it have ended when
 	// Enqueue is called. So the package's kernels of products read it ahead of the end of the launch before them. They
 	// need GPUs of compute capability 9.0 or later.
 	Constant bool `json:",omitempty"`
@@ -76,17 +77,16 @@ const (
 type Split struct {
 	Kind  SplitKind
 	Count Extent
-	// Shift of a DIDx split: part p is on rank (p + Shift) % D. It is 0, or 1 for the
-	// result of a permutation, which sends each rank's part to the next; no other shift
-	// is lowered.
+	// Shift of a DIDx split: part p is on rank (p + Shift) % D. It is 0, or 1 for the result of a permutation, which
+	// sends each rank's part to the next rank; no other shift is lowered.
 	Shift int
-	// Uneven parts of a DIDx split have extents of their own, given at Bind.
+	// Uneven parts of a DIDx split have different extents, given at Bind.
 	Uneven bool
-	// Balanced says that uneven parts are as even as can be, so that New knows them: where Count does
-	// not divide the extent, the first parts have one row more than the others.
+	// Balanced says that uneven parts differ as little as possible, so that New knows them: where Count does not divide
+	// the extent, the first parts have one row more than the others.
 	Balanced bool
-	// Most rows of one uneven part, P or a constant, where New has to know: Bind
-	// refuses counts above it. Empty: one rank may have all.
+	// Most is the greatest number of rows of an uneven part, P or a constant, where New has to know it: Bind refuses
+	// greater counts. Empty: one rank may have all rows.
 	Most Extent
 }
 
@@ -96,9 +96,9 @@ type SplitKind string
 // Kinds of split.
 const (
 	Plain      SplitKind = "plain"  // memory only
-	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds its part only
+	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds only its part
 	DeviceY    SplitKind = "DIDy"   // the hosts, an axis of the mesh and of no placement
-	StreamAxis SplitKind = "Stream" // steps: a part is made at a time
+	StreamAxis SplitKind = "Stream" // steps: one part is made at a time
 )
 
 // DIDx shards an axis over n ranks.

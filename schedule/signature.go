@@ -2,10 +2,9 @@ package schedule
 
 import "strings"
 
-// Signature is the part of the schedule that a caller sees: the operation, and which part
-// of which tensor each rank brings or gets. Schedules of one signature compute the same
-// from the same buffers, so that one can stand for another: package tuned chooses among
-// them.
+// Signature is the part of the schedule that a caller sees: the operation, and the part of each tensor that each rank
+// brings or gets. Schedules of one signature compute the same results from the same buffers, so one can stand for
+// another: package tuned chooses among them.
 func (s Schedule) Signature() string {
 	var b strings.Builder
 	for i, o := range s.Apart().Ops {
@@ -45,7 +44,8 @@ func Families[T any](list []T, of func(T) Schedule) [][]T {
 	return families
 }
 
-// Last orders two schedules of a family: one by NCCL, which a machine may lack, comes after one that is not.
+// Last orders two schedules of a family: a schedule that uses NCCL, which a machine may lack, comes after one that does
+// not.
 func Last(a, b Schedule) int {
 	switch x, y := a.UsesNCCL(), b.UsesNCCL(); {
 	case x == y:
@@ -56,8 +56,8 @@ func Last(a, b Schedule) int {
 	return -1
 }
 
-// held is the tensor without the splits that leave each rank's part as it is: steps,
-// and whatever lies within a rank's part.
+// held is the tensor without the splits that do not change which part a rank has: steps, and all splits within a rank's
+// part.
 func (t Tensor) held() Tensor {
 	h := Tensor{Name: t.Name, Type: t.Type, Scale: t.Scale, Within: t.Within, Constant: t.Constant}
 	for _, a := range t.Axes {

@@ -16,35 +16,35 @@ const (
 	FP32 Type = "fp32"
 )
 
-// I32 is a type of tensors that calls alone read, such as a position: 32-bit integers.
+// I32 is the type of tensors that only calls read, such as a position: 32-bit integers.
 const I32 Type = "i32"
 
-// Types of codes, which have few digits, and scales: eight bits, the second with more exponent and fewer digits, and
-// four. Products take E4M3.
+// Types of codes, which have few digits, and scales. The first two have eight bits, the second with more exponent and
+// fewer digits; the third has four. Products take E4M3.
 const (
 	E4M3 Type = "e4m3"
 	E5M2 Type = "e5m2"
 	E2M1 Type = "e2m1"
 )
 
-// UE8M0 is a type of scales alone, of blocks of 32 columns: powers of two.
+// UE8M0 is a type for scales alone, of blocks of 32 columns: powers of two.
 const UE8M0 Type = "ue8m0"
 
-// own are the types that a tensor has of its own, whatever the plan's: their bits and, of codes, the types that their
-// scales may have, the usual one first.
+// own has the types that a tensor may have whatever the plan's type is: their bits and, for codes, the types of their
+// scales, the usual one first.
 var own = map[Type]struct {
 	bits   int64
 	scales []Type
 }{I32: {bits: 32}, FP32: {bits: 32}, UE8M0: {bits: 8}, E4M3: {8, []Type{FP32, UE8M0}}, E5M2: {8, []Type{FP32, UE8M0}},
 	E2M1: {4, []Type{E4M3, UE8M0}}}
 
-// Bits of an element of a type that a tensor has of its own; 0 where it has that of the plan.
+// Bits is the number of bits of an element of such a type; 0 where a tensor has the type of the plan.
 func (t Type) Bits() int64 { return own[t].bits }
 
-// Coded says that elements are codes, which have scales.
+// Coded reports whether elements are codes, which have scales.
 func (t Type) Coded() bool { return len(own[t].scales) > 0 }
 
-// bits are those of a code, in a word.
+// bits is the number of bits of a code, as a word.
 func (t Type) bits() string {
 	if t.Bits() < 8 {
 		return "four"
@@ -52,10 +52,10 @@ func (t Type) bits() string {
 	return "eight"
 }
 
-// named is the type as a program names it.
+// named is the type's name in a program.
 func (t Type) named() string { return "schedule." + strings.ToUpper(string(t)) }
 
-// types are all element types of plans. Packages take one that is asked only where Types names it.
+// types are all element types of plans. Packages take a type that is asked only where Types names it.
 var types = []struct {
 	name  Type
 	asked bool
@@ -69,8 +69,8 @@ func ElementTypes() (list []Type) {
 	return list
 }
 
-// WithDefaults returns the schedule with the element types that it leaves open. The ways
-// that it leaves open are filled in by package lower, which knows the tensors that have to travel.
+// WithDefaults returns the schedule with the element types that it leaves open. Package lower fills in the ways that it
+// leaves open, since lower knows the tensors that have to travel.
 func (s Schedule) WithDefaults() Schedule {
 	if len(s.Types) == 0 {
 		for _, t := range types {
@@ -82,7 +82,7 @@ func (s Schedule) WithDefaults() Schedule {
 	return s
 }
 
-// checkTypes refuses unknown element types, and types of single tensors that nothing lowers.
+// checkTypes refuses unknown element types, and types of single tensors that no pass lowers.
 func (s Schedule) checkTypes(v *validation) {
 	all := ElementTypes()
 	for i, t := range s.Types {
@@ -113,7 +113,7 @@ func (s Schedule) checkTypes(v *validation) {
 	}
 }
 
-// calledFor says that nothing but calls has a tensor, behind a first operand.
+// calledFor reports whether only calls read a tensor, and not as their first operand.
 func (s Schedule) calledFor(tensor string) bool {
 	t, _ := s.Tensor(tensor)
 	return t.Within == "" && !slices.ContainsFunc(s.Ops, func(o Op) bool {

@@ -43,8 +43,8 @@ func FieldErrors(err error) []*FieldError {
 	return nil
 }
 
-// Validate reports every mistake in the schedule, each a *FieldError, joined. A
-// valid schedule can still be one that no pass lowers yet: package lower says so.
+// Validate reports every mistake in the schedule, each a *FieldError, joined. Package lower may still refuse a valid
+// schedule that no pass lowers yet.
 func (s Schedule) Validate() error {
 	v := &validation{}
 	if s.checkSizes(v); len(v.errs) > 0 {
@@ -99,7 +99,7 @@ func (s Schedule) checkTensors(v *validation) {
 	s.checkMissing(v)
 }
 
-// checkPlaces checks each tensor that lies within another one against that one.
+// checkPlaces checks each tensor that lies within another one against the outer tensor.
 func (s Schedule) checkPlaces(v *validation) {
 	held := map[string]bool{}
 	for i, t := range s.Tensors {
@@ -202,7 +202,7 @@ func oneOf[T ~string](v *validation, path string, got T, allowed ...T) {
 // MaxExtent is the largest extent: it keeps the bytes of every tensor within an int64.
 const MaxExtent = 1 << 30
 
-// within refuses a constant that is larger than an extent may be.
+// within refuses a constant above MaxExtent.
 func (v *validation) within(path string, e Extent) {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil && e.Constant() && n > MaxExtent {
 		v.add(path, fmt.Sprintf("use at most %d", MaxExtent),

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A tree has at most mostDepth nodes on a path, mostNodes different ones, and mostWritten as it is written.
+// A tree has at most mostDepth nodes on a path, mostNodes different nodes, and mostWritten nodes as it is written.
 const mostDepth, mostNodes, mostWritten = 64, 256, 4096
 
 // checkFunc refuses a function whose tree can't be computed.
@@ -43,7 +43,7 @@ func (s Schedule) checkSizes(v *validation) {
 	}
 }
 
-// checkNode refuses a node of a tree; its operands are checked by themselves.
+// checkNode refuses a node of a tree; its operands are checked separately.
 func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	d, known := does[e.Do]
 	if !known {
@@ -65,10 +65,10 @@ func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	s.checkGroup(v, path+".Group", e)
 }
 
-// ofShapes are the names that each Shape has for something else, beside those of extents.
+// ofShapes are names that each Shape uses for something else, beside the names of extents.
 var ofShapes = []string{"Type", "Check", "String", "Memory"}
 
-// checkParam refuses a name of what has none, and of a number that no Shape has.
+// checkParam refuses a name on a node that takes none, and a name that no number of the Shape can have.
 func (s Schedule) checkParam(v *validation, path string, e Expr) {
 	_, tensor := s.Tensor(e.Name)
 	switch {
@@ -83,7 +83,7 @@ func (s Schedule) checkParam(v *validation, path string, e Expr) {
 	}
 }
 
-// checkNumber refuses a constant that fp32 does not hold, and columns of a head that are none.
+// checkNumber refuses a constant that fp32 can't hold, and an impossible number of columns of a head.
 func (e Expr) checkNumber(v *validation, path string) {
 	switch x := e.Number; {
 	case e.Do == DoNumber:
@@ -121,14 +121,14 @@ func (s Schedule) checkGroup(v *validation, path string, e Expr) {
 	}
 }
 
-// hasExtent says that an axis of a tensor has an extent.
+// hasExtent reports whether an axis of a tensor has an extent.
 func (s Schedule) hasExtent(e Extent) bool {
 	return slices.ContainsFunc(s.Tensors, func(t Tensor) bool {
 		return slices.ContainsFunc(t.Axes, func(a Axis) bool { return a.Extent == e })
 	})
 }
 
-// checkHeads refuses heads whose width nothing says, or a tensor that no head has.
+// checkHeads refuses heads whose width nothing defines, and a tensor that no head can have.
 func (s Schedule) checkHeads(v *validation, path string, f Func) {
 	var wrong []string
 	s.Tree(f).walk(path, func(at string, e Expr) {
@@ -148,8 +148,8 @@ func (s Schedule) checkHeads(v *validation, path string, f Func) {
 	}
 }
 
-// checkWidths refuses constant widths of heads of which none has whole ones of another: a column would be another one's
-// of the next head. A table that turns some columns of a head is for no more.
+// checkWidths refuses constant widths of heads unless each wider head is whole heads of the narrower width: else a
+// column would belong to the next head. A table for some columns of a head must have exactly these columns.
 func (s Schedule) checkWidths(v *validation, path string, f Func) {
 	at, list := map[int]string{}, []int{}
 	s.Tree(f).walk(path, func(path string, e Expr) {
@@ -172,7 +172,7 @@ func (s Schedule) checkWidths(v *validation, path string, f Func) {
 	}
 }
 
-// checkTurned refuses a table for other columns than those of a head that are taken.
+// checkTurned refuses a table for other columns than the columns of a head that are turned.
 func (e Expr) checkTurned(v *validation, path string, columns int) {
 	e.walk(path, func(path string, e Expr) {
 		wide, constant := e.Group.value()
@@ -183,8 +183,8 @@ func (e Expr) checkTurned(v *validation, path string, columns int) {
 	})
 }
 
-// Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
-// head, is its last extent, and what is turned beside it has the same.
+// Tree is the function's tree over X, with the widths of all heads. The width is the last extent of a table, or of a
+// tensor for the columns of a head, and rotations beside it have the same width.
 func (s Schedule) Tree(f Func) Expr {
 	tree, beside := f.Tree(), Extent("")
 	if !tree.any(func(e Expr) bool { return does[e.Do].heads }) {
@@ -204,7 +204,7 @@ func (s Schedule) Tree(f Func) Expr {
 	})
 }
 
-// headWidth is the last extent of a leaf that is for the columns of a head, empty of others.
+// headWidth is the last extent of a leaf for the columns of a head; empty for other leaves.
 func (s Schedule) headWidth(leaf Expr) Extent {
 	t, declared := s.Tensor(leaf.Tensor)
 	if d := does[leaf.Do]; !declared || d.lies == "" || !d.heads || len(t.Axes) == 0 {
@@ -213,7 +213,8 @@ func (s Schedule) headWidth(leaf Expr) Extent {
 	return t.Axes[len(t.Axes)-1].Extent
 }
 
-// ofHead says that a head may be as wide: W, or a number, which is even where pairs of columns are turned.
+// ofHead reports whether a head may have this width: W, or a number, which must be even where pairs of columns are
+// turned.
 func (e Extent) ofHead(turned bool) bool {
 	n, err := strconv.Atoi(string(e))
 	return e == W || err == nil && n > 0 && (n%2 == 0 || !turned)
@@ -227,7 +228,7 @@ func (e Expr) title() string {
 	return string(e.Do)
 }
 
-// isX says that the tree is the result so far, and nothing else is said.
+// isX reports whether the tree is the result so far, and has no other field.
 func (e Expr) isX() bool {
 	return e.Do == DoX && len(e.Of) == 0 && e.Tensor == "" && e.Name == "" && e.Number == 0 && e.Group == ""
 }
@@ -240,12 +241,12 @@ func (e Expr) walk(path string, f func(path string, e Expr)) {
 	}
 }
 
-// any says that some node of the tree is as f says.
+// any reports whether f holds for some node of the tree.
 func (e Expr) any(f func(Expr) bool) bool {
 	return f(e) || slices.ContainsFunc(e.Of, func(x Expr) bool { return x.any(f) })
 }
 
-// size is how many nodes lie in one another and how many there are as written; it stops where these are too many.
+// size is the depth of the tree and the number of its nodes as written; it stops where these are too many.
 func (e Expr) size(above int) (depth, written int) {
 	depth, written = 1, 1
 	if above > mostDepth {

@@ -71,7 +71,7 @@ func (s Schedule) checkMissing(v *validation) {
 	}
 }
 
-// forAxes is the hint to a tensor of other axes than an operation names.
+// forAxes is the hint for a tensor whose number of axes differs from the operation's Index.
 func (s Schedule) forAxes(i int) string {
 	o := s.Ops[i]
 	hint := fmt.Sprintf("Ops[%d] is %q", i, o.Index)
@@ -92,8 +92,8 @@ func (s Schedule) forAxes(i int) string {
 	return hint
 }
 
-// checkExtents refuses tensors of other axes than their operations name, and axes that are
-// one extent and are written as several.
+// checkExtents refuses tensors whose number of axes differs from their operations' Index, and axes of one extent that
+// are written in several ways.
 func (s Schedule) checkExtents(v *validation) {
 	short := map[string]bool{}
 	for i, t := range s.Tensors {
@@ -130,7 +130,7 @@ func (s Schedule) checkExtents(v *validation) {
 	}
 }
 
-// first is the extent that the first tensor has for a dimension, up to an axis of a tensor.
+// first is the extent of a dimension in the first tensor that has it, up to an axis of a tensor.
 func (s Schedule) first(d *dimension, tensor, axis int) (Extent, string) {
 	for i, t := range s.Tensors[:tensor+1] {
 		for j, a := range t.Axes {
@@ -142,7 +142,7 @@ func (s Schedule) first(d *dimension, tensor, axis int) (Extent, string) {
 	return "", ""
 }
 
-// wantedAxes is how many axes an operation names of a tensor, at each place where it has it.
+// wantedAxes lists the numbers of axes that an operation's Index has for a tensor, one for each place of the tensor.
 func (s Schedule) wantedAxes(o Op, tensor string) (list []int) {
 	c, err := s.Contraction(o)
 	if err != nil {

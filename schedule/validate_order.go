@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// checkOrder refuses operands of operation i that the operation itself or a later one makes.
+// checkOrder refuses operands of operation i that the operation itself or a later operation makes.
 func (s Schedule) checkOrder(v *validation, path string, i int) {
 	check := func(path, in string) {
 		s.checkMade(v, path, in, i)
@@ -60,7 +60,7 @@ func (s Schedule) checkMade(v *validation, path, tensor string, i int) {
 	}
 }
 
-// madeOf are the tensors from which a tensor is made. On a circle it is among them.
+// madeOf lists the tensors from which a tensor is made. On a circle the tensor is among them.
 func (s Schedule) madeOf(tensor string) []string {
 	of := []string{}
 	for next := []string{tensor}; len(next) > 0; next = next[1:] {

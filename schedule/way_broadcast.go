@@ -1,6 +1,6 @@
 package schedule
 
-// Broadcast takes a root a step: in step i rank i copies its shard to all others.
+// Broadcast has one root in each step: in step i rank i copies its shard to all other ranks.
 type Broadcast struct {
 	// Streams of the products, which steps take in turn.
 	Streams int     `zero:"one for each step" most:"64"`

@@ -1,10 +1,10 @@
 package schedule
 
-// Collective gathers a chunk of every shard at a time, as many as the stream axis has steps.
+// Collective gathers one chunk of every shard at a time; the stream axis has a step for each chunk.
 type Collective struct {
 	// Streams of the products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`
-	// WithStep has a chunk gathered on the stream of its product, not on one of its own.
+	// WithStep gathers a chunk on the stream of its product, not on a separate stream.
 	WithStep bool
 	By       Carrier `zero:"copy engine"`
 }

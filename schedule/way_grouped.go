@@ -1,7 +1,7 @@
 package schedule
 
-// Grouped is Pull with three products: of the rank's own shard, of the shards of later ranks, and
-// of the shards of earlier ranks.
+// Grouped is Pull with three products: of the rank's shard, of the shards of later ranks, and of the shards of earlier
+// ranks.
 type Grouped struct {
 	By Carrier `zero:"copy engine"`
 }

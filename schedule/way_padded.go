@@ -1,7 +1,7 @@
 package schedule
 
-// Padded lets uneven parts travel as chunks of the most rows that one may have; they are put
-// together afterwards.
+// Padded lets uneven parts travel as chunks of the most rows that a part may have; the rows are put together
+// afterwards.
 type Padded struct {
 	By Carrier `zero:"copy engine"`
 }

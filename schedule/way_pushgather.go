@@ -1,6 +1,6 @@
 package schedule
 
-// PushGather is GatherShot whose ranks send their shards to all others, as PushShot sends partial results: it is
+// PushGather is GatherShot in which the ranks send their shards to all others, as PushShot sends partial results. It is
 // the fastest way for shards of up to a megabyte or two.
 type PushGather struct{}
 

@@ -1,18 +1,18 @@
 package schedule
 
-// Ring passes shards on: each step copies from a neighbour the shard that it got in the step before.
+// Ring passes shards on: each step copies from a neighbour the shard that the neighbour got in the step before.
 type Ring struct {
 	Direction Direction `zero:"forward"`
 	// Streams of the products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`
-	// WithStep has a shard copied on the stream of its product, not on one of its own.
+	// WithStep copies a shard on the stream of its product, not on a separate stream.
 	WithStep bool
 	By       Carrier `zero:"copy engine"`
 }
 
 func (Ring) way() {}
 
-// PushRing is Ring by pushes: each step copies to a neighbour the shard that came in the step before.
+// PushRing is Ring with pushes: each step copies to a neighbour the shard that came in the step before.
 type PushRing struct {
 	Direction Direction `zero:"forward"`
 	// Streams of the products, which steps take in turn.

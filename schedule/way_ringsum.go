@@ -12,7 +12,7 @@ func (RingSum) way()       {}
 func (RingSum) sums()      {}
 func (RingSum) unordered() {}
 
-// RingAccumulate is RingSum with the sum so far copied to where the product adds to it.
+// RingAccumulate is RingSum in which the sum so far is copied to the memory to which the product adds.
 type RingAccumulate struct {
 	By Carrier `zero:"copy engine"`
 }

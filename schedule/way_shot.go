@@ -8,8 +8,7 @@ type Shot struct {
 func (Shot) way()  {}
 func (Shot) sums() {}
 
-// TwoShot is Shot of a rank's own rows; the other sums are copied from the ranks that made
-// them.
+// TwoShot is Shot for a rank's rows alone; the other sums are copied from the ranks that made them.
 type TwoShot struct {
 	By StepCarrier `zero:"one kernel"`
 }

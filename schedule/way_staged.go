@@ -1,7 +1,7 @@
 package schedule
 
-// Staged lets owners copy partial results out of staging buffers, which the steps take in
-// turn, and add them up once, in the order of ranks.
+// Staged lets owners copy partial results out of staging buffers, which the steps use in turn, and add them up once, in
+// the order of ranks.
 type Staged struct {
 	// Buffers, each with a stream of products.
 	Buffers int     `zero:"2" most:"64"`

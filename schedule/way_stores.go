@@ -5,7 +5,7 @@ package schedule
 type Stores struct {
 	// Streams of the products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`
-	// Equal gives the products of all steps one priority; else an earlier step has a higher one.
+	// Equal gives the products of all steps one priority; else an earlier step has a higher priority.
 	Equal   bool
 	Signals StepSignaller `zero:"one kernel"`
 }

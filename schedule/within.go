@@ -2,19 +2,18 @@ package schedule
 
 import "slices"
 
-// Place is where a tensor lies in the memory of the one that it is Within.
+// Place says where a tensor lies in the memory of the tensor that it is Within.
 type Place string
 
 // Places.
 const (
 	AllOf  Place = "all of it"        // the two have the same rows and columns on each rank
-	PartOf Place = "this rank's part" // of as many equal parts, cut from the outside, as there are ranks
+	PartOf Place = "this rank's part" // of equal parts, one for each rank, cut from the outside
 )
 
-// PlaceWithin is where each rank's part of a tensor lies in its part of another; ok is
-// false where the placements give it no place. A tensor that is spread over the ranks by
-// the rows of the other lies where these rows are, which is where engines and NCCL have
-// the operands of collectives that work in place.
+// PlaceWithin is the place of each rank's part of a tensor in the rank's part of another tensor; ok is false where the
+// placements give it no place. A tensor whose rows are spread over the ranks lies where these rows are in the other
+// tensor: engines and NCCL have the operands of collectives in place there.
 func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 	if t.Root || outer.Root {
 		return "", false
@@ -39,9 +38,8 @@ func (a Axis) evenly(b Axis) bool {
 		!slices.ContainsFunc(a.Outer, func(s Split) bool { return s.Uneven })
 }
 
-// rows are the extents of the axes that a rank has anything of but one index, and whether
-// the ranks share the first of them out in equal parts. ok is false of other splits over
-// the ranks.
+// rows are the extents of the axes of which a rank has more than one index, and whether the ranks share the first of
+// these axes out in equal parts. ok is false for other splits over the ranks.
 func (t Tensor) rows() (extents []Extent, parts, ok bool) {
 	for _, a := range t.Axes {
 		i := slices.IndexFunc(a.Outer, func(s Split) bool { return s.Kind == DeviceX })
