@@ -14,14 +14,14 @@ import (
 	"ovgen/verify/harness"
 )
 
-// asked is programs at shapes, on a number of ranks.
+// asked is the programs, shapes and number of ranks that the command line names.
 type asked struct {
 	programs []harness.Program
 	ranks    int
 	shapes   []harness.Shape // without type; empty means the defaults
 	extents  harness.Shape   // values that replace every shape's
 	types    []driver.Type
-	one      harness.Shape // of the flags
+	one      harness.Shape // as the flags give it
 	texts    struct{ types, extents string }
 }
 
@@ -34,7 +34,7 @@ func (a *asked) bind(f *flag.FlagSet) {
 	f.StringVar(&a.texts.types, "type", "", "")
 }
 
-// count takes the number of ranks of a launcher, and refuses none.
+// count takes the number of ranks from a launcher, and refuses a number below 1.
 func (a *asked) count() error {
 	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
 		a.ranks = p.Size
@@ -57,7 +57,7 @@ func (a *asked) chooseTypes() error {
 	return nil
 }
 
-// taken refuses types that no program takes.
+// taken refuses types that none of the programs takes.
 func (a *asked) taken() error {
 	takes := func(p harness.Program) bool { return len(a.typesOf(&p)) > 0 }
 	if len(a.programs) > 0 && !slices.ContainsFunc(a.programs, takes) {
@@ -66,7 +66,7 @@ func (a *asked) taken() error {
 	return nil
 }
 
-// typesOf are the types to run a program with.
+// typesOf are the types with which to run a program.
 func (a *asked) typesOf(p *harness.Program) []driver.Type {
 	want := a.types
 	if len(want) == 0 {
@@ -75,7 +75,7 @@ func (a *asked) typesOf(p *harness.Program) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(want), func(t driver.Type) bool { return !slices.Contains(p.Types, t) })
 }
 
-// chooseShapes reads the shape of flags, a list "8,8,8;16,8,8", and the extents.
+// chooseShapes reads the shape in flags, a list "8,8,8;16,8,8", and the extents.
 func (a *asked) chooseShapes(f *flag.FlagSet, list string) error {
 	if a.one != (harness.Shape{}) {
 		a.shapes = append(a.shapes, a.one)

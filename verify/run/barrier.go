@@ -8,11 +8,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// barrier lets the ranks' streams start together by stream memory operations
-// between their arenas. It has two sets of words, used in turn: a rank that is
-// ahead posts the next barrier while another has yet to reset this one's words.
-// The gate is one more word, which this rank's host opens. On several hosts, ranks of one number first meet across the
-// hosts by an all-gather of a word. Then the ranks of each host meet.
+// barrier lets the ranks' streams start together, by stream memory operations between the ranks' arenas. It has two
+// sets of words, used in turn: a rank that is ahead posts the next barrier while another rank has yet to reset the
+// words of this one. The gate is one more word, which this rank's host opens. On several hosts, ranks with the same
+// number on their hosts first meet by an all-gather of a word. Then the ranks of each host meet.
 type barrier struct {
 	r      *rank
 	words  int64          // offset in every arena: two sets of one word a rank, then the gate
@@ -51,7 +50,7 @@ func (b *barrier) close() error {
 	return err
 }
 
-// word that rank from posts in rank at's arena, in the set whose turn it is.
+// word is the word that rank from posts in rank at's arena, in the set whose turn it is.
 func (b *barrier) word(at, from int) driver.Ptr {
 	return b.r.Arena().Base(at) + driver.Ptr(b.words+int64(4*(b.turn*b.r.Size()+from)))
 }
@@ -60,7 +59,7 @@ func (b *barrier) gate() driver.Ptr {
 	return b.r.Arena().Base(b.r.Rank()) + driver.Ptr(b.words+int64(8*b.r.Size()))
 }
 
-// meet makes s wait until every rank's stream has come here, and then tell the host.
+// meet makes s wait until every rank's stream has come to this point, and then tell the host.
 func (b *barrier) meet(s driver.Stream) error {
 	if b.rail != nil {
 		d := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 4}
@@ -98,7 +97,7 @@ func (b *barrier) hold(s driver.Stream) error {
 	return nil
 }
 
-// open lets the stream that hold stopped go on.
+// open releases the stream that hold stopped.
 func (b *barrier) open() error {
 	if err := b.r.drv.MemsetD32Async(b.gate(), 1, 1, b.opener.Handle()); err != nil {
 		return fmt.Errorf("open the gate: %w", err)

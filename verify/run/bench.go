@@ -16,7 +16,7 @@ import (
 	"ovgen/verify/harness"
 )
 
-// warmUp is how many rounds are not counted.
+// warmUp is the number of rounds that are not counted.
 const warmUp = 3
 
 // sample is one measurement on one rank.
@@ -25,14 +25,14 @@ type sample struct {
 	host   float64 // us the host spent to enqueue it
 }
 
-// series are the samples of one variant, a round each.
+// series are the samples of one variant, one a round.
 type series struct {
 	variant variant
 	gated   bool
 	rounds  []sample
 }
 
-// rounds are those of bench and tune.
+// rounds are the rounds of bench and tune.
 type rounds struct{ iters int }
 
 func (c *rounds) bind(f *flag.FlagSet) { f.IntVar(&c.iters, "iters", 0, "") }
@@ -46,7 +46,7 @@ func (c *rounds) check() error {
 
 var errIters = errors.New("-iters must be positive")
 
-// number is how many are measured.
+// number is the number of measured rounds.
 func (c *rounds) number() int {
 	if c.iters == 0 {
 		return 16
@@ -54,17 +54,17 @@ func (c *rounds) number() int {
 	return c.iters
 }
 
-// few is how many there are of a shape, or by default.
+// few is the number of rounds of a shape, at most the default.
 func (c *rounds) few() int { return warmUp + min(c.number(), 16) }
 
-// benchCommand measures every program in every type and shape and prints as it goes;
-// programs that were named together are measured together.
+// benchCommand measures every program in every type and shape, and prints as it goes. Programs that are named together
+// are measured together.
 type benchCommand struct {
 	running
 	rounds
 	json    bool
 	nosteps bool // measure also without step words
-	inturn  bool // measure all that is named in one run
+	inturn  bool // measure all named programs in one run
 }
 
 func (c *benchCommand) bind(f *flag.FlagSet) {
@@ -118,7 +118,8 @@ func (c *benchCommand) bench(ctx context.Context, r *rank) error {
 	return nil
 }
 
-// benchShape measures the programs of some arguments, round by round all of them. Those of one argument share tensors.
+// benchShape measures the programs of some arguments, all of them in each round. The programs of one argument share
+// tensors.
 func (c *benchCommand) benchShape(ctx context.Context, r *rank, arguments [][]*harness.Program,
 	s harness.Shape) (err error) {
 	var labs []*lab
@@ -154,7 +155,7 @@ func (c *benchCommand) benchShape(ctx context.Context, r *rank, arguments [][]*h
 	return nil
 }
 
-// measure makes the rounds of all series in turn, also of other labs, and merges the ranks' times.
+// measure runs the rounds of all series in turn, including series of other labs, and merges the ranks' times.
 func (l *lab) measure(ctx context.Context, all []*series, rounds int) (merged []*series, err error) {
 	t, err := l.r.newTimer()
 	if err != nil {
@@ -210,8 +211,8 @@ func (t *timer) close() error {
 	return errors.Join(t.barrier.close(), t.start.Close(), t.end.Close())
 }
 
-// measure times one enqueue from the moment the ranks' streams have met. Ungated
-// the host begins to enqueue only then; gated everything is queued before.
+// measure times one enqueue from the moment when the ranks' streams have met. Ungated, the host begins to enqueue only
+// then; gated, everything is queued before.
 func (t *timer) measure(enqueue func(driver.Stream) error, gated bool) (x sample, err error) {
 	s := t.r.Caller
 	if gated {
@@ -254,7 +255,7 @@ func (t *timer) synchronize() error {
 	return t.r.Err()
 }
 
-// merge gathers all ranks' samples: of each round the slowest rank's.
+// merge gathers all ranks' samples, and keeps the slowest rank's sample of each round.
 func (l *lab) merge(ctx context.Context, all []*series) ([]*series, error) {
 	var mine []byte
 	for _, x := range all {

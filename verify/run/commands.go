@@ -15,16 +15,16 @@ import (
 // command is a command of generated/run: a struct of its flags.
 type command interface {
 	bind(f *flag.FlagSet)
-	// settle takes the names behind the command when the flags are read, and refuses what does not go together.
+	// settle takes the names behind the command after the flags are read, and refuses flags that do not go together.
 	settle(f *flag.FlagSet, names []string, programs []harness.Program) error
 	// run returns the exit status.
 	run(code *driver.Code) int
 }
 
-// listDevices is list where it lists devices, which has other flags.
+// listDevices is the command list where it lists devices; it has other flags.
 const listDevices = "list -devices"
 
-// commands that there are.
+// commands lists all commands.
 var commands = []struct {
 	name string
 	make func() command
@@ -66,7 +66,7 @@ func parse(args []string, programs []harness.Program) (command, error) {
 	return c, c.settle(f, names, programs)
 }
 
-// commandOf is the command that arguments ask for; nil if there is none.
+// commandOf is the command that the arguments name; nil if there is none.
 func commandOf(args []string) (name string, c command) {
 	name = args[0]
 	isDevices := func(arg string) bool { return strings.TrimLeft(arg, "-") == "devices" }
@@ -90,7 +90,8 @@ func flagsOf(c command) *flag.FlagSet {
 	return f
 }
 
-// unread is the error of a flag that a command does not have: it names the commands that do. Else it is err.
+// unread is the error for a flag that a command does not have: it names the commands that have the flag. Other errors
+// stay as they are.
 func unread(command string, err error) error {
 	name, undefined := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	var readers []string

@@ -17,7 +17,7 @@ import (
 // devicesCommand prints the devices of the driver and the links between them.
 type devicesCommand struct {
 	ranks   int
-	counted bool // the ranks were asked for
+	counted bool // the number of ranks was given
 	driver  string
 }
 
@@ -59,7 +59,7 @@ func (o *devicesCommand) list(to io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if name == "sim" || o.counted { // the simulator has as many as anyone wants
+	if name == "sim" || o.counted { // the simulator has any number of devices
 		n = min(n, o.ranks)
 	}
 	var list []driver.Driver

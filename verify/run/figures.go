@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/harness"
 )
 
-// extents are a shape's, as rows of JSON have them.
+// extents are the extents of a shape, as rows of JSON have them.
 type extents struct {
 	M  int `json:"m"`
 	K  int `json:"k"`
@@ -29,24 +29,24 @@ type figure struct {
 	extents
 	Ranks   int     `json:"ranks"`
 	Hosts   int     `json:"hosts,omitempty"`       // where there are several
-	Network float64 `json:"network_gbs,omitempty"` // the rate of the one that is played
+	Network float64 `json:"network_gbs,omitempty"` // the rate of a played network
 	Variant string  `json:"variant"`
-	Tiles   string  `json:"tiles,omitempty"` // kernel of tiles that the plan was told to take
+	Tiles   string  `json:"tiles,omitempty"` // the kernel of tiles that the plan was told to take
 	Gated   bool    `json:"gated"`
 	Median  float64 `json:"ms"` // of the slowest rank
 	Min     float64 `json:"min"`
 	Max     float64 `json:"max"`
-	// Rates of GPUs; the simulator's would mean nothing.
+	// Rates are for GPUs alone; rates in the simulator would mean nothing.
 	TFLOPS     float64 `json:"tflops,omitempty"`     // of one rank
 	Total      float64 `json:"total,omitempty"`      // of all ranks
 	Efficiency float64 `json:"efficiency,omitempty"` // pure / whole, both gated or both not
-	Algorithm  float64 `json:"alg_gbs,omitempty"`    // of a bare communication: bytes of the whole / time
+	Algorithm  float64 `json:"alg_gbs,omitempty"`    // for a bare communication: bytes of the whole / time
 	Bus        float64 `json:"bus_gbs,omitempty"`    // bytes over a rank's link / time
 	Host       float64 `json:"host_us"`              // to enqueue it, median of the slowest rank
 	Rounds     int     `json:"rounds"`
 }
 
-// figures are the figures of all series, the pure products' first.
+// figures are the figures of all series, the figures of the pure products first.
 func (l *lab) figures(all []*series) []figure {
 	pure := map[bool]float64{}
 	c, bare := l.collective(l.r.Size())
@@ -82,7 +82,7 @@ func (l *lab) figures(all []*series) []figure {
 	return list
 }
 
-// sorted are the times on the device and on the host, each in order.
+// sorted are the times on the device and on the host, each in ascending order.
 func (x *series) sorted() (device, host []float64) {
 	for _, one := range x.rounds {
 		device, host = append(device, one.device), append(host, one.host)
@@ -98,8 +98,7 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// print shows one shape's figures, and for each program the better of eager and
-// replayed.
+// print shows one shape's figures and, for each program, the better of eager and replayed.
 func (l *lab) print(all []*series, json bool) {
 	list := l.figures(all)
 	if json {
@@ -136,7 +135,7 @@ func (l *lab) print(all []*series, json bool) {
 	}
 }
 
-// label of a row: its program too where there are several.
+// label is the label of a row: with the program's name where there are several.
 func (l *lab) label(v variant, f figure) string {
 	name := f.Variant
 	if v.plan() && len(l.programs) > 1 {
@@ -148,7 +147,7 @@ func (l *lab) label(v variant, f figure) string {
 	return name
 }
 
-// rates of a row; none of the simulator's.
+// rates are the rates in a row; empty for the simulator.
 func (l *lab) rates(f figure, bare bool) string {
 	switch {
 	case !l.r.onGPU():

@@ -7,13 +7,13 @@ import (
 	"ovgen/verify/harness"
 )
 
-// mostInARow are the runs whose results are kept before the host looks at them.
+// mostInARow is the number of runs whose results are kept before the host looks at them.
 const mostInARow = 10
 
 // row makes several runs without a wait of the host between them, so that a rank may be a run ahead of its peers. Each
-// run has new inputs, and the plan is enqueued for it once, twice or three times in direct sequence.
+// run has new inputs, and enqueues the plan once, twice or three times in direct sequence.
 func (c *checker) row(runs uint32) (first *harness.Mismatch, err error) {
-	kept := map[string]driver.Ptr{} // of the results of each run, one behind the other
+	kept := map[string]driver.Ptr{} // the results of each run, one after the other
 	for name, bytes := range c.Made() {
 		at, err := c.r.drv.MemAlloc(mostInARow * bytes)
 		if err != nil {
@@ -58,7 +58,7 @@ func (c *checker) keep(run uint32, kept map[string]driver.Ptr, place driver.Ptr)
 	return nil
 }
 
-// look compares the results of a run that were kept.
+// look compares the kept results of a run.
 func (c *checker) look(run uint32, kept map[string]driver.Ptr, place driver.Ptr) (*harness.Mismatch, error) {
 	s, in := c.r.Caller.Handle(), c.Inputs(run+draws[modeRow]<<20, false)
 	err := c.Fill(in, s)

@@ -19,13 +19,13 @@ import (
 	"ovgen/verify/harness"
 )
 
-// Most rows, k and n of layers where no shape is asked for: as many rows a bucket and rank.
+// The rows per bucket and rank of layers, where no shape is asked for.
 const (
 	bucketRows, simulatedBucketRows = 32, 4
 )
 
-// bucketShapes are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m
-// and each but the last a multiple of the ranks.
+// bucketShapes are the shapes of a program's plans. -buckets says how many numbers of rows there are, up to m; each but
+// the last is a multiple of the number of ranks.
 func (c *layersCommand) bucketShapes(onGPU bool) []harness.Shape {
 	most := harness.Shape{M: c.buckets * c.ranks * simulatedBucketRows, K: 64, N: 48}
 	if onGPU {
@@ -46,8 +46,8 @@ func (c *layersCommand) bucketShapes(onGPU bool) []harness.Shape {
 	return list
 }
 
-// operation is one of a model's layers' own: the plans of a program by bucket, and the memory of each
-// layer in the order of Bind.
+// operation is one operation of a model's layers: the plans of a program by bucket, and the memory of each layer in the
+// order of Bind.
 type operation struct {
 	program *harness.Program
 	shapes  []harness.Shape
@@ -55,7 +55,7 @@ type operation struct {
 	layers  [][]driver.Ptr
 }
 
-// model is the plans and memory of layers.
+// model is the plans and memory of a model's layers.
 type model struct {
 	*layersCommand
 	r          *rank
@@ -81,17 +81,17 @@ type standing struct {
 	First spread `json:"first_bind_us"`
 	Bind  spread `json:"bind_us"`
 	Again spread `json:"bind_again_us"`
-	// Replay: the host's part of each layer's first Replay, which captures a graph of the plan's own.
-	// Replayed: the host's part of later ones. Both are of the largest bucket.
+	// Replay: the host's part of each layer's first Replay, which captures the plan's graph.
+	// Replayed: the host's part of later replays. Both are of the largest bucket.
 	Replay   spread `json:"first_replay_us"`
 	Replayed spread `json:"replay_us"`
-	// Capture: time of capturing all layers and operations in one graph of the caller's, for each bucket.
+	// Capture: time of capturing all layers and operations in one graph of the caller, for each bucket.
 	// Step: time of a run of that graph, for each bucket.
 	Capture spread `json:"capture_us"`
 	Step    spread `json:"step_us"`
 
 	Weights     int64 `json:"weights_bytes"`     // of all layers
-	Activations int64 `json:"activations_bytes"` // of memory that the layers share
+	Activations int64 `json:"activations_bytes"` // of the memory that the layers share
 	Staging     int64 `json:"staging_bytes"`     // of the arena
 	Words       int64 `json:"words"`             // of the arena, 4 bytes each
 	Workspaces  int64 `json:"workspaces_bytes"`
@@ -119,13 +119,13 @@ func spreadOf(times []time.Duration) (s spread) {
 
 func microseconds(t time.Duration) float64 { return float64(t) / float64(time.Microsecond) }
 
-// layersCommand makes a model's plans in one group, binds each to every layer's weights, and
-// prints the time and memory that takes. It compares no results: verify does.
+// layersCommand makes a model's plans in one group, binds each plan to every layer's weights, and prints the times and
+// the memory. It compares no results: verify does.
 type layersCommand struct {
 	running
 	json    bool
 	layers  int // of the model
-	buckets int // numbers of rows that it takes
+	buckets int // the numbers of rows that the model takes
 }
 
 func (c *layersCommand) bind(f *flag.FlagSet) {
@@ -156,7 +156,7 @@ func (c *layersCommand) settle(f *flag.FlagSet, names []string, programs []harne
 
 func (c *layersCommand) run(code *driver.Code) int {
 	return c.measure(code, measuring{json: c.json, groups: c.arguments, do: c.stand,
-		runs: func(int) int { return 2 * c.layers * c.buckets }}) // two of each bucket, which the largest stands for
+		runs: func(int) int { return 2 * c.layers * c.buckets }}) // two runs of each bucket, by the largest one
 }
 
 func (c *layersCommand) stand(ctx context.Context, r *rank) (err error) {
@@ -180,8 +180,8 @@ func (c *layersCommand) stand(ctx context.Context, r *rank) (err error) {
 	return nil
 }
 
-// allocate makes the memory of an operation, as its largest bucket needs it: for each layer the buffers
-// that no peer uses and no run writes, and one set of the others.
+// allocate makes the memory of an operation, as its largest bucket needs it: for each layer the buffers that no peer
+// uses and no run writes, and one set of the other buffers.
 func (m *model) allocate(p *harness.Program) error {
 	op := &operation{program: p, layers: make([][]driver.Ptr, m.layers)}
 	t := m.typesOf(p)[0]
@@ -234,7 +234,7 @@ func (m *model) allocate(p *harness.Program) error {
 	return nil
 }
 
-// make makes the plans, and binds each for the first time.
+// make makes the plans, and binds each plan for the first time.
 func (m *model) make(ctx context.Context) error {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -273,7 +273,7 @@ func (m *model) make(ctx context.Context) error {
 	return nil
 }
 
-// each calls f for every layer and operation of a bucket, in the order of a model, bound.
+// each calls f for every layer and operation of a bucket, in the order of the model, with the plan bound.
 func (m *model) each(ctx context.Context, bucket int, f func(*plan.Plan) error) error {
 	for l := range m.layers {
 		for _, op := range m.operations {
@@ -336,8 +336,8 @@ func (m *model) eager() bool {
 	return slices.ContainsFunc(m.operations, func(op *operation) bool { return op.program.Eager })
 }
 
-// capture captures all layers of each bucket in one graph, as a server does, and runs each once to warm
-// up and once for its time.
+// capture captures all layers of each bucket in one graph, as a server does, and launches each graph once to warm up
+// and once for its time.
 func (m *model) capture(ctx context.Context) error {
 	if m.eager() {
 		return nil
@@ -371,7 +371,7 @@ func (m *model) capture(ctx context.Context) error {
 	return nil
 }
 
-// close gives everything back.
+// close frees everything.
 func (m *model) close(ctx context.Context) error {
 	var errs []error
 	for _, op := range m.operations {

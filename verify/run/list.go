@@ -19,12 +19,12 @@ import (
 type listed struct {
 	Program string   `json:"program"`
 	Proof   string   `json:"proof"`
-	Ranks   []int    `json:"ranks,omitempty"` // that it was proven for
+	Ranks   []int    `json:"ranks,omitempty"` // for which it is proven
 	Op      string   `json:"op"`
 	Types   []string `json:"types"`
 	Tensors []placed `json:"tensors"`
-	// Shape and Memory are a plan's, on each of Size ranks; Refused is why a plan of the
-	// shape can't be made, and then there is no Memory.
+	// Shape and Memory are of a plan on each of Size ranks. Refused is why a plan of the shape can't be made; then
+	// there is no Memory.
 	Size    int          `json:"size"`
 	Shape   string       `json:"shape"` // m,k,n
 	Type    string       `json:"type"`
@@ -32,7 +32,7 @@ type listed struct {
 	Refused string       `json:"refused,omitempty"`
 }
 
-// placed is a tensor where it lies.
+// placed is a tensor with its placement.
 type placed struct {
 	Name      string `json:"name"`
 	Placement string `json:"placement"`
@@ -51,7 +51,7 @@ func (o *listCommand) bind(f *flag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "")
 }
 
-// settle leaves it to the list to say whether a shape fits a program.
+// settle does not check whether a shape fits a program: the list says so.
 func (o *listCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
 	if len(names) > 0 {
 		return errors.New("list takes no name")
@@ -122,10 +122,10 @@ func (o *listCommand) listed(p *harness.Program) listed {
 	return l
 }
 
-// listedRows are the rows a rank of the default shape.
+// listedRows is the number of rows per rank of the default shape.
 const listedRows = 2048
 
-// listedShape is the shape asked for, whole, or a usual one.
+// listedShape is the whole shape that was asked for, or a usual one.
 func (o *listCommand) listedShape(p *harness.Program) harness.Shape {
 	s := p.PlainShape(listedRows, o.ranks)
 	if len(o.shapes) > 0 {
@@ -139,8 +139,8 @@ func (o *listCommand) listedShape(p *harness.Program) harness.Shape {
 // mebibytes is "96.0 MiB".
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the
-// types where some are missing.
+// placements are "A [DIDx(D), M/D, K]  B [K, N] -> C [Stream(D), M/D, N]", and the types of the program where it lacks
+// some.
 func placements(p *harness.Program) string {
 	var read, written []string
 	for _, t := range p.Schedule.Tensors {

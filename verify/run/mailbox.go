@@ -12,10 +12,9 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// mailbox is a word of host memory that a stream writes and the host watches: the
-// host learns within a microsecond that its stream has come to a point. Waiting in
-// the driver wakes up several microseconds later, by a different lag on each rank,
-// and that skew would be measured as if it were the program's.
+// mailbox is a word of host memory that a stream writes and the host watches: the host learns within a microsecond that
+// its stream has come to a point. A wait in the driver wakes up several microseconds later, by a different lag on each
+// rank, and that skew would be measured as if the program caused it.
 type mailbox struct {
 	page  []byte
 	drv   driver.Driver
@@ -43,9 +42,8 @@ func (m *mailbox) next() driver.MemOp {
 	return driver.MemOp{Kind: driver.Write, Value: m.count, Address: m.at}
 }
 
-// wait returns when the last write has been delivered, or failed says why it won't
-// be. It spins where every rank has cores to itself; else ranks that wait would
-// keep the others from coming.
+// wait returns when the last write has been delivered, or when failed says why it will not be. It spins where there are
+// enough cores for every rank; else waiting ranks would keep the other ranks from coming.
 func (m *mailbox) wait(ranks int, failed func() error) error {
 	word := (*atomic.Uint32)(unsafe.Pointer(&m.page[0]))
 	alone := runtime.NumCPU() >= 4*ranks

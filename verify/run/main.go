@@ -25,13 +25,11 @@ const (
 	exitTrouble = 2
 )
 
-// showProgress is set for the ranks where standard error is a terminal, which they
-// can't see themselves.
+// showProgress is set for the ranks if standard error is a terminal, which the ranks can't see.
 const showProgress = "OVGEN_PROGRESS"
 
-// Main is generated/run: it reads the command line, starts the ranks or is one
-// of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
-// trouble. code holds the kernels described in kernels.go.
+// Main is generated/run: it reads the command line, starts the ranks or is one of them, and returns the exit status: 0,
+// 1 when a result is wrong, 2 for trouble. code has the kernels described in kernels.go.
 func Main(programs []harness.Program, code *driver.Code) int {
 	c, err := parse(os.Args[1:], programs)
 	if len(os.Args) < 2 {
@@ -57,7 +55,7 @@ func Main(programs []harness.Program, code *driver.Code) int {
 	return c.run(code)
 }
 
-// work is the work of a rank, from joining to leaving; its seat is nil where it is a process.
+// work is the work of a rank, from joining to leaving; its seat is nil where the rank is a process.
 type work func(ctx context.Context, s *seat) (right bool, err error)
 
 // start starts the ranks or is one of them, and returns the exit status.
@@ -99,7 +97,7 @@ func onTerminal() bool {
 	return err == nil
 }
 
-// oneProcess runs all ranks in this process and prints an error that all of them get once.
+// oneProcess runs all ranks in this process. It prints once an error that all ranks get.
 func oneProcess(ranks int, do work) int {
 	if onTerminal() {
 		os.Setenv(showProgress, "1")
@@ -120,14 +118,14 @@ func oneProcess(ranks int, do work) int {
 	return exitRight
 }
 
-// listener passes on rank 0's standard error and notes whether it printed an error: all
-// ranks fail together, and one message is enough.
+// listener passes on rank 0's standard error, and notes whether it printed an error: all ranks fail together, and one
+// message is enough.
 type listener struct {
 	to     io.Writer
 	failed bool
 }
 
-// Write passes on.
+// Write passes the text on.
 func (l *listener) Write(p []byte) (int, error) {
 	l.failed = l.failed || bytes.Contains(p, []byte(complaint))
 	return l.to.Write(p)
@@ -147,7 +145,7 @@ func runRank(do work) int {
 	switch {
 	case err != nil:
 		err = fmt.Errorf(complaint+"%w", err)
-		if place.Launcher == "ovgen" { // it passes on one rank's words, whichever it is
+		if place.Launcher == "ovgen" { // it passes on the words of one rank, whichever it is
 			fmt.Fprintln(os.Stderr, err)
 		} else {
 			launch.Report(os.Stderr, err, group.Reports(err, place.Rank))

@@ -16,9 +16,9 @@ import (
 const (
 	modeEager    = "eager"
 	modeReplayed = "replayed"
-	modeCaptured = "captured"   // in a graph of the caller's
+	modeCaptured = "captured"   // in a graph of the caller
 	modeOwn      = "own stream" // Run of a program that can't be replayed
-	modeRow      = "in a row"   // enqueued one behind the other, before the host looks at any
+	modeRow      = "in a row"   // enqueued one after the other, before the host looks at any result
 	modeReal     = "real"
 )
 
@@ -27,10 +27,10 @@ type runner struct {
 	r     *rank
 	plan  harness.Plan
 	turn  int           // of the replayed runs
-	graph *device.Graph // of the caller's, in which the captured runs are
+	graph *device.Graph // the caller's graph, in which the captured runs are
 }
 
-// capture captures the plan, if the mode needs that.
+// capture captures the plan, if the mode needs a graph.
 func (c *runner) capture(mode string) (err error) {
 	if s := c.r.Caller.Handle(); mode == modeCaptured {
 		c.graph, err = device.Capture(c.r.drv, s, func() error { return c.plan.Enqueue(s) })
@@ -38,7 +38,7 @@ func (c *runner) capture(mode string) (err error) {
 	return err
 }
 
-// release frees what was captured.
+// release frees the captured graph.
 func (c *runner) release() (err error) {
 	if c.graph != nil {
 		err, c.graph = c.graph.Close(), nil
@@ -46,8 +46,7 @@ func (c *runner) release() (err error) {
 	return err
 }
 
-// start runs the plan once: after the work of s, or, replayed, on its own. Every second
-// replayed run is a Replay on s.
+// start runs the plan once: after the work of s or, replayed, by itself. Every second replayed run is a Replay on s.
 func (c *runner) start(ctx context.Context, mode string, s driver.Stream) error {
 	switch mode {
 	case modeCaptured:
@@ -66,7 +65,7 @@ func (c *runner) start(ctx context.Context, mode string, s driver.Stream) error 
 	return c.plan.Run(ctx)
 }
 
-// disturbing is how runs are disturbed.
+// disturbing says how runs are disturbed.
 type disturbing struct{ delays, straggler bool }
 
 func (d *disturbing) bind(f *flag.FlagSet) {
@@ -81,7 +80,7 @@ func (d disturbing) delay(r *rank) {
 	}
 }
 
-// disturb makes this rank late, as the flags ask.
+// disturb makes this rank late, as the flags say.
 func (d disturbing) disturb(r *rank, run uint32, s driver.Stream) error {
 	chance := reference.Hash(r.Seed, int64(run)<<8|0xff)
 	if d.straggler && int(chance%uint32(r.Size())) == r.Rank() {

@@ -19,20 +19,20 @@ import (
 	"ovgen/verify/trace"
 )
 
-// seat is the place of a rank of one process: its number, and where the ranks meet.
+// seat is the place of a rank among the ranks of one process: its number, and where the ranks meet.
 type seat struct {
 	rank    int
 	network store.Network
 }
 
-// joining is how the ranks of a command join.
+// joining says how the ranks of a command join.
 type joining struct {
 	hosts   int
 	seed    uint
-	network float64 // GB/s of the network that is played; 0: none is
+	network float64 // GB/s of a played network; 0: no network is played
 	filters bool    // a filter is around the driver
-	traces  bool    // a tracer is
-	graphs  int     // of the caller's own at most, where the plans of all shapes stand together; 0: the usual number
+	traces  bool    // a tracer is around the driver
+	graphs  int     // the most graphs of the caller, where the plans of all shapes exist together; 0: the usual number
 }
 
 // rank is one rank of a command.
@@ -42,8 +42,8 @@ type rank struct {
 	timeout time.Duration
 	drv     driver.Driver
 	filter  *inject.Filter // around the driver, if asked for
-	tracer  *trace.Driver  // likewise
-	// spinner makes the delays of a network that is played, unseen by the tracer.
+	tracer  *trace.Driver  // around the driver, if asked for
+	// spinner makes the delays of a played network, unseen by the tracer.
 	spinner *harness.Kernels
 	shown   progress
 }
@@ -61,7 +61,7 @@ func (o *running) join(ctx context.Context, s *seat, code *driver.Code) (*rank, 
 	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launcher.EnvDriver), "auto"), Cache: o.cache,
 		Graphs: j.graphs}
 	if c.Backend == "sim" {
-		r.timeout += o.slowest() // every rank of a launch comes to the same
+		r.timeout += o.slowest() // every rank of a launch computes the same time
 	}
 	onGPU, words := c.Backend != "sim", int64(0)
 	if j.graphs > 0 {
@@ -72,7 +72,7 @@ func (o *running) join(ctx context.Context, s *seat, code *driver.Code) (*rank, 
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
 		c.Host = launcher.PlayedHost(s.rank, o.ranks, j.hosts)
 	}
-	if j.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and NCCL would use its sockets
+	if j.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and then NCCL would use its sockets
 		c.Host = cmp.Or(c.Host, os.Getenv(launcher.EnvHost))
 	}
 	if j.filters || j.traces || j.network > 0 {
@@ -92,7 +92,7 @@ func (o *running) join(ctx context.Context, s *seat, code *driver.Code) (*rank, 
 	return r, nil
 }
 
-// decorated wraps the driver in the decorators that the command asks for.
+// decorated wraps the driver in the command's decorators.
 func (r *rank) decorated(d driver.Driver) driver.Driver {
 	if r.filters || r.network > 0 {
 		r.filter = inject.New(d)
@@ -126,7 +126,7 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 	return nil
 }
 
-// close leaves the group; it is bounded.
+// close leaves the group, within a bounded time.
 func (r *rank) close(ctx context.Context) error {
 	r.shown.clear()
 	var errs []error
@@ -150,8 +150,8 @@ func (r *rank) close(ctx context.Context) error {
 // onGPU reports whether the ranks run on GPUs.
 func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
 
-// greet prints the number of ranks, the device and the driver, and that a simulator's times mean nothing where the
-// command measures.
+// greet prints the number of ranks, the device and the driver. Where the command measures in the simulator, it says
+// that the times mean nothing.
 func (o *running) greet(r *rank, measures, json bool) {
 	if r.Rank() != 0 {
 		return
@@ -182,7 +182,7 @@ func (o *running) greet(r *rank, measures, json bool) {
 // measuring is work in one group that compares no results.
 type measuring struct {
 	json   bool
-	groups [][]*harness.Program // that are measured together
+	groups [][]*harness.Program // of programs that are measured together
 	runs   func(programs int) int
 	do     func(context.Context, *rank) error
 }
@@ -203,8 +203,8 @@ func (o *running) measure(code *driver.Code, m measuring) int {
 	})
 }
 
-// progress is one line on a terminal for work that takes more than two seconds, elsewhere a
-// line every half minute.
+// progress is one line on a terminal, for work that takes more than two seconds; elsewhere it is a line every half
+// minute.
 type progress struct {
 	to           io.Writer
 	on, terminal bool

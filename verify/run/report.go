@@ -16,19 +16,19 @@ import (
 // row of the table: a program, a shape and a mode on all ranks.
 type row struct {
 	Program string `json:"program"`
-	Tiles   string `json:"tiles,omitempty"` // kernel of tiles that it was told to take
+	Tiles   string `json:"tiles,omitempty"` // the kernel of tiles that it was told to take
 	Proof   string `json:"proof"`
 	Driver  string `json:"driver"`
 	Type    string `json:"type"`
 	extents
 	Counts []int               `json:"counts,omitempty"` // of uneven parts
-	Parts  string              `json:"parts,omitempty"`  // of these, where they are not the usual ones
+	Parts  string              `json:"parts,omitempty"`  // the name of the counts, where they are not the usual ones
 	Ranks  int                 `json:"ranks"`
 	Mode   string              `json:"mode"`
 	Runs   int                 `json:"runs"`
-	Share  float64             `json:"share"` // of the elements that were compared by ==, of 1
+	Share  float64             `json:"share"` // the share, of 1, of the elements that were compared by ==
 	Result string              `json:"result"`
-	Wrong  []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
+	Wrong  []*harness.Mismatch `json:"wrong,omitempty"` // one a rank
 }
 
 // Results of a row.
@@ -36,7 +36,7 @@ const (
 	bitExact    = "bit-exact"
 	withinBound = "within bound"
 	isWrong     = "WRONG"
-	hasFailed   = "FAILED" // of a program
+	hasFailed   = "FAILED" // a program's
 )
 
 // gather collects the results of the ranks.
@@ -68,7 +68,7 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	return w, nil
 }
 
-// print notes a row, and prints it on rank 0.
+// print adds a row, and prints it on rank 0.
 func (c *verifyCommand) print(r *rank, w row, done *verified) {
 	first := len(done.rows) == 0
 	done.rows = append(done.rows, w)
@@ -86,7 +86,7 @@ func (c *verifyCommand) print(r *rank, w row, done *verified) {
 	}
 }
 
-// line is the format of a row of the table, in columns as wide as what the command line asks for.
+// line is the format of a row of the table, with columns as wide as the programs, shapes and modes of the command line.
 func (c *verifyCommand) line(r *rank) string {
 	program, shape, mode := len("program"), len("m,k,n"), len(modeReplayed)
 	for i := range c.programs {
@@ -106,7 +106,8 @@ func (c *verifyCommand) line(r *rank) string {
 	return fmt.Sprintf("%%-%dv  %%-4v  %%-%dv  %%-5v  %%-%dv  %%-4v  %%v\n", program, shape, mode)
 }
 
-// report says on rank 0 behind the table what was wrong and failed, and returns whether all is right.
+// report prints on rank 0, after the table, which results were wrong and which programs failed. It returns whether all
+// is right.
 func (c *verifyCommand) report(r *rank, done *verified) (right bool) {
 	rows, wrong := done.rows, 0
 	for _, w := range rows {
@@ -149,7 +150,7 @@ func (c *verifyCommand) report(r *rank, done *verified) (right bool) {
 	return right
 }
 
-// result is the word of the table: of a row within bounds, with the share that has but one right value.
+// result is the word for the table. A row within bounds also has the share of elements with a single right value.
 func (w *row) result() string {
 	if w.Result != withinBound {
 		return w.Result
@@ -157,7 +158,7 @@ func (w *row) result() string {
 	return fmt.Sprintf("%s, %.1f %% by ==", w.Result, math.Floor(w.Share*1000)/10)
 }
 
-// counted says how many runs had each result: "bit-exact: 80, within bound: 8 runs".
+// counted prints how many runs had each result: "bit-exact: 80, within bound: 8 runs".
 func counted(rows []row) string {
 	var text []string
 	for _, result := range []string{bitExact, withinBound} {
@@ -178,7 +179,7 @@ func (w *row) shape() string {
 	return shapeText(harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, W: w.W, P: w.P}, w.Parts)
 }
 
-// shapeText is as Shape has it, and which parts are meant where they are not the usual ones.
+// shapeText is the shape as Shape prints it, and the pattern of counts where it is not the usual one.
 func shapeText(s harness.Shape, parts string) string {
 	return strings.TrimSuffix(s.String()+", "+parts, ", ")
 }

@@ -23,10 +23,10 @@ type running struct {
 	list             string               // of shapes
 	driver, cache    string
 	timeout          time.Duration
-	timed            bool // it was asked for
+	timed            bool // -timeout was given
 	long, oneProcess bool
-	// typed: of a program one type is run, the first if none is asked for. shaped has the shapes of a program where
-	// they are others than verify's.
+	// typed: a program runs in one type, the first if none is asked for. shaped has the shapes of a program where they
+	// differ from the shapes of verify.
 	typed  bool
 	shaped func(p *harness.Program, onGPU bool) []harness.Shape
 }
@@ -42,7 +42,7 @@ func (o *running) bind(f *flag.FlagSet) {
 	f.BoolVar(&o.long, "long", false, "")
 }
 
-// settle takes the flags that all commands have that start ranks. own is the error of a command's own flags.
+// settle takes the flags that all commands with ranks have. own is the error of the command's further flags.
 func (o *running) settle(f *flag.FlagSet, names []string, programs []harness.Program, own error) error {
 	counted := o.count()
 	if o.timed = given(f, "timeout"); o.long && !o.timed {
@@ -62,7 +62,7 @@ func (o *running) settle(f *flag.FlagSet, names []string, programs []harness.Pro
 	return errors.Join(o.chooseTypes(), o.chooseShapes(f, o.list))
 }
 
-// choose takes the programs of the names.
+// choose takes the programs with these names.
 func (o *running) choose(names []string, programs []harness.Program) error {
 	var known []string
 	for _, p := range programs {
@@ -128,7 +128,8 @@ func (o *running) single() error {
 	return nil
 }
 
-// fit checks that each program takes shapes, or its own ones where there are none and -extents changes them.
+// fit checks that each program takes the shapes. Without shapes, it checks the program's default shapes if -extents
+// changes them.
 func (o *running) fit(shapes []harness.Shape) error {
 	for i := range o.programs {
 		p, list := &o.programs[i], shapes
@@ -146,7 +147,7 @@ func (o *running) fit(shapes []harness.Shape) error {
 	return nil
 }
 
-// typesOf are the types to run a program with.
+// typesOf are the types with which to run a program.
 func (o *running) typesOf(p *harness.Program) []driver.Type {
 	if len(o.types) == 0 && o.typed {
 		return p.Types[:1]

@@ -16,10 +16,10 @@ import (
 	"ovgen/verify/harness"
 )
 
-// rowSums are sums of the bits of rows, by result, by row.
+// rowSums are the sums of the bits of rows, by result and by row.
 type rowSums map[string]map[int]uint64
 
-// firstSum is the sum of the bits of a row that was seen first, and where.
+// firstSum is the sum of the bits of a row in the first run that had it, and that run.
 type firstSum struct {
 	sum uint64
 	of  string
@@ -34,8 +34,9 @@ type sames struct {
 	odd      []string
 }
 
-// sameCommand gives all programs the same rows of real numbers, as many as each shape has, and compares the bits of
-// each row of a result with those of its first run: of another program, or number of rows, eager, replayed, captured.
+// sameCommand gives all programs the same rows of real numbers, as many as each shape has. It compares the bits of each
+// row of a result with the bits of the same row in the first run that had it: of another program, number of rows or
+// mode (eager, replayed, captured).
 type sameCommand struct {
 	running
 	disturbing
@@ -155,7 +156,7 @@ func (x *sames) mode(ctx context.Context, t *harness.Tensors, run *runner, mode 
 	return nil
 }
 
-// sums are those of this rank's rows of each result.
+// sums are the sums of this rank's rows of each result.
 func (x *sames) sums(t *harness.Tensors) (rowSums, error) {
 	all := rowSums{}
 	for name, bytes := range t.Made() {
@@ -174,8 +175,8 @@ func (x *sames) sums(t *harness.Tensors) (rowSums, error) {
 	return all, nil
 }
 
-// inRow is how many elements of a row of a result a rank has, and how many ranks have others of it. What has one axis,
-// such as scales, has one for each row.
+// inRow is the number of elements of a result's row on a rank, and the number of ranks that have different elements of
+// it. A result with one axis, such as scales, has one element for each row.
 func inRow(t *harness.Tensors, name string) (columns, ranks int) {
 	of := t.Problem.Tensor(name)
 	axis, _, spread := of.Sharded()
@@ -196,8 +197,8 @@ func sumOf(row []byte) uint64 {
 	return h.Sum64()
 }
 
-// compare notes rows of a rank whose bits are not those that were seen first. Where ranks have operands of their own,
-// they have results of their own.
+// compare notes rows of a rank whose bits differ from the bits that were seen first. Where ranks have different
+// operands, they have different results.
 func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums) {
 	sizes, whose := t.Shape, -1
 	sizes.M = 0
@@ -226,7 +227,7 @@ func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums)
 	}
 }
 
-// report prints how many rows were compared, and where bits differ.
+// report prints the number of compared rows, and where bits differ.
 func (x *sames) report() bool {
 	if x.r.Rank() == 0 {
 		for _, line := range x.odd {

@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/harness"
 )
 
-// shapesOf are the shapes to run with a type, whole: the shapes asked for, or the defaults of the schedule.
+// shapesOf are the whole shapes to run with a type: the shapes asked for, or the defaults of the schedule.
 func (o *running) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
 	if o.shaped != nil {
@@ -28,7 +28,7 @@ func (o *running) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harn
 	return typed
 }
 
-// staging is the most that the plans of this command line need of the arena.
+// staging is the most staging that a plan of this command line needs in the arena.
 func (o *running) staging(onGPU bool) (bytes int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {
@@ -40,16 +40,16 @@ func (o *running) staging(onGPU bool) (bytes int64) {
 	return bytes
 }
 
-// simulatedRate is the multiplications a second of the simulator, all ranks together. simulatedLimit is the longest
-// time that one shape may take there without -long.
+// simulatedRate is the number of multiplications a second in the simulator, of all ranks together. simulatedLimit is
+// the longest time that one shape may take there without -long.
 const (
 	simulatedRate  = 5e9
 	simulatedLimit = 2 * time.Minute
 )
 
-// affordable refuses, before anything is made, shapes that take the simulator minutes. The programs of a group are
-// measured together. The work of one shape is done runs times, given their number, by default or, where fewer are asked
-// for, by -iters: a user who asks for more expects it to take longer.
+// affordable refuses shapes that take the simulator minutes, before anything is made. The programs of a group are
+// measured together. runs is the number of runs of one shape, given the number of programs: the default, or the number
+// of -iters if that is smaller. A user who asks for more runs expects them to take longer.
 func (o *running) affordable(r *rank, groups [][]*harness.Program, runs func(programs int) int) error {
 	if r.onGPU() || o.long {
 		return nil
@@ -67,7 +67,7 @@ func (o *running) affordable(r *rank, groups [][]*harness.Program, runs func(pro
 	return nil
 }
 
-// words are the semaphore words of the plans of all shapes together.
+// words is the number of semaphore words of the plans of all shapes together.
 func (o *running) words(onGPU bool) (words int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {
@@ -81,8 +81,8 @@ func (o *running) words(onGPU bool) (words int64) {
 	return words
 }
 
-// slowest is how much longer than usual a run may take in the simulator: many times the
-// time of the largest on an idle machine. A -timeout stands as it is.
+// slowest is the time beyond the usual that a run may take in the simulator: many times the time of the largest run on
+// an idle machine. A given -timeout is not changed.
 func (o *running) slowest() time.Duration {
 	if o.timed {
 		return 0
@@ -99,7 +99,7 @@ func (o *running) slowest() time.Duration {
 	return time.Duration(min(loaded*most/simulatedRate, time.Hour.Seconds()) * float64(time.Second))
 }
 
-// multiplications is the number of one run, of all ranks together; zero where the shape is
+// multiplications is the number of multiplications of one run, of all ranks together. It is zero for a shape that is
 // refused when it runs.
 func (o *running) multiplications(p *harness.Program, s harness.Shape) float64 {
 	x, err := p.Problem(s, o.ranks)
@@ -114,7 +114,7 @@ func (o *running) multiplications(p *harness.Program, s harness.Shape) float64 {
 	return all
 }
 
-// afford estimates the time that runs of a shape take in the simulator, and refuses too long a time.
+// afford estimates the time that runs of a shape take in the simulator, and refuses a time that is too long.
 func (o *running) afford(p *harness.Program, s harness.Shape, runs int) error {
 	all := o.multiplications(p, s)
 	seconds := all * float64(runs) / simulatedRate

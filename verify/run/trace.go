@@ -17,9 +17,9 @@ import (
 	"ovgen/verify/trace"
 )
 
-// traceCommand makes a few eager runs of each program and writes when each operation of the
-// last was at work on every rank. That run is queued before the ranks start, so that
-// the host's pace, slowed by the events, does not show.
+// traceCommand makes a few eager runs of each program, and writes when each operation of the last run was at work on
+// every rank. That run is queued before the ranks start, so that the pace of the host, which events slow down, does not
+// show.
 type traceCommand struct {
 	running
 	out, svg string
@@ -103,8 +103,7 @@ func toFile(name string, write func(io.Writer) error) (err error) {
 	return nil
 }
 
-// traced runs one program and gathers the spans of all ranks. Time zero is where
-// their streams have met.
+// traced runs one program and gathers the spans of all ranks. Time zero is when the ranks' streams have met.
 func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) (spans []timeline.Span, err error) {
 	l, err := r.newLab(ctx, []*harness.Program{p}, s)
 	if err != nil {
@@ -140,10 +139,10 @@ func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) 
 // tilesOf are the kernels of tiles that a plan could take.
 func tilesOf(p harness.Plan) []string { return base(p).Tiles() }
 
-// base is the part of a generated plan that all packages share.
+// base is the part of a generated plan that all packages have in common.
 func base(p harness.Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
 
-// streamNames resolves the plan's streams; the caller's stands for main.
+// streamNames gives the plan's streams their names; the caller's stream stands for main.
 func streamNames(p *plan.Plan) func(driver.Stream) string {
 	names := p.Streams()
 	return func(s driver.Stream) string {

@@ -16,8 +16,8 @@ import (
 	"ovgen/verify/harness"
 )
 
-// families are the programs that compute the same from the same buffers, by the operation's
-// name: the first program's, as in package tuned. Programs of schedules that teach are left out.
+// families groups the programs that compute the same from the same buffers. A family has the name of its first program,
+// as in package tuned. Programs of schedules that teach are left out.
 func families(programs []harness.Program) [][]*harness.Program {
 	var list []*harness.Program
 	for i := range programs {
@@ -38,8 +38,8 @@ func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.P
 	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool { return p.Fits(s, ranks) != nil })
 }
 
-// operation names a program's computation, as package tuned does: by the first of its
-// family among all programs of the binary, also where not all of them are measured.
+// operation names a program's computation as package tuned does: by the first program of its family among all programs
+// of the binary, even where not all of them are measured.
 func (c *tuneCommand) operation(p *harness.Program) string {
 	for _, f := range families(c.all) {
 		if slices.ContainsFunc(f, func(other *harness.Program) bool { return other.Name == p.Name }) {
@@ -49,12 +49,12 @@ func (c *tuneCommand) operation(p *harness.Program) string {
 	return p.Name
 }
 
-// tuneCommand measures the schedules of each operation against each other, and writes the fastest of each shape into
+// tuneCommand measures the schedules of each operation against each other, and writes the fastest for each shape into
 // the file. A schedule by tiles is measured with each of its kernels.
 type tuneCommand struct {
 	running
 	rounds
-	all  []harness.Program // that the binary holds
+	all  []harness.Program // all programs of the binary
 	json bool
 	out  string
 }
@@ -68,7 +68,7 @@ func (c *tuneCommand) bind(f *flag.FlagSet) {
 	f.StringVar(&c.out, "o", "tuning.json", "")
 }
 
-// settle checks that, for each shape, one program of each operation takes it: tune leaves the others out.
+// settle checks that at least one program of each operation takes each shape; tune leaves out the programs that do not.
 func (c *tuneCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
 	c.all = programs
 	if err := c.running.settle(f, names, programs, c.rounds.check()); err != nil {
@@ -141,7 +141,7 @@ func (c *tuneCommand) tune(ctx context.Context, r *rank) error {
 	return nil
 }
 
-// byTiles names a program, with its kernel of tiles where it was told to take one: "linearreducescattertiles/scatter2".
+// byTiles names a program, with the kernel of tiles that it was told to take: "linearreducescattertiles/scatter2".
 func byTiles(program, tiles string) string {
 	if tiles != "" {
 		program += "/" + tiles

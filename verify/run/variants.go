@@ -15,41 +15,40 @@ import (
 	"ovgen/verify/reference"
 )
 
-// Variants that bench compares. Each is measured twice: as the host enqueues it,
-// and gated, when all of it is queued before the ranks start.
+// Variants that bench compares. Each is measured twice: as the host enqueues it, and gated, with all of it queued
+// before the ranks start.
 const (
 	variantPure     = "pure" // the same products whole, without communication
 	variantEager    = "eager"
 	variantReplayed = "replayed"
-	variantChunks   = "chunks"    // the products alone, cut in one for each rank's rows
-	variantCopies   = "copies"    // as many bytes alone, by copy engine
+	variantChunks   = "chunks"    // the products alone, with one product for each rank's rows
+	variantCopies   = "copies"    // copies of equally many bytes alone, by copy engine
 	variantNetwork  = "network"   // over hosts: the exchanges between them alone
-	variantSerial   = "serial"    // these exchanges and the whole products, one after the other
+	variantSerial   = "serial"    // these exchanges and then the whole products
 	withoutSteps    = ", nosteps" // the plan without the step words that an abort reads
 )
 
 // variant is one way to do the work, or a part of it.
 type variant struct {
 	name    string
-	program *harness.Program // whose plan it runs; nil for parts of the work
-	tiles   string           // kernel of tiles that the plan was told to take
+	program *harness.Program // the program whose plan it runs; nil for parts of the work
+	tiles   string           // the kernel of tiles that the plan was told to take
 	enqueue func(s driver.Stream) error
 }
 
-// moves: the variant is bytes on their way, and no product.
+// moves: the variant moves bytes between ranks, and has no product.
 func (v variant) moves() bool { return v.name == variantCopies || v.name == variantNetwork }
 
 // plan: the variant does all of the work.
 func (v variant) plan() bool { return v.program != nil }
 
-// lab is the data of all variants of one shape: programs of one operation that place their
-// tensors equally.
+// lab is the data of all variants of one shape, for programs of one operation whose tensors have equal placements.
 type lab struct {
 	*harness.Tensors
 	r        *rank
 	programs []*harness.Program
 	plans    []harness.Plan
-	tiles    []string // kernels of tiles that the plans of the programs were told to take, or empty
+	tiles    []string // the kernel of tiles that each plan was told to take, or empty
 	tasks    []task
 	staging  driver.Ptr // in this rank's arena
 	traffic  []int64    // bytes pulled from each peer
@@ -89,7 +88,7 @@ func (l *lab) open(ctx context.Context) error {
 	return nil
 }
 
-// addTiles adds a plan of each program for each of the kernels of tiles that it could take.
+// addTiles adds plans of each program, one for each kernel of tiles that it could take.
 func (l *lab) addTiles(ctx context.Context) error {
 	for i, p := range slices.Clone(l.programs) {
 		for _, name := range tilesOf(l.plans[i]) {
@@ -115,7 +114,8 @@ func taking(p *harness.Program, tiles string) *harness.Program {
 	return &by
 }
 
-// estimates says that a plan takes tiles by the estimate, and another one of its program was told which.
+// estimates reports whether a plan takes its tiles by the estimate while another plan of its program was told which to
+// take.
 func (l *lab) estimates(v variant) bool {
 	for i, p := range l.programs {
 		if v.tiles == "" && l.tiles[i] != "" && p == v.program {
@@ -125,7 +125,7 @@ func (l *lab) estimates(v variant) bool {
 	return false
 }
 
-// alike returns the reason why a program can't be measured beside the first.
+// alike returns the reason why a program can't be measured beside the first program.
 func (l *lab) alike(p *harness.Program) error {
 	first := l.programs[0]
 	x, err := p.Problem(l.Shape, l.r.Size())
@@ -241,8 +241,7 @@ func (l *lab) withoutSteps(ctx context.Context) (list []variant, err error) {
 	return list, nil
 }
 
-// steps lets the writes of step words through, or not. Kernels that write them
-// go on doing so.
+// steps lets the writes of step words through, or stops them. Kernels that write step words are not stopped.
 func (l *lab) steps(on bool) {
 	first := l.r.Arena().Base(l.r.Rank())
 	l.r.filter.Without = func(p driver.Ptr) bool { return p >= first && p < first+group.StepBytes }

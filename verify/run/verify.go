@@ -13,12 +13,12 @@ import (
 	"ovgen/verify/harness"
 )
 
-// verified is how far verify has come.
+// verified says how far verify has come.
 type verified struct {
-	Next   int     // program
-	Failed failure // of the program before that, if it did
+	Next   int     // the next program
+	Failed failure // of the program before, if it failed
 	rows   []row
-	line   string // the format of these
+	line   string // the format of rows
 	failed []failure
 }
 
@@ -28,9 +28,9 @@ type failure struct {
 	Error   string `json:"error"`
 }
 
-// verifyCommand runs every program in every type and shape, in each mode, and prints the table. Where one of several
-// programs fails, the ranks leave the group and join another for the programs behind it. A single program's failure is
-// an error.
+// verifyCommand runs every program in every type, shape and mode, and prints the table. Where one of several programs
+// fails, the ranks leave the group and join another group for the remaining programs. The failure of a single program
+// is an error.
 type verifyCommand struct {
 	running
 	disturbing
@@ -77,7 +77,7 @@ func (c *verifyCommand) run(code *driver.Code) int {
 	})
 }
 
-// runs of a shape, each of which is compared with products made apart.
+// runs is the number of runs of a shape, each of which is compared with products that are made separately.
 func (c *verifyCommand) runs(programs int) int {
 	iters := 5
 	if c.iters > 0 {
@@ -86,7 +86,7 @@ func (c *verifyCommand) runs(programs int) int {
 	return programs * 2 * (2*iters + 1)
 }
 
-// rest goes on until a program fails, if others were named beside it.
+// rest goes on with the programs until one of several fails.
 func (c *verifyCommand) rest(ctx context.Context, r *rank, done *verified) (again bool, err error) {
 	defer r.shown.clear()
 	if done.Next > 0 {
@@ -115,7 +115,7 @@ func (c *verifyCommand) rest(ctx context.Context, r *rank, done *verified) (agai
 	return false, nil
 }
 
-// agree tells the ranks, in a new group, which programs have failed on any of them, and how far each has come.
+// agree tells the ranks, in a new group, which programs have failed on any rank, and how far each rank has come.
 func (r *rank) agree(ctx context.Context, done *verified) error {
 	mine, err := json.Marshal(done)
 	if err != nil {
@@ -158,10 +158,10 @@ type checker struct {
 	*verifyCommand
 	runner
 	done  *verified
-	tiles string // the kernel that the plan was told to take
+	tiles string // the kernel of tiles that the plan was told to take
 }
 
-// verifyShape verifies one shape, with each of the kernels of tiles that a launch could take.
+// verifyShape verifies one shape, with each kernel of tiles that a launch could take.
 func (v *verifyCommand) verifyShape(ctx context.Context, r *rank, p *harness.Program, s harness.Shape,
 	done *verified) (err error) {
 	t, err := r.Tensors(p, s)
@@ -268,10 +268,10 @@ func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
 	return c.gather(ctx, mode, runs, first)
 }
 
-// draws number the inputs of modes apart, whose runs take others.
+// draws numbers the modes whose runs take different inputs.
 var draws = map[string]uint32{modeReplayed: 1, modeOwn: 1, modeCaptured: 2, modeRow: 3}
 
-// run makes one run with fresh inputs and poisoned outputs and judges it.
+// run makes one run with fresh inputs and poisoned outputs, and judges it.
 func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mismatch, error) {
 	i += draws[mode] << 20
 	s := c.r.Caller.Handle()

@@ -11,16 +11,15 @@ import (
 	"ovgen/verify/reference"
 )
 
-// task is one product of a rank's work: of gathered operands where the ranks have parts of
-// an operand that the product needs whole, of its own parts where the ranks' products are
-// partial.
+// task is one product of a rank's work. Where the ranks have parts of an operand that the product needs whole, its
+// operands are gathered; where the ranks' products are partial, its operands are the rank's parts.
 type task struct {
 	reference.Product
-	whole, chunk driver.Product // chunk: of a rank's share of the rows
+	whole, chunk driver.Product // chunk: for a rank's share of the rows
 	at           driver.Operands
 }
 
-// addTasks makes the rank's products, and the memory they need beside the plan's tensors.
+// addTasks makes the rank's products, and the memory that they need beside the plan's tensors.
 func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	made := map[string]driver.Ptr{}
 	for _, step := range l.Problem.Steps() {
@@ -35,7 +34,7 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			p.K /= ranks
 		}
 		narrow := p.Narrow
-		if narrow { // which no library makes: a weight of the rows' type is in its place
+		if narrow { // no library makes it: a weight of the rows' type takes its place
 			p.Operand, p.RowScales, p.Narrow = 0, false, false
 		}
 		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
@@ -79,8 +78,8 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 	return nil
 }
 
-// operand is the rank's part of a tensor where no more is needed, else more of it, made
-// once and filled.
+// operand is the rank's part of a tensor if it has enough elements, or else a larger part, which is made once and
+// filled.
 func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in map[string]reference.Input,
 	s driver.Stream) (driver.Ptr, error) {
 	if l.Parts[name].Count == elements {
@@ -99,7 +98,7 @@ func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in 
 	return at, l.r.Kernels.Make(at, l.Problem.TypeOf(name), x, reading.Whole(elements), s)
 }
 
-// pure are the whole products.
+// pure enqueues the whole products.
 func (l *lab) pure(s driver.Stream) error {
 	for _, w := range l.tasks {
 		if err := l.r.drv.Matmul(w.whole, w.at, s); err != nil {
@@ -119,7 +118,7 @@ func (l *lab) chunked() bool {
 	return len(l.tasks) > 0
 }
 
-// chunks are the products cut by rows, one after the other on one stream.
+// chunks enqueues the products cut by rows, one after the other on one stream.
 func (l *lab) chunks(s driver.Stream) error {
 	for _, w := range l.tasks {
 		rows := w.M / l.r.Size()
@@ -140,9 +139,8 @@ func (l *lab) chunks(s driver.Stream) error {
 	return nil
 }
 
-// pulls are the bytes that a run gets from each peer at least: the peer's part of a
-// gathered operand, and the partial results of this rank's share, which an all-reduce
-// gathers again.
+// pulls are the least numbers of bytes that a run gets from each peer: the peer's part of a gathered operand, and the
+// partial results of this rank's share, which an all-reduce gathers again.
 func (l *lab) pulls() (bytes []int64) {
 	if l.Program.Bare() || l.r.Size() == 1 {
 		return nil
@@ -173,13 +171,13 @@ func (l *lab) pulls() (bytes []int64) {
 	return bytes
 }
 
-// keeps reports whether a rank needs its own part of an operand only: the result is its own part
-// of a later operand or of an output.
+// keeps reports whether a rank needs only its part of an operand: the result is the rank's part of a later operand or
+// of an output.
 func (l *lab) keeps(o schedule.Op, name string) bool {
 	return name != o.In[0] && slices.Contains(l.Problem.Hidden(), o.Out)
 }
 
-// copies are the pulls of a run, from the peers' staging.
+// copies enqueues the pulls of a run, from the peers' staging.
 func (l *lab) copies(s driver.Stream) error {
 	me := l.r.Rank()
 	offset := l.staging - l.r.Arena().Base(me)
@@ -196,7 +194,7 @@ func (l *lab) copies(s driver.Stream) error {
 	return nil
 }
 
-// exchanges enqueues the exchanges that a run makes with the ranks of the same number on other hosts.
+// exchanges enqueues the exchanges of a run with the ranks that have the same number on other hosts.
 func (l *lab) exchanges(s driver.Stream) error {
 	hosts, host := l.r.Hosts(), l.r.Host()
 	for _, n := range l.traffic {
@@ -212,12 +210,12 @@ func (l *lab) exchanges(s driver.Stream) error {
 	return nil
 }
 
-// serial is the exchanges and then the products. It leaves out sums, and copies on a host.
+// serial enqueues the exchanges and then the products. It leaves out sums, and copies within a host.
 func (l *lab) serial(s driver.Stream) error {
 	return errors.Join(l.exchanges(s), l.pure(s))
 }
 
-// flops are a rank's floating point operations.
+// flops is the number of a rank's floating point operations.
 func (l *lab) flops() (n float64) {
 	for _, w := range l.tasks {
 		n += 2 * float64(w.M) * float64(w.N) * float64(w.K)
@@ -225,22 +223,22 @@ func (l *lab) flops() (n float64) {
 	return n
 }
 
-// collective is the traffic of a bare communication, as nccl-tests count it: the bytes of
-// the whole on one rank, and the share of them that passes a rank's link.
+// collective is the traffic of a bare communication, as nccl-tests counts it: the bytes of the whole on one rank, and
+// the share of these bytes that passes a rank's link.
 type collective struct {
 	name  string
 	bytes int64
 	bus   float64
 }
 
-// collective of the program; false for one that also computes.
+// collective is the collective of the program; false for a program that also computes.
 func (l *lab) collective(ranks int) (collective, bool) {
 	if !l.Program.Bare() {
 		return collective{}, false
 	}
 	steps := l.Problem.Steps()
 	step := steps[0]
-	if l.Problem.Tensor(step.C).Scale != "" { // eight bits, of which what arrives is made again
+	if l.Problem.Tensor(step.C).Scale != "" { // eight bits, and the result is made of the bits that arrive
 		step.C = steps[len(steps)-1].C
 	}
 	a, c := l.Parts[step.A], l.Parts[step.C]
