@@ -11,9 +11,9 @@ import (
 	"ovgen/verify/reading"
 )
 
-// The harness stands in for the caller's work. It takes a rank's part of each operand: the result's first block is the
-// first operand's end, the next block the second's, and so on; a block that is longer than its operand goes on with the
-// operand's end again.
+// The harness stands in for the caller's work. It takes a rank's part of each operand: the first block of the result is
+// the end of the first operand, the next block is the end of the second operand, and so on. A block that is longer than
+// its operand repeats the operand's end.
 
 // called is the result that the stand-in makes for a call, on every rank.
 func (p *Problem) called(s Step, v map[string]Values) Values {
@@ -21,7 +21,7 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 	for rank := range p.Extents[schedule.D] {
 		to := p.held(s.C, rank, s.Own)
 		if p.columnsMade(s.C) && !p.columnsSpread(s.C) {
-			to = p.ownColumns(s.C, rank, false) // all are gathered behind the call
+			to = p.ownColumns(s.C, rank, false) // all columns are gathered behind the call
 		}
 		for i, name := range s.In {
 			from := p.held(name, rank, s.Own && p.hasRows(s.C, name))
@@ -42,8 +42,8 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 	return made
 }
 
-// coded is an element as a call makes it of one: of a result of eight bits the code that the last byte of an element
-// is, which grows with it.
+// coded is an element as a call makes it from an element of its operand. For a result of eight bits, it is the code in
+// the last byte of the operand's element, which grows with the element.
 func (p *Problem) coded(result string, x formula.Value) formula.Value {
 	if p.Tensor(result).Scale == "" {
 		return x
@@ -54,7 +54,7 @@ func (p *Problem) coded(result string, x formula.Value) formula.Value {
 	return formula.Value{Want: code(x.Want), Lo: code(x.Lo), Hi: code(x.Hi)}
 }
 
-// scalesCalled are those of a call's result: of a rank's rows the first half has 1, the others have 2.
+// scalesCalled are the scales of a call's result: for the first half of a rank's rows they are 1, for the others 2.
 func (p *Problem) scalesCalled(s Step) Values {
 	scale := p.Tensor(s.C).Scale
 	made, f := newValues(p.Elements(scale)), formatOf(driver.FP32)
@@ -78,8 +78,8 @@ func (p *Problem) hasRows(made, operand string) bool {
 	return x.In[slices.Index(o.In, operand)][0] == x.Out[0]
 }
 
-// held returns the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, or the
-// rank's own, and its columns lie like the columns of its operand.
+// held returns the part of a tensor that a rank has before a call. A tensor that is not declared has all rows, or the
+// rank's rows, and its columns lie like the columns of its operand.
 func (p *Problem) held(name string, rank int, own bool) reading.Part {
 	if p.has(name) {
 		part, _ := p.Part(name, rank) // Check has placed every tensor
@@ -88,8 +88,8 @@ func (p *Problem) held(name string, rank int, own bool) reading.Part {
 	return p.ownColumns(name, rank, own)
 }
 
-// ownColumns is what a rank makes of a tensor: all rows, or its own, of its columns where the ranks share these out, or
-// a summand.
+// ownColumns is the part of a tensor that a rank makes: all rows, or the rank's rows, of its columns where the ranks
+// share the columns out, or a summand.
 func (p *Problem) ownColumns(name string, rank int, own bool) reading.Part {
 	var t schedule.Tensor
 	for _, n := range p.sized().Sizes(name) {
@@ -114,7 +114,8 @@ func (p *Problem) columnsSpread(name string) bool {
 	return p.columnsMade(name)
 }
 
-// columnsMade reports whether each rank makes columns of its own of a tensor: those of the operand with their letter.
+// columnsMade reports whether each rank makes different columns of a tensor: the columns of the operand with their
+// letter.
 func (p *Problem) columnsMade(name string) bool {
 	o, _ := p.schedule().Maker(name)
 	x := p.sized().Index(o)

@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Round is x as t holds it: the nearest value, the even one of two.
+// Round is x as t holds it: the nearest value, or the even one of two.
 func Round(t driver.Type, x float32) float32 { return formatOf(t).round(x) }
 
 // Encode writes values as t, little endian as devices hold them.
@@ -21,7 +21,7 @@ func Encode(t driver.Type, values []float32) []byte {
 		if !ok {
 			bits = encode(t, x)
 		}
-		if width < 8 { // the first ones of a byte in its low bits
+		if width < 8 { // the first elements of a byte are in its low bits
 			b[i*width/8] |= byte(bits << (i * width % 8))
 			continue
 		}
@@ -55,13 +55,12 @@ func Decode(t driver.Type, b []byte) ([]float32, error) {
 	return values, nil
 }
 
-// format is a type's row by the bits, for tensors of millions of elements: it converts normal
-// numbers, and leaves zeros other than 0, subnormals, infinities, NaN and powers of two without digits to encode and
-// decode.
+// format is a type's row by its bits, for tensors of millions of elements: it converts normal numbers. It leaves zeros
+// other than 0, subnormals, infinities, NaN and powers of two without digits to encode and decode.
 type format struct {
 	of          driver.Type
-	width, drop uint32 // bits of an element; how many digits fewer it has than a float
-	rebias      uint32 // from an element's exponent to a float's, as a float has it
+	width, drop uint32 // bits of an element; the number of digits that it has fewer than a float
+	rebias      uint32 // from an element's exponent to a float's, in place in a float
 	all         uint32 // the exponent of infinities
 	digits      uint32
 }
@@ -89,7 +88,7 @@ func (f format) narrow(x float32) (uint32, bool) {
 	return bits>>31<<(f.width-1) | size, size>>(f.digits-1) < f.all
 }
 
-// round is what narrow and widen make together.
+// round is narrow and then widen.
 func (f format) round(x float32) float32 {
 	bits := math.Float32bits(x)
 	size := bits &^ (1 << 31)
@@ -118,11 +117,11 @@ func (f format) widen(bits uint32) (float32, bool) {
 	return math.Float32frombits(bits>>(f.width-1)<<31 | size<<f.drop + f.rebias), e != 0 && e < f.all
 }
 
-// bias is the difference between an element's exponent and its number's.
+// bias is the difference between the exponent in an element and the exponent of its number.
 func bias(t driver.Type) int { return 1<<(t.Exponent()-1) - 1 }
 
-// encode is the nearest element, the even one of two. Too large becomes infinity, or the greatest
-// where the type saturates.
+// encode is the nearest element, or the even one of two. A number that is too large becomes infinity, or the greatest
+// element where the type saturates.
 func encode(t driver.Type, x float32) uint32 {
 	switch {
 	case t == driver.FP32:
@@ -160,13 +159,13 @@ func encode(t driver.Type, x float32) uint32 {
 	}
 }
 
-// encodePower is the least power of two that is no less than a size, or the greatest one.
+// encodePower is the least power of two that is not below a size, or the greatest power.
 func encodePower(t driver.Type, size float64) uint32 {
 	nan := uint32(1)<<t.Exponent() - 1
 	if size != size {
 		return nan
 	}
-	fraction, e := math.Frexp(size) // a fraction of one half or more, which half is where size is a power of two
+	fraction, e := math.Frexp(size) // the fraction is at least one half, and one half where the size is a power of two
 	if fraction == .5 {
 		e--
 	}

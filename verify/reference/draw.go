@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule"
 )
 
-// drawn describes the values of a tensor: the share of its elements that are not zero or, for a result, the variance of
-// its elements; and a number that divides all of them.
+// drawn describes the values of a tensor. density is the share of its elements that are not zero or, for a result, the
+// variance of its elements in units; unit is a number that divides all elements.
 type drawn struct {
 	density float64
 	unit    int
@@ -18,22 +18,23 @@ type drawn struct {
 type drawing struct {
 	*Problem
 	values map[string]drawn
-	// units: functions get multiples of their units, on which they are exact.
+	// units: functions get multiples of their units, for which they are exact.
 	units bool
 	exact bool
-	real  bool // a function makes no integers, whatever it is of
+	real  bool // a function makes results that are no integers, whatever its operands are
 }
 
 const (
-	// hiddenVariance of sums that go on, in their unit: enough that a function leaves about half of them different
-	// from zero, little enough that later sums stay exact.
+	// hiddenVariance is the variance, in their unit, of sums that later operations read: enough that a function leaves
+	// about half of them different from zero, little enough that later sums stay exact.
 	hiddenVariance = 4
-	// leastTerms of a sum, on average, that are not zero: of fewer a test would see too little.
+	// leastTerms is the least number of terms of a sum, on average, that are not zero: with fewer a test would see too
+	// little.
 	leastTerms = 1. / 64
 )
 
-// draws draws the operands so that all sums and functions are exact on integers. Where that can't be, as of an operand
-// that is read again where other units are needed, it draws them without units, and results are within bounds.
+// draws draws the operands so that all sums and functions are exact on integers. Where that can't be, for example where
+// an operand is read again with another unit, it draws them without units, and results are within bounds.
 func (p *Problem) draws() *drawing {
 	if p.drawn == nil {
 		p.drawn = p.drawOnce()
@@ -70,9 +71,9 @@ func (p *Problem) Unit() int {
 	return unit
 }
 
-// drawAll draws the operands of a chain: of a product of K terms with deviations a and b the sum deviates by
-// a*b*sqrt(K). Sums that go on have hiddenVariance. Sums that end the chain deviate sigmas times less than the
-// largest value that the type holds exactly.
+// drawAll draws the operands of a chain. A product of K terms with deviations a and b has sums that deviate by
+// a*b*sqrt(K). Sums that later operations read have hiddenVariance. Sums that end the chain deviate sigmas times less
+// than the largest value that the type holds exactly.
 func (p *Problem) drawAll(units bool) *drawing {
 	d := &drawing{Problem: p, values: map[string]drawn{}, units: units, exact: true}
 	for _, s := range p.steps {
@@ -103,8 +104,8 @@ func (p *Problem) drawAll(units bool) *drawing {
 // need notes that results are exact only where a condition holds.
 func (d *drawing) need(condition bool) { d.exact = d.exact && condition }
 
-// add is a sum with an operand added to it, which is drawn in the sum's unit if nobody has drawn it. The end of a chain
-// is rounded once, whatever is added to it; a sum that goes on has to be exact.
+// add is a sum after an operand was added to it; an operand that was not drawn yet is drawn in the sum's unit. The end
+// of a chain is rounded once, whatever is added to it; a sum that later operations read has to be exact.
 func (d *drawing) add(name string, sum drawn, s Step) drawn {
 	other, known := d.values[name]
 	switch {
@@ -117,7 +118,7 @@ func (d *drawing) add(name string, sum drawn, s Step) drawn {
 	return d.join(sum, other)
 }
 
-// join is a sum of two, which is exact.
+// join is the sum of two sums, which is exact.
 func (d *drawing) join(sum, other drawn) drawn {
 	unit := min(sum.unit, other.unit) // powers of two: both are multiples of it
 	in := func(x drawn) float64 { return x.density * math.Pow(float64(x.unit/unit), 2) }
@@ -126,12 +127,12 @@ func (d *drawing) join(sum, other drawn) drawn {
 	return sum
 }
 
-// fits needs a sum to be exact in the type, sigmas deviations from zero.
+// fits notes that a sum has to be exact in the type, up to sigmas deviations from zero.
 func (d *drawing) fits(sum drawn) {
 	d.need(math.Sqrt(sum.density)*sigmas <= d.most(sum.unit))
 }
 
-// handed draws the operands of a call, whose result has elements of each.
+// handed draws the operands of a call, whose result has elements of each operand.
 func (d *drawing) handed(s Step) drawn {
 	made := drawn{}
 	for _, name := range s.In {
@@ -140,7 +141,7 @@ func (d *drawing) handed(s Step) drawn {
 		}
 		made.density = max(made.density, d.values[name].density)
 		if made.unit == 0 || d.values[name].unit < made.unit {
-			made.unit = d.values[name].unit // powers of two: multiples of any larger one
+			made.unit = d.values[name].unit // powers of two: multiples of a larger one are multiples of it
 		}
 	}
 	return made
@@ -178,7 +179,7 @@ func (d *drawing) draw(s Step) drawn {
 	return sum
 }
 
-// ownUnit is the unit that the functions of a step are exact on.
+// ownUnit is the unit for which the functions of a step are exact.
 func (d *drawing) ownUnit(s Step) int {
 	unit := 1
 	if !d.units {
@@ -204,7 +205,7 @@ func (d *drawing) unitOf(s Step) int {
 	return unit
 }
 
-// variance is the most that a sum may have.
+// variance is the greatest variance that a sum may have.
 func (d *drawing) variance(name string, unit int) float64 {
 	if d.goesOn(name) {
 		return hiddenVariance
@@ -213,7 +214,7 @@ func (d *drawing) variance(name string, unit int) float64 {
 	return most * most
 }
 
-// most is how many units a sum may reach.
+// most is the number of units that a sum may reach.
 func (d *drawing) most(unit int) float64 {
 	return min(float64(Exact(d.Type)), math.Ldexp(1, bias(d.Type))/float64(unit))
 }

@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/reading"
 )
 
-// TypeOf is the type of a tensor's elements: its own, or the problem's.
+// TypeOf is the type of a tensor's elements: the tensor's type, or the problem's.
 func (p *Problem) TypeOf(name string) driver.Type {
 	if own, is := driver.ParseType(string(p.Tensor(name).Type)); is {
 		return own
@@ -18,7 +18,7 @@ func (p *Problem) TypeOf(name string) driver.Type {
 	return p.Type
 }
 
-// apply is a step's result after the functions that formulas make together, rounded once.
+// apply is a step's result after the functions that formulas apply together, rounded once.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	if len(s.Made) == 0 {
 		if scale := p.Tensor(s.C).Scale; scale != "" {
@@ -43,8 +43,9 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
 }
 
-// columns is how many a row of a result has, and parts how many rows one of all ranks is: where each rank's part has a
-// scale it is a row, and so is each block where the result has scales of blocks, or what it is made of.
+// columns is the number of columns of a row of a result. parts is the number of these rows in one row of all ranks:
+// where each rank's part of a row has a scale, such a part is a row. Where the result or its operand has scales of
+// blocks, a block is a row.
 func (p *Problem) columns(result string) (columns, parts int) {
 	if o, made := p.schedule().Maker(result); made && p.schedule().Block(o) > 0 {
 		return int(p.schedule().Block(o)), 1
@@ -57,7 +58,7 @@ func (p *Problem) columns(result string) (columns, parts int) {
 	return columns / parts, parts
 }
 
-// function is what formulas make of a result, row by row, as a type has it.
+// function applies formulas to a result, row by row, and rounds to a type.
 func (p *Problem) function(result string, x Values, v map[string]Values, trees []schedule.Expr,
 	typ driver.Type) Values {
 	columns, parts := p.columns(result)
@@ -82,8 +83,8 @@ func (p *Problem) function(result string, x Values, v map[string]Values, trees [
 	return made
 }
 
-// operand is a tensor that a function reads: stride elements for each rows of the result. It begins again behind rows
-// of these.
+// operand is a tensor that a function reads: stride elements for each rows of the result. After rows such groups it
+// begins again.
 type operand struct {
 	Values
 	stride, each, rows int
@@ -92,15 +93,15 @@ type operand struct {
 // at is an element of an operand's part for a row.
 func (o operand) at(row, i int) formula.Value { return o.At(row/o.each%o.rows*o.stride + i) }
 
-// operand is how an operand lies beside a result. Each rank makes a part of a row where parts is above 1: then that
-// many rows of the result are one row of all ranks.
+// operand is the layout of an operand beside a result. Where parts is above 1, each rank makes a part of a row, and
+// parts rows of the result are one row of all ranks.
 func (p *Problem) operand(o schedule.Operand, v Values, rows, columns, parts int) operand {
 	switch o.Lies {
 	case schedule.InPlace:
 		return operand{v, columns, 1, rows}
 	case schedule.ByRow:
 		return operand{v, 1, parts, rows}
-	case schedule.OfTable: // batches share one
+	case schedule.OfTable: // all batches share one table
 		sizes := p.sized().Sizes(o.Tensor)
 		return operand{v, sizes[1], parts, sizes[0]}
 	case schedule.ByColumn:
@@ -122,17 +123,17 @@ func (p *Problem) param(name string) float64 {
 	return cmp.Or(p.Epsilon, schedule.DefaultEpsilon)
 }
 
-// changed reports whether kernels of their own apply functions to a step's result.
+// changed reports whether separate kernels apply functions to a step's result.
 func (s Step) changed() bool { return len(s.Made) > 0 }
 
-// Chained reports whether an operation reads an earlier result, or applies a function that no product applies.
+// Chained reports whether an operation reads an earlier result, or applies a function that no product can apply.
 func (p *Problem) Chained() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.changed() || p.Result(s.A) })
 }
 
-// HostOnly reports whether only the host makes the results apart from a program: operations apply functions, or call
-// some, that no plain product has, a weight alone has eight bits, scales are of ranks' parts of rows, or integers are
-// drawn of which products are not exact.
+// HostOnly reports whether only the host can make the results without the program: operations apply functions, or make
+// calls, that no plain product has; or only a weight has eight bits; or scales are of ranks' parts of rows; or the
+// integers are drawn so that products are not exact.
 func (p *Problem) HostOnly() bool {
 	if !p.draws().exact || slices.ContainsFunc(p.steps, func(s Step) bool { return s.Narrow }) {
 		return true

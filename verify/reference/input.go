@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Hash of an element's global index: the same number on host and device,
-// whoever holds the element.
+// Hash is the hash of an element's global index: the same number on host and device, on every rank that has the
+// element.
 func Hash(seed uint32, index int64) uint32 {
 	x := uint64(index)*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
 	x ^= x >> 32
@@ -18,16 +18,15 @@ func Hash(seed uint32, index int64) uint32 {
 	return uint32(x)
 }
 
-// Input is a tensor given by its seed. Its elements are -Unit, 0 or Unit, or, if
-// Real, uniform in [-1, 1) with 24 bits.
+// Input is a tensor given by its seed. Its elements are -Unit, 0 or Unit or, if Real, uniform in [-1, 1) with 24 bits.
 type Input struct {
 	Seed  uint32
-	Limit uint32  // of 1<<24: how many integers are not zero
+	Limit uint32  // out of 1<<24: the share of integers that are not zero
 	Unit  float32 // a power of two; zero means 1
 	Real  bool
 	// Scales are 1 or 2.
 	Scales bool
-	// Row is how many elements a row has, which are all 1, 2 or 4 times as large; 0: none is larger.
+	// Row is the number of elements of a row; all elements of a row are 1, 2 or 4 times as large. 0: no row is larger.
 	Row int
 }
 
@@ -39,10 +38,10 @@ func (in Input) At(index int64) float32 {
 	return in.small(index) * float32(int(1)<<(Hash(in.Seed+1, index/int64(in.Row))%3))
 }
 
-// squaresOfRows is the mean of the squares of how much larger rows are.
+// squaresOfRows is the mean of the squares of the factors 1, 2 and 4 of rows.
 const squaresOfRows = (1 + 4 + 16) / 3.
 
-// small is an element as it is where no row is larger.
+// small is an element without the factor of its row.
 func (in Input) small(index int64) float32 {
 	x := Hash(in.Seed, index)
 	unit := in.Unit
@@ -79,13 +78,12 @@ const dense = 1 << 24
 // Exact is the largest magnitude up to which every integer is a value of t.
 func Exact(t driver.Type) int { return 1 << t.Digits() }
 
-// sigmas is how many standard deviations lie between zero and Exact: with 8, one
-// of 1e15 elements goes beyond, and a check of the result finds that one.
+// sigmas is the number of standard deviations between zero and Exact: with 8, one of 1e15 elements goes beyond, and a
+// check of the result finds that element.
 const sigmas = 8
 
-// Limit is the density of the integers of both operands of a product over k at
-// which its partial sums stay exact in t: the sum of k products, each not zero
-// with probability q*q, deviates by q*sqrt(k).
+// Limit is the density of the integers of both operands of a product over k for which its partial sums stay exact in t:
+// the sum of k products, each not zero with probability q*q, deviates by q*sqrt(k).
 func Limit(k int, t driver.Type) uint32 {
 	return limit(float64(Exact(t)) / sigmas / math.Sqrt(float64(max(k, 1))))
 }

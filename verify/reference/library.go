@@ -6,8 +6,8 @@ import (
 	"ovgen/verify/formula"
 )
 
-// byLibrary is a function that the library of products applies to a sum. The GPU's own tangent is 2^-11 of its size
-// off, and exact from there on where it is 1.
+// byLibrary is a function that the library of products applies to a sum. The GPU's tangent has a relative error of
+// 2^-11, and is exact where it is 1.
 func byLibrary(epilogue string, x formula.Value) formula.Value {
 	switch epilogue {
 	case "relu":
@@ -23,17 +23,17 @@ func byLibrary(epilogue string, x formula.Value) formula.Value {
 	return x
 }
 
-// leastOfGELU is where gelu is least. It falls before, and grows behind.
+// leastOfGELU is where gelu is least. gelu falls before that point, and grows behind it.
 const leastOfGELU = -0.752461
 
-// gelu is written apart from its tree, since it is not evaluated in fp32.
+// gelu is written separately from its tree, since the library does not evaluate it in fp32 steps.
 func gelu(x float64) float64 {
 	return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 }
 
-// libraryGELU is gelu as the library may have it.
+// libraryGELU is gelu with the error that the library may have.
 func libraryGELU(x float64) formula.Value {
-	const flat = 16 // the tangent of so much is 1 in fp32, and -1 of the negative
+	const flat = 16 // the tangent of this number is 1 in fp32, and -1 of its negative
 	if math.Abs(x) >= flat {
 		return formula.Point(max(x, 0))
 	}

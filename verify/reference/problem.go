@@ -11,8 +11,7 @@ import (
 	"ovgen/verify/reading"
 )
 
-// Problem is operations on placed tensors at one size: each rank's operands and expected
-// results.
+// Problem is operations on placed tensors at one size: the operands and the expected results of each rank.
 type Problem struct {
 	Ops     []schedule.Op
 	Tensors []schedule.Tensor
@@ -21,21 +20,21 @@ type Problem struct {
 	Counts  []int   // extents of uneven parts
 	Epsilon float64 // of the Shape; 0 stands for schedule.DefaultEpsilon
 	steps   []Step
-	drawn   *drawing // nil before it is asked for
+	drawn   *drawing // nil before it is first used
 }
 
-// Step is one operation of the plain way to the results, over whole tensors, named: a
-// product, a sum over the first axis of A, or a copy of A.
+// Step is one operation of the plain computation of the results, over whole tensors, by name: a product, a sum over the
+// first axis of A, or a copy of A.
 type Step struct {
 	Product
 	Does          Does
 	A, B, Bias, C string   // Bias is empty where there is none
-	Added         string   // to the result; empty where there is none
+	Added         string   // a tensor added to the result; empty where there is none
 	In            []string // the operands of a call, A first
-	Own           bool     // the call makes each rank's own rows
-	Terms         []string // products whose partial results are added to this one's before they travel
-	Ranks         int      // the result is as many summands, each of a part of what is summed over; 0: it is one sum
-	// Made are the functions of the result that neither the product nor the sum applies: formulas make them together.
+	Own           bool     // the call makes each rank's rows alone
+	Terms         []string // products whose partial results are added to this product's before they travel
+	Ranks         int      // the number of summands, each of a part of the summed axis; 0: it is one sum
+	// Made are the functions of the result that neither the product nor the sum applies: formulas apply them together.
 	Made []schedule.Func
 }
 
@@ -50,8 +49,7 @@ const (
 	Calls
 )
 
-// Check returns the reason why the tensors can't be placed or multiplied, and finds the
-// steps.
+// Check returns the reason why the tensors can't be placed or multiplied, and finds the steps.
 func (p *Problem) Check() error {
 	var errs []error
 	for _, t := range p.Tensors {
@@ -67,7 +65,7 @@ func (p *Problem) Check() error {
 	return err
 }
 
-// fits says which axis of a tensor is not as long as the operations have it.
+// fits says which axis of a tensor has another length than the operations need.
 func (p *Problem) fits(t schedule.Tensor) error {
 	for symbol, written := range p.schedule().Symbols() {
 		want, err := p.Extents.Of(symbol)
@@ -83,7 +81,7 @@ func (p *Problem) fits(t schedule.Tensor) error {
 	return nil
 }
 
-// schedule is the computation and the placements.
+// schedule is a schedule with the operations and the placements.
 func (p *Problem) schedule() schedule.Schedule {
 	return schedule.Schedule{Tensors: p.Tensors, Ops: p.Ops}
 }
@@ -94,10 +92,10 @@ func (p *Problem) Tensor(name string) schedule.Tensor {
 	return t
 }
 
-// has reports whether the operation has that tensor.
+// has reports whether a tensor is declared.
 func (p *Problem) has(name string) bool { return p.Tensor(name).Name != "" }
 
-// sized is the schedule as the explorer reads it too.
+// sized is the schedule in the form that the explorer reads too.
 func (p *Problem) sized() *reading.Sized {
 	return &reading.Sized{Schedule: p.schedule(), Extents: p.Extents, Counts: p.Counts}
 }
@@ -107,7 +105,7 @@ func (p *Problem) Part(name string, rank int) (reading.Part, error) {
 	return p.sized().Part(p.Tensor(name), rank)
 }
 
-// Elements of a whole tensor.
+// Elements is the number of elements of a whole tensor.
 func (p *Problem) Elements(name string) int {
 	for _, s := range p.steps {
 		if s.C == name && !p.has(name) && s.Does == Copies {
@@ -128,7 +126,7 @@ func (p *Problem) Elements(name string) int {
 	return n
 }
 
-// Result reports whether a tensor is written, not read.
+// Result reports whether a tensor is written, and not read.
 func (p *Problem) Result(name string) bool { return p.schedule().Made(name) }
 
 // Hidden are the tensors between two operations that no caller sees.
@@ -139,7 +137,7 @@ func (p *Problem) Multiplies() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == Multiplies })
 }
 
-// Copied names the tensor that a result is a copy of, if it is one.
+// Copied names the source of a result that is a copy; ok is false for other results.
 func (p *Problem) Copied(name string) (of string, ok bool) {
 	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies && !s.changed() })
 	if i < 0 {
@@ -148,14 +146,14 @@ func (p *Problem) Copied(name string) (of string, ok bool) {
 	return p.steps[i].A, true
 }
 
-// Own reports whether each rank may have other values of this tensor: an operand of products that is whole on
-// every rank, and on which the ranks need not agree.
+// Own reports whether each rank may have different values of this tensor: an operand of products that is whole on every
+// rank, and on which the ranks need not agree.
 func (p *Problem) Own(name string) bool {
 	return p.Multiplies() && !p.Result(name) && p.Tensor(name).WholeEverywhere() && !p.schedule().MustAgree(name)
 }
 
-// Reduces reports whether the ranks' products are partial: the operands of one are spread
-// over the mesh along the contracted axis.
+// Reduces reports whether the ranks' products are partial: the operands of a product are spread over the mesh along the
+// contracted axis.
 func (p *Problem) Reduces() bool { return p.schedule().Reduces() }
 
 // Steps are the operations that lead to the results.
@@ -210,7 +208,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	return s, nil
 }
 
-// none is the error of an operation, or a function, that the reference can't compute.
+// none is the error for an operation, or a function, that the reference can't compute.
 func none(o fmt.Stringer) error { return fmt.Errorf("no reference for %s", o) }
 
 // functions notes who applies an operation's functions: a product, a sum, or a separate kernel.
@@ -258,8 +256,8 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 	return nil
 }
 
-// spread reports whether a contracted axis lies on several ranks, so that partial sums travel, or
-// arrives in shards, whose products a rank may add one after the other: either is rounded.
+// spread reports whether a contracted axis is spread over several ranks, so that partial sums travel, or arrives in
+// shards, whose products a rank may add one after the other. In both cases partial sums are rounded.
 func (p *Problem) spread(o schedule.Op, x reading.Index, letter string) bool {
 	for i, in := range o.In {
 		at := strings.Index(x.In[i], letter)
@@ -270,7 +268,7 @@ func (p *Problem) spread(o schedule.Op, x reading.Index, letter string) bool {
 	return false
 }
 
-// Work is the multiplications of all steps and the elements of the largest tensor.
+// Work is the number of multiplications of all steps, and the number of elements of the largest tensor.
 func (p *Problem) Work() (multiplications, elements int) {
 	for _, s := range p.steps {
 		multiplications += max(s.Ranks, 1) * s.M * s.K * s.N
@@ -281,7 +279,7 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-// Input is the operand of that name under a seed. A copy without functions takes reals always: it must not change a bit
+// Input is the operand of that name, for a seed. A copy without functions always takes reals: it must not change a bit
 // of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	if _, scales := p.schedule().ScaledBy(name); scales {
@@ -292,7 +290,7 @@ func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	if p.Chained() {
 		d := p.draws().values[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)
-		in.Real = real || in.Row > 0 && !p.Multiplies() // one value of eight bits, whatever it is made of
+		in.Real = real || in.Row > 0 && !p.Multiplies() // one value of eight bits, whatever the operand is
 		return in
 	}
 	for _, s := range p.steps {
@@ -343,7 +341,7 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	return out
 }
 
-// stepsOf are the steps that make some results.
+// stepsOf lists the steps that make these results.
 func (p *Problem) stepsOf(names []string) (list []Step) {
 	for _, s := range p.steps {
 		if slices.Contains(names, s.C) {
@@ -353,14 +351,16 @@ func (p *Problem) stepsOf(names []string) (list []Step) {
 	return list
 }
 
-// sum is a product with ones, of one row. What is added to each row of the result is there as often as that has rows.
+// sum is a product with ones, of one row. A row that is added to each row of the result is repeated once for each of
+// them.
 //
-// Codes with scales are added up as what they stand for, all by one kernel: no partial sum travels, so nothing is
-// rounded to the type but the result. The kernel rounds each of D products to fp32, which is exact where scales are
-// powers of two, and each of D - 1 sums: less than the (K + 2) * 2^-24 * S of Product.Of for K = D, whatever they are.
+// Codes with scales are multiplied by their scales and added up, all by one kernel. No partial sum travels, so nothing
+// is rounded to the type but the result. The kernel rounds each of D products to fp32, which is exact where scales are
+// powers of two, and rounds each of D - 1 sums: in all less than the (K + 2) * 2^-24 * S of Product.Of for K = D,
+// whatever the scales are.
 func (p *Problem) sum(s Step, v map[string]Values) Values {
 	d, a, bias, parts := p.Extents[schedule.D], p.scaled(s.A, v), Values{}, 0
-	if p.Tensor(s.A).Scale == "" { // else nothing but codes travels
+	if p.Tensor(s.A).Scale == "" { // else only codes travel
 		parts = d
 	}
 	for row := v[s.Bias]; len(bias.Want) < len(a.Want)/d && s.Bias != ""; {

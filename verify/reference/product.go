@@ -14,25 +14,25 @@ type Product struct {
 	Type        driver.Type
 	Transposed  bool   // B is [N,K], else [K,N]
 	TransposedA bool   // A is [K,M], else [M,K]
-	Func        string // of each element of that, an epilogue; empty is none
-	// Parts of K whose sums are made on different ranks: these partial sums and
-	// the sums of some of them are rounded to the type before the last is added, also
-	// where there is one rank. 0 is a product that is rounded once.
+	Func        string // an epilogue, applied to each element of the sum; empty is none
+	// Parts is the number of parts of K whose sums are made on different ranks. These partial sums, and the sums of
+	// some of them, are rounded to the type before the last one is added, also where there is one rank. 0 is a product
+	// that is rounded once.
 	Parts int
-	// Operand is the type of operands that have scales, of rows by RowScales, of blocks by BlockScales; zero: they have
-	// none. Narrow: B alone has that type and scales, and no library makes the product.
+	// Operand is the type of operands with scales: of rows if RowScales, of blocks if BlockScales; zero: there are no
+	// scales. Narrow: only B has that type and scales, and no library makes the product.
 	Operand     driver.Type
 	RowScales   bool
 	BlockScales bool
 	Narrow      bool
-	// Sum is the type that the sum of all parts is rounded to; zero is Type.
+	// Sum is the type to which the sum of all parts is rounded; zero is Type.
 	Sum driver.Type
 }
 
-// rounds is the type that the result is rounded to.
+// rounds is the type to which the result is rounded.
 func (p Product) rounds() driver.Type { return cmp.Or(p.Sum, p.Type) }
 
-// terms are those of a sum, each as often as scales make its square larger.
+// terms is the number of terms of a sum, multiplied by the factor by which scales enlarge the squares of terms.
 func (p Product) terms() float64 {
 	switch {
 	case p.Operand == 0:
@@ -43,7 +43,7 @@ func (p Product) terms() float64 {
 	return float64(p.K) * math.Pow(largestScale, 4)
 }
 
-// digits are those with which a product is summed.
+// digits is the number of digits with which a product is summed.
 func (p Product) digits() int {
 	if p.Operand == 0 || p.Narrow {
 		return 24
@@ -57,29 +57,31 @@ func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 // single is the rounding of sums in fp32.
 const single = 0x1p-24
 
-// eight is how far a sum of products of eight bits may be off on Hopper beyond that, of the sum of all magnitudes. 128
-// of them are added to the others in fp32. They are added by four instructions, and each cuts 32 products, the sum so
-// far and its result to 13 digits behind the first of the largest.
+// eight is the error of a sum of products of eight bits on Hopper beyond s, as a share of the sum of all magnitudes.
+// 128 products at a time are added to the sum so far in fp32. Four instructions add these 128. Each cuts 32 products,
+// the sum so far and its result to 13 digits behind the first digit of the largest.
 const eight = 4 * 34 * 0x1p-13
 
-// subnormal is the error of a result near zero, at most: half of the least number.
+// subnormal is the greatest error of a result near zero: half of the least number.
 func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
 
-// Of computes the product, and what is added to it: a bias and a tensor of the same axes, where there are any.
+// Of computes the product, plus a bias and a tensor of the same axes, where there are any.
 //
-// Numbers that are multiples of a power of two, on both sides, have one sum in any order while all their magnitudes
-// have no more digits than fp32, or 14 where both are of eight bits, and no more than the type where partial sums
-// travel in it. Of others there is a bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
+// Numbers that are multiples of a power of two, on both sides, have one sum in any order under two conditions. All
+// their magnitudes together have no more digits than fp32, or than 14 digits where both are of eight bits; and no more
+// digits than the type, where partial sums travel in it. For other numbers there is a bound, with u the type's unit of
+// rounding and S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
 //   - sums of eight bits on both sides: 4 * 34 * 2^-13 * S beside s;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
 //     times. Each of these is at most P = sum |p| plus the errors so far, so all rounding is within
 //     2 * Parts * u * (P + s), (Parts + 1) * u to first order and the rest for the higher ones;
-//   - a tensor that is added may find the sum rounded;
-//   - each rounding may be half of the least number off near zero.
+//   - a tensor that is added may be added to the rounded sum;
+//   - each rounding may have an error of half of the least number near zero.
 //
-// A function of the product's takes both ends, and the result is rounded once. Terms are products whose partial results
-// are added to the product's before these travel: one product of all, and each part of it is rounded once more a term.
+// A function of the product is applied to both ends of the bounds, and the result is rounded once. Terms are products
+// whose partial results are added to the product's before these travel: that is one product of all, and each of its
+// parts is rounded once more a term.
 func (p Product) Of(a, b, bias, added Values, terms ...Term) Values {
 	c, w := newValues(p.M*p.N), p.newWeight(b)
 	inRows(p.M, p.K*p.N, func(first, end int) {
@@ -106,7 +108,7 @@ func (p Product) Of(a, b, bias, added Values, terms ...Term) Values {
 	return c
 }
 
-// ofRanks are the products of the ranks' parts of the columns of a and b, one behind another.
+// ofRanks are the products of the ranks' parts of the columns of a and b, one after another.
 func (s Step) ofRanks(a, b Values) (made Values) {
 	for r := range s.Ranks {
 		x := s.Of(a.part(s.Ranks*s.K, r, s.Ranks), b.part(s.Ranks*s.K, r, s.Ranks), Values{}, Values{})
@@ -115,29 +117,29 @@ func (s Step) ofRanks(a, b Values) (made Values) {
 	return made
 }
 
-// Term is a product whose partial results are added to another one's, and its operands.
+// Term is a product, with its operands, whose partial results are added to the partial results of another product.
 type Term struct {
 	Product
 	A, B Values
 }
 
-// row is one row of a product and the terms of its bounds, an entry a column.
+// row is one row of a product with the terms of its bounds, one entry a column.
 type row struct {
 	Product
 	*weight
-	rounded         format    // what the result is rounded to
+	rounded         format    // the type to which the result is rounded
 	unit, subnormal float64   // of the element type
 	summed          bool      // over ranks
-	a, off          []float64 // what is multiplied, and how far it may be off
+	a, off          []float64 // the elements of A, and how far each may be off
 	grid            int       // of the products
-	points          bool      // all of them
+	points          bool      // all elements have one value
 	partial         []float64 // the sum over one part
 	total           []float64
 	travel          []float64 // sum of the magnitudes of the partial sums
-	most            float64   // bounds each sum of all magnitudes
-	sizes           []float64 // these sums; empty before they are asked for
+	most            float64   // bounds the sum of all magnitudes in each column
+	sizes           []float64 // these sums; empty before they are first used
 	inherited       []float64 // the part that the errors of A and B cause
-	others, terms   int       // products that are joined, and the terms of their sums
+	others, terms   int       // the number of joined products, and the terms of their sums
 }
 
 func (p Product) newRow(w *weight) *row {
@@ -190,7 +192,7 @@ func (r *row) sum(a Values, at, step int) {
 
 // join adds the same row of another product, part by part.
 func (r *row) join(t *row) {
-	r.size(0) // makes all
+	r.size(0) // makes all sizes
 	t.size(0)
 	for j := range r.total {
 		r.total[j] += t.total[j]
@@ -212,12 +214,13 @@ func (r *row) size(j int) float64 {
 	return r.sizes[j]
 }
 
-// fits says that the sum of all magnitudes of column j, and of more, has no more digits than the sum is made with.
+// fits reports whether the sum of all magnitudes of column j, and of more, has no more digits than the sum is made
+// with.
 func (r *row) fits(j int, more float64, grid int) bool {
 	return fits(r.most+more, r.digits(), grid) || fits(r.size(j)+more, r.digits(), grid)
 }
 
-// finish is element j of the row before it is rounded; at is where it lies in the result.
+// finish is element j of the row before it is rounded; at is its place in the result.
 func (r *row) finish(j int, bias, added Values, at int) formula.Value {
 	want, more, grid, known := r.total[j], 0.0, r.grid, r.points
 	if bias.Want != nil {
@@ -236,12 +239,12 @@ func (r *row) finish(j int, bias, added Values, at int) formula.Value {
 	return byLibrary(r.Func, sum)
 }
 
-// fits says that digits are enough for multiples of a power of two up to a size.
+// fits reports whether multiples of a power of two, up to a size, fit into that many digits.
 func fits(size float64, digits, grid int) bool {
 	return size == 0 || size <= math.Ldexp(1, digits+grid)
 }
 
-// bound is the most that a sum may be off.
+// bound is the greatest error of a sum.
 func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts + r.others)
 	off := r.inherited[j] + (float64(r.K+r.terms)+n+1)*single*(size+r.inherited[j])
@@ -254,8 +257,8 @@ func (r *row) bound(j int, size, travel float64) float64 {
 	return off
 }
 
-// plus adds a tensor's element x to the sum of column j, with more: it may come first, or last, or after the sum is
-// rounded.
+// plus adds an element x of a tensor to the sum of column j; more is the size of the terms beside the column's
+// products. A device may add x first, or last, or after the sum is rounded.
 func (r *row) plus(j int, sum, x formula.Value, more float64, grid int) formula.Value {
 	lo, hi := sum.Lo+x.Lo, sum.Hi+x.Hi
 	exact := sum.IsPoint() && x.IsPoint() && r.fits(j, more+x.Size(), min(grid, formula.LeastBit(x.Lo))) &&

@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// inRows does rows, each so much work, on all processors: from one row to before another.
+// inRows divides rows, each with that much work, among all processors: do gets the first row and the row behind the
+// last.
 func inRows(rows, work int, do func(first, end int)) {
-	const least = 1 << 16 // work that is worth a goroutine
+	const least = 1 << 16 // work for which a goroutine pays
 	pieces := max(min(runtime.GOMAXPROCS(0), rows, rows*work/least), 1)
 	var g sync.WaitGroup
 	for i := range pieces {
@@ -17,12 +18,12 @@ func inRows(rows, work int, do func(first, end int)) {
 	g.Wait()
 }
 
-// weight is the right operand of a product, and what all rows ask of it.
+// weight is the right operand of a product, with the data that all rows need.
 type weight struct {
 	b          []float64        // [K,N]
-	offs       []float64        // the most that each may be off; nil where all are known
+	offs       []float64        // the greatest error of each element; nil where all are known
 	magnitudes func() []float64 // of b
-	largest    float64          // of these
+	largest    float64          // the largest of the magnitudes
 	grid       int              // of b
 	points     bool
 }
@@ -57,7 +58,7 @@ func magnitudes(v []float64) []float64 {
 	return made
 }
 
-// transpose turns [rows, columns] by blocks that a processor keeps near.
+// transpose transposes [rows, columns] by blocks that fit into a processor's cache.
 func transpose(v []float64, rows, columns int) []float64 {
 	const block = 16
 	t := make([]float64, len(v))

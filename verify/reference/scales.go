@@ -6,11 +6,11 @@ import (
 	"ovgen/schedule"
 )
 
-// largestScale is that of inputs: scales are 1 or 2.
+// largestScale is the largest scale of inputs: scales are 1 or 2.
 const largestScale = 2
 
-// scaled are the values of a tensor, those of eight bits with the scales of their rows, or with the one that all have.
-// A product of a number of eight bits and one of fp32 is exact in float64.
+// scaled are the values of a tensor; values of eight bits are multiplied by the scales of their rows, or by the scale
+// of the tensor. A product of a number of eight bits and a number of fp32 is exact in float64.
 func (p *Problem) scaled(name string, v map[string]Values) Values {
 	scale := p.Tensor(name).Scale
 	if scale == "" {
@@ -26,11 +26,11 @@ func (p *Problem) scaled(name string, v map[string]Values) Values {
 	return made
 }
 
-// placeOfScale says which of its scales an element of a tensor has.
+// placeOfScale returns the index of the scale that an element of a tensor has.
 func (p *Problem) placeOfScale(name string) func(i int) int {
 	scale := p.Tensor(p.Tensor(name).Scale)
 	if !scale.ByBlock() {
-		row := p.Elements(name) / max(p.Elements(scale.Name), 1) // of no rows there are none
+		row := p.Elements(name) / max(p.Elements(scale.Name), 1) // without rows there are no scales
 		return func(i int) int { return i / row }
 	}
 	sizes, of := p.sized().Sizes(name), p.sized().Sizes(scale.Name)
@@ -41,8 +41,8 @@ func (p *Problem) placeOfScale(name string) func(i int) int {
 	return func(i int) int { return i%sizes[1]/int(block)*of[1] + i/sizes[1] }
 }
 
-// blocks are the first columns of the blocks of rows of that many columns: of the first block of all rows, and then of
-// the next.
+// blocks are the first columns of the blocks of rows with that many columns: of the first block of all rows, and then
+// of the next block.
 func (v Values) blocks(columns, block int) Values {
 	rows := len(v.Want) / max(columns, 1)
 	made := newValues(rows * (columns / block))
@@ -53,7 +53,7 @@ func (v Values) blocks(columns, block int) Values {
 	return made
 }
 
-// column is the first column of rows that have columns of them.
+// column is the first column of rows with that many columns.
 func (v Values) column(columns int) Values {
 	rows := len(v.Want) / max(columns, 1)
 	made := newValues(rows)
@@ -63,8 +63,8 @@ func (v Values) column(columns int) Values {
 	return made
 }
 
-// quantised says that eight bits are made of a tensor itself, and how many columns have a scale. Its rows are drawn of
-// different sizes: so a scale of another row is seen.
+// quantised reports whether a copy makes eight bits of this tensor, and returns the number of columns that have a
+// scale. The rows of such a tensor are drawn with different sizes, so that a scale of another row is noticed.
 func (p *Problem) quantised(name string) (columns int, ok bool) {
 	i := slices.IndexFunc(p.steps, func(s Step) bool {
 		return s.A == name && s.Does == Copies && len(s.Made) > 0 && p.Tensor(s.C).Scale != ""
@@ -80,8 +80,8 @@ func (p *Problem) quantised(name string) (columns int, ok bool) {
 	return columns, true
 }
 
-// valued are the functions that decide which values a step's result has: the last one of a result of eight bits only
-// divides by its scales.
+// valued are the functions on which the values of a step's result depend: the last function of a result of eight bits
+// only divides by its scales.
 func (p *Problem) valued(s Step) []schedule.Func {
 	if p.Tensor(s.C).Scale == "" || len(s.Made) == 0 {
 		return s.Made

@@ -8,13 +8,14 @@ import (
 	"ovgen/verify/formula"
 )
 
-// Integers are drawn as multiples of units on which functions are exact: far from zero a gate is what it is of, or
-// zero, to the last bit. The formula says so, evaluated at multiples.
+// Integers are drawn as multiples of units for which functions are exact: far from zero, a gate is its operand or zero,
+// to the last bit. The formula shows that, evaluated at multiples.
 
-// mostUnit bounds the units that are tried, powers of two.
+// mostUnit is the largest unit that is tried; units are powers of two.
 const mostUnit = 1 << 10
 
-// leastUnit is the least unit of whose multiples a function makes integers that every device has, where there is one.
+// leastUnit is the least unit whose multiples a function turns into integers that every device computes exactly, where
+// there is one.
 func leastUnit(of func([]formula.Value) []formula.Value) (unit int, ok bool) {
 	for unit = 1; unit <= mostUnit; unit *= 2 {
 		var x []formula.Value
@@ -28,10 +29,10 @@ func leastUnit(of func([]formula.Value) []formula.Value) (unit int, ok bool) {
 	return 1, false
 }
 
-// sampled is how many elements are tried, whole heads of any usual width.
+// sampled is the number of elements that are tried: whole heads of any usual width.
 const sampled = 512
 
-// integers says that all values are integers that every device has.
+// integers reports whether all values are integers that every device computes exactly.
 func integers(values []formula.Value) bool {
 	for _, v := range values {
 		if !v.IsPoint() || math.IsInf(v.Lo, 0) || formula.LeastBit(v.Lo) < 0 {
@@ -41,7 +42,7 @@ func integers(values []formula.Value) bool {
 	return true
 }
 
-// unitOfFunc is the unit of a function that a kernel of its own applies, with 1 and -1 in all its operands.
+// unitOfFunc is the unit of a function in a separate kernel, with 1 and -1 in all its operands.
 func (d *drawing) unitOfFunc(f schedule.Func) (unit int, ok bool) {
 	return leastUnit(func(x []formula.Value) []formula.Value { return d.sample(f, x, map[string]drawn{}) })
 }
@@ -58,7 +59,7 @@ func (p *Problem) unitOfLibrary(epilogue string) int {
 	return unit
 }
 
-// sample is a function of some elements, of operands as they are drawn.
+// sample is a function of some elements, with operands as they are drawn.
 func (d *drawing) sample(f schedule.Func, x []formula.Value, of map[string]drawn) []formula.Value {
 	made := newValues(len(x))
 	row := formula.Row{X: x, Param: d.Problem.param, Width: d.Problem.width,
@@ -74,8 +75,8 @@ func (d *drawing) sample(f schedule.Func, x []formula.Value, of map[string]drawn
 	return list
 }
 
-// made is the distribution of a function's results, of elements that are drawn so. It draws the operands that nobody
-// has drawn.
+// made is the distribution of a function's results on elements that are drawn so. It draws the operands that are not
+// drawn yet.
 func (d *drawing) made(f schedule.Func, x drawn) drawn {
 	for _, name := range f.Reads() {
 		if _, known := d.values[name]; !known {
@@ -93,7 +94,7 @@ func (d *drawing) made(f schedule.Func, x drawn) drawn {
 		least, squares = min(least, formula.LeastBit(v.Want)), squares+v.Want*v.Want/sampled
 	}
 	if least < 0 || squares == 0 || math.IsInf(squares, 0) || math.IsNaN(squares) {
-		return drawn{1, 1} // reals, of a size that nothing says
+		return drawn{1, 1} // reals of an unknown size
 	}
 	unit := 1 << min(least, 20)
 	return drawn{squares / float64(unit) / float64(unit), unit}
