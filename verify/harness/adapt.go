@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/reading"
 )
 
-// Of is a generated package as the harness drives it: its exported names.
+// Of is a generated package in the form that the harness drives, made of its exported names.
 func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	make func(context.Context, *group.Group, S) (P, error), bind func(P, context.Context, B) error) Program {
 	var checks []Divide
@@ -25,8 +25,8 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	}
 }
 
-// adapt makes a Program's New of a generated package's New and its Plan's Bind. The
-// package's Shape and Buffers are filled in by the names of their fields.
+// adapt makes a Program's New from a generated package's New and its Plan's Bind. The package's Shape and Buffers are
+// filled in by the names of their fields.
 func adapt[P plan.Runner, S sized, B any](make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) func(context.Context, *group.Group, Shape) (Plan, error) {
 	return func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
@@ -45,10 +45,11 @@ type sized interface {
 	Memory(ranks int) (plan.Memory, error)
 }
 
-// memoryOf is a Program's Memory by the Shape of a generated package.
+// memoryOf is a Program's Memory, computed by the Shape of a generated package.
 func memoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
 
-// shapeAs is a shape as a package has it: with the fields that it has. Numbers beside the epsilon are what tests take.
+// shapeAs converts a shape to a package's Shape, by the fields that the latter has. Tests choose the numbers beside the
+// epsilon.
 func shapeAs[S any](s Shape) S {
 	var to S
 	from, v := reflect.ValueOf(s), reflect.ValueOf(&to).Elem()
@@ -70,7 +71,7 @@ type adapted[B any] struct {
 	memory func() (plan.Memory, error)
 }
 
-// Memory is the memory that the plan's Shape asks for.
+// Memory is the memory that the plan's Shape predicts.
 func (p adapted[B]) Memory() (plan.Memory, error) { return p.memory() }
 
 // Bind sets the package's buffers by the names of their fields.

@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Bits are this rank's parts of the results of one run in the simulator, of real numbers by a seed.
+// Bits are this rank's parts of the results of one run in the simulator, on real numbers drawn by a seed.
 func Bits(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32) (made map[string][]byte, err error) {
 	t, err := (&Member{Group: g, Seed: seed}).Tensors(p, s)
 	if err != nil {

@@ -38,7 +38,7 @@ func calling(of schedule.Schedule, make func(context.Context, *group.Group, Shap
 	}
 }
 
-// standIn stands for a call, as work does, or codes, of the operands that have the type of the plan.
+// standIn stands for a call, by work or by codes, on the operands that have the type of the plan.
 func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 	enqueue := work(d, s.Type.Size())
 	if t, _ := p.Tensor(o.Out); t.Scale != "" {
@@ -55,10 +55,10 @@ func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 	}
 }
 
-// work stands for the caller's work, which the harness does not know. The result is in as many blocks as
-// there are operands; each gets the last elements of one of them, again and again where it is longer. So the first rows
-// depend on the last. Ahead of that everything is read, as the work would, into the result, unless an operand lies
-// there: no block is written before the end of that operand is read.
+// work stands for the caller's work, which the harness does not know. The result has as many blocks as there are
+// operands. Each block gets the last elements of one operand, repeated where the block is longer; so the first rows
+// depend on the last. Before that, all operands are copied into the result, since the caller's work would read them;
+// unless an operand lies in the result. No block is written before the end of that operand is read.
 func work(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		if err := read(d, on, to, from); err != nil {
@@ -83,7 +83,7 @@ func work(d driver.Driver, element int64) plan.Call {
 	}
 }
 
-// read reads all operands into a result, unless one lies there.
+// read reads all operands into a result, unless an operand lies there.
 func read(d driver.Driver, on driver.Stream, to plan.Range, from []plan.Range) error {
 	if slices.ContainsFunc(from, func(x plan.Range) bool { return x.At == to.At }) {
 		return nil
@@ -100,7 +100,7 @@ func read(d driver.Driver, on driver.Stream, to plan.Range, from []plan.Range) e
 }
 
 // codes is work for a result of eight bits: a code is the last byte of an element, which has its sign and most of its
-// exponent. The rows of the first half have the scale 1, the others 2.
+// exponent. The rows of the first half have the scale 1, the other rows 2.
 func codes(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		if err := read(d, on, to, from); err != nil {

@@ -14,8 +14,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// TestRanks are the sizes of the groups to test: the proven sizes of 2 to 4, or else the
-// smallest proven size.
+// TestRanks are the sizes of the groups to test: the proven sizes from 2 to 4, or else the smallest proven size.
 func (p *Program) TestRanks() (sizes []int) {
 	for ranks := 2; ranks <= 4; ranks++ {
 		if len(p.Ranks) == 0 || slices.Contains(p.Ranks, ranks) {
@@ -28,8 +27,7 @@ func (p *Program) TestRanks() (sizes []int) {
 	return sizes
 }
 
-// TestShapes are the shapes to verify, whole; of a program whose constants make it large
-// with as few rows as it takes.
+// TestShapes are the whole shapes to verify; a program whose constants make it large gets as few rows as it takes.
 func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
 	_, constant := p.Schedule.Constants()[schedule.M]
 	for _, s := range p.VerifyShapes(t, ranks, false) {
@@ -50,15 +48,15 @@ func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
 func (p *Program) Large(s Shape, ranks int) bool {
 	x, err := p.Problem(s, ranks)
 	if err != nil {
-		return false // said where it runs
+		return false // reported where it runs
 	}
 	multiplications, elements := x.Work()
 	return multiplications > onHost || elements > elementsOnHost
 }
 
-// Check runs a program in the simulator as one rank of a group: enqueued, replayed and
-// run, with fresh inputs each. It makes the inputs and compares every element on the host,
-// since the kernels of generated/run are not part of a package's test.
+// Check runs a program in the simulator as one rank of a group: enqueued, replayed and run, each time with fresh
+// inputs. It makes the inputs and compares every element on the host, since the kernels of generated/run are not part
+// of a package's test.
 func Check(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32) (err error) {
 	r := &Member{Group: g, Seed: seed}
 	t, err := r.Tensors(p, s)
@@ -120,7 +118,7 @@ func (t *Tensors) compared(runs []func() error, stream driver.Stream) error {
 	return nil
 }
 
-// upload makes the inputs on the host.
+// upload writes the inputs from the host.
 func (t *Tensors) upload(in map[string]reference.Input) error {
 	var errs []error
 	for name := range in {
@@ -131,12 +129,12 @@ func (t *Tensors) upload(in map[string]reference.Input) error {
 	return errors.Join(errs...)
 }
 
-// onDevice is this rank's part of an input, as the device has it.
+// onDevice is this rank's part of an input in the device's encoding.
 func (t *Tensors) onDevice(name string, in reference.Input) []byte {
 	return encoded(t.typeOf(name), in, t.Parts[name])
 }
 
-// encoded is a part of an input.
+// encoded is a part of an input in the encoding of a type.
 func encoded(t driver.Type, in reference.Input, part reading.Part) []byte {
 	values := make([]float32, part.Count)
 	for i := range values {

@@ -7,15 +7,14 @@ import (
 	"ovgen/verify/reading"
 )
 
-// Pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
+// Pattern is one way to fill the uneven parts of a program: the counts that Bind takes.
 type Pattern struct {
 	Name   string // empty for the usual counts
 	Counts []int
 }
 
-// Patterns are the counts to verify a program with: different parts, no rows at all, and
-// all rows in one part; of balanced parts the one that they have. A program without uneven parts has one pattern of no
-// counts.
+// Patterns are the counts for which a program is verified: different parts, no rows at all, and all rows in one part.
+// For balanced parts there is one pattern, their counts. A program without uneven parts has one pattern without counts.
 func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	if !p.uneven() {
 		return []Pattern{{}}
@@ -36,7 +35,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 	}
 	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)},
 		{"one part", only(ranks, 0, min(most, s.M))}}
-	if _, all := p.Schedule.Multiplied(); all || constant { // the parts are always all of them
+	if _, all := p.Schedule.Multiplied(); all || constant { // the parts always have all rows
 		return slices.DeleteFunc(list, func(l Pattern) bool { return sum(l.Counts) != s.M })
 	}
 	return list
@@ -52,7 +51,8 @@ func (p *Program) balanced() bool {
 	})
 }
 
-// balancedCounts are the rows of each rank. Where the ranks don't divide all rows, the first ranks have one more.
+// balancedCounts are the numbers of rows of the ranks. Where the number of ranks doesn't divide the rows, the first
+// ranks have one more.
 func balancedCounts(rows, ranks int) []int {
 	list := make([]int, ranks)
 	for r := range list {
@@ -86,8 +86,8 @@ func bounded(t Tensor) bool {
 	})
 }
 
-// counts are different parts of m, none above most: every second rank has up to three more
-// than its share and the next as many fewer.
+// counts are different parts of m, none above most: every second rank has up to three rows more than its share, and the
+// next rank as many fewer.
 func counts(m, ranks, most int) []int {
 	list := make([]int, ranks)
 	share := m / ranks
@@ -98,7 +98,7 @@ func counts(m, ranks, most int) []int {
 			list[r-1], list[r] = share+moved, share-moved
 		}
 	}
-	for left := m % ranks; left > 0; { // to the last that have room
+	for left := m % ranks; left > 0; { // to the last parts that have room
 		took := 0
 		for r := ranks - 1; r >= 0; r-- {
 			if n := min(left, max(most-list[r], 0)); n > 0 {
@@ -106,21 +106,20 @@ func counts(m, ranks, most int) []int {
 			}
 		}
 		if took == 0 {
-			break // there are more rows than room: fits says so
+			break // there are more rows than room: fits reports it
 		}
 	}
 	return list
 }
 
-// only gives everything to one of n parts.
+// only gives all rows to one of n parts.
 func only(n, at, rows int) []int {
 	list := make([]int, n)
 	list[at] = rows
 	return list
 }
 
-// pairs are counts for each pair of ranks, such that every rank sends and receives the
-// given numbers.
+// pairs are counts for each pair of ranks, such that every rank sends and receives the given numbers of rows.
 func pairs(counts []int) (list []int) {
 	for from := range counts {
 		for to := range counts {

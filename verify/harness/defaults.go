@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// With is the shape with the values that another shape sets.
+// With is the shape with the values that the other shape sets.
 func (s Shape) With(other Shape) Shape {
 	for _, e := range Symbols {
 		if n := *other.At(e); n != 0 {
@@ -19,10 +19,10 @@ func (s Shape) With(other Shape) Shape {
 	return s
 }
 
-// VerifyShapes are a plain one and one whose rows a rank are no multiple of 8, where the
-// type allows with odd K and N too, and with rows that the ranks don't divide where New takes them;
-// GPUs get one that fills them, unless only the host makes the results apart from the program, and would take
-// seconds. All are widened to multiples that the placements and New accept.
+// VerifyShapes are the shapes to verify. One is plain. One has a number of rows per rank that is no multiple of 8,
+// where the type allows odd K and N too, and where New takes them rows that the ranks don't divide. GPUs also get a
+// shape that fills them, unless only the host can make the results without the program and would take seconds. All
+// shapes are widened to the multiples that the placements and New require.
 func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	odd := Shape{M: 26 * ranks, K: 72, N: 40, N2: 16, N3: 24}
 	granule := 8
@@ -33,13 +33,13 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		odd.K, odd.N = 1000, 300 // several squares in each direction
 	}
 	if p.Schedule.HasEpsilon() {
-		odd.Epsilon = 1. / 16 // results differ much from those of the default
+		odd.Epsilon = 1. / 16 // results differ much from results with the default
 	}
 	list := []Shape{{M: 16 * ranks, K: 64, N: 48}, odd}
 	if onGPU {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
-	if p.Schedule.FewRows > 0 { // by kernels that take so many or more, also of one rank
+	if p.Schedule.FewRows > 0 { // by kernels with room for that many rows or more, also for one rank
 		list = append(list, Shape{M: ranks, K: 256 * ranks, N: 128}, Shape{M: 5 * ranks, K: 768 * ranks, N: 64},
 			Shape{M: 11 * min(ranks, 5), K: 256 * ranks, N: 128}, Shape{M: 40, K: 768 * ranks, N: 64})
 	}
@@ -63,8 +63,8 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	})...)
 }
 
-// hostOnly reports whether only the host makes the results apart from the program, which takes it long where there is
-// much to multiply.
+// hostOnly reports whether only the host can make the results without the program, which takes long where there is much
+// to multiply.
 func (p *Program) hostOnly(s Shape, ranks int) bool {
 	x, err := p.Problem(s, ranks)
 	return err == nil && x.HostOnly()
@@ -78,16 +78,17 @@ func (p *Program) tiled() bool {
 	})
 }
 
-// tiled are shapes of rows that are no multiple of a tile's 128, and of columns that are none of any tile's: with K
-// below a stage, of one and two, and of more that are not whole, up to the most that the ring has at once; with a tile
-// a rank that is hardly filled; and with more tiles than there are multiprocessors.
+// tiled are shapes whose rows are no multiple of the 128 rows of a tile, and whose columns are no multiple of any
+// tile's columns. K is less than a stage, one and two stages, and more stages that are not whole, up to the most that
+// the ring holds at once. One shape has a tile a rank that is hardly filled, and one has more tiles than there are
+// multiprocessors.
 func tiled(ranks int) []Shape {
 	return []Shape{{M: 130 * ranks, K: 8, N: 1000}, {M: 129 * ranks, K: 64, N: 264}, {M: 300 * ranks, K: 128, N: 3000},
 		{M: ranks, K: 200, N: 8}, {M: 127 * ranks, K: 320, N: 1032}, {M: 1100 * ranks, K: 72, N: 5000}}
 }
 
-// PlainShape has in each extent the given rows a rank, rounded up as the placements and New
-// need.
+// PlainShape has the given number of rows per rank in each extent, rounded up to the multiples that the placements and
+// New require.
 func (p *Program) PlainShape(rows, ranks int) Shape {
 	n := rows * ranks
 	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
@@ -95,8 +96,8 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 	return s
 }
 
-// widened is a shape whose extents except M are multiples of their numbers of parts, parts
-// being multiples of granule; constants stand for themselves.
+// widened is a shape whose extents, except M, are multiples of their numbers of parts, in parts that are multiples of
+// granule; constants keep their values.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	constants := p.Schedule.Constants()
 	if p.Measures(schedule.W) && s.W == 0 {
@@ -123,8 +124,8 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	return s
 }
 
-// widen makes an extent a multiple of its number of parts, with a least number of elements in each. Heads have as many
-// already.
+// widen makes an extent a multiple of its number of parts, with a least number of elements in each part. Heads already
+// have that many.
 func (p *Program) widen(x schedule.Extent, s Shape, ranks, granule int) int {
 	d := p.divisor(x, s, ranks)
 	if x == schedule.N && p.shares(s) { // a rank's share of F
@@ -138,8 +139,8 @@ func (p *Program) widen(x schedule.Extent, s Shape, ranks, granule int) int {
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
 
-// BenchShapes are the shapes of bench where the user gives none: shapes of large models on
-// GPUs, of a bare communication growing sizes, and one small shape in the simulator.
+// BenchShapes are the shapes of bench where the user gives none: on GPUs, shapes of large models, or growing sizes for
+// a bare communication; in the simulator one small shape.
 func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	var list []Shape
 	switch {
@@ -167,16 +168,16 @@ func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 	return list
 }
 
-// slack is room for alignment, beside staged.
+// slack is room for alignment, beyond staged.
 const slack = 288 << 10
 
-// Arena is the bytes of an arena in which a plan of the program has room at a shape.
+// Arena is the number of bytes of an arena in which a plan of the program has room at a shape.
 func (p *Program) Arena(s Shape, ranks int) int64 {
 	return group.ArenaBytes(p.Staging(s, ranks)+slack, 0)
 }
 
-// Staging bounds the bytes that a plan of the program stages at a shape, or lets packets land in; zero for
-// one that it does not take.
+// Staging bounds the bytes that a plan of the program stages at a shape, with the bytes in which packets land; zero for
+// a shape that the program does not take.
 func (p *Program) Staging(s Shape, ranks int) int64 {
 	x, err := p.Problem(s, ranks)
 	if err != nil {
@@ -185,8 +186,8 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	return staged(x) + p.landing(x) + p.betweenHosts(x)
 }
 
-// betweenHosts bounds the bytes of sums that travel between hosts: of the sums of each host and of the gather behind
-// them, beside the partial results of few ranks.
+// betweenHosts bounds the bytes of sums that travel between hosts: the sums of each host and the gather behind them,
+// beside the partial results of few ranks.
 func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 	if !p.Schedule.OverHosts() || !x.Reduces() {
 		return 0
@@ -199,8 +200,8 @@ func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 	return bytes
 }
 
-// landing bounds the bytes in which packets land: two halves, of three times each rank's shard or partial result,
-// or of a part of it and of the sums.
+// landing bounds the bytes in which packets land: two halves of three times each rank's shard or partial result, or of
+// three times a part of it and of the sums.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
 		switch m.Way.(type) {
@@ -213,9 +214,8 @@ func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	return bytes
 }
 
-// staged bounds the bytes that a plan of any schedule stages: gathered operands, the tensor
-// between two layers, every rank's partial results, and for each rank an uneven part of the
-// most rows.
+// staged bounds the bytes that a plan of any schedule stages: gathered operands, the tensor between two layers, every
+// rank's partial results, and for each rank an uneven part of the most rows.
 func staged(x *reference.Problem) int64 {
 	ranks, elements := x.Extents[schedule.D], 0
 	for _, t := range x.Tensors {

@@ -92,7 +92,7 @@ func fillTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	return append(to, touch.Touch{Kind: touch.Write, At: p.At, Bytes: bytesOf(p.Count, p.Format)})
 }
 
-// compareTouches does not know how many verdicts a launch writes: the first stands for all.
+// compareTouches does not know how many verdicts a launch writes: it lists the first verdict for all of them.
 func compareTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*compareParams)(params)
 	return append(to,
@@ -103,13 +103,13 @@ func compareTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 
 func spinTouches(_ unsafe.Pointer, to []touch.Touch) []touch.Touch { return to }
 
-// bytesOf is a number of elements in bytes.
+// bytesOf is the number of bytes of that many elements.
 func bytesOf(count int64, format uint32) int64 {
 	return count * int64(format&0xff+format>>8&0xff) / 8
 }
 
-// formatOf is a type's format as kernels take it: the bits of the exponent, in the second byte
-// the digits of the significand, and above them whether the type has no infinities, and no NaN.
+// formatOf is a type's format in the form that kernels take: the bits of the exponent; in the second byte the digits of
+// the significand; and above them whether the type has no infinities, and whether it has no NaN.
 func formatOf(t driver.Type) uint32 {
 	f := uint32(t.Exponent() | t.Digits()<<8)
 	if t.Finite() {
@@ -144,10 +144,10 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	return l, nil
 }
 
-// Close unloads them.
+// Close unloads the kernels.
 func (l *Kernels) Close() error { return l.drv.ModuleUnload(l.module) }
 
-// Launches have a thread for 64 elements, up to a full device.
+// Launches have a thread for every 64 elements, up to a full device.
 const (
 	blockThreads = 128
 	mostBlocks   = 2048
@@ -162,7 +162,7 @@ var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
 // Make fills at with a part of a tensor.
 func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, s driver.Stream) error {
-	if in.Scales { // a few, which no kernel makes
+	if in.Scales { // a few elements, which no kernel makes
 		return errors.Join(l.drv.StreamSynchronize(s), l.drv.MemcpyHtoD(at, encoded(t, in, part)))
 	}
 	return l.launchFill(at, t, in, part, 0, s)
@@ -198,8 +198,8 @@ func verdictBytes(count int) int64 {
 	return int64(blocks(count).X) * blockThreads * int64(unsafe.Sizeof(verdict{}))
 }
 
-// judge compares a piece of a part with its place in a whole tensor; read the verdicts once
-// the stream is there.
+// judge compares a piece of a part with its place in a whole tensor. The verdicts may be read once the stream has done
+// it.
 func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reading.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(t.Bytes(x.First)), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Format: formatOf(t)}
@@ -209,8 +209,7 @@ func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reading.Pie
 	return nil
 }
 
-// verdict reads the result of judge: the first of all elements that differ, -1 if none
-// does.
+// verdict reads the result of judge, with the first element that differs, -1 if none does.
 func (l *Kernels) verdict(out driver.Ptr, count int) (v verdict, err error) {
 	raw := make([]byte, verdictBytes(count))
 	if err := l.drv.MemcpyDtoH(raw, out); err != nil {

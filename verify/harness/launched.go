@@ -11,10 +11,10 @@ import (
 	"ovgen/verify/reference"
 )
 
-// launched runs a plan with its own kernels for calls, for which the runs before have stand-ins. Their numbers are the
-// caller's to test. Here they must stay within their memory, which the simulator checks, write all of a result, and
-// make the same result of the same inputs, enqueued and captured. One number of ranks is enough, since they know no
-// other.
+// launched runs a plan with the kernels of its calls, for which the earlier runs have stand-ins. The caller's tests
+// check the numbers. Here the kernels must stay within their memory, which the simulator checks; write all of a result;
+// and make the same result from the same inputs, enqueued and captured. One number of ranks is enough, since the
+// kernels don't know the number.
 func (t *Tensors) launched(p Plan, stream driver.Stream) (failed error) {
 	if !slices.ContainsFunc(t.Program.Schedule.Ops, withKernel) || t.Member.Size() > t.Program.TestRanks()[0] {
 		return nil
@@ -46,7 +46,7 @@ func (t *Tensors) launched(p Plan, stream driver.Stream) (failed error) {
 	return nil
 }
 
-// withKernel reports whether an operation is a call that a kernel does.
+// withKernel reports whether an operation is a call by a kernel.
 func withKernel(o Op) bool { return o.Kernel.File != "" }
 
 // once makes one run and compares its results with the first run's.

@@ -12,13 +12,13 @@ import (
 // program.
 type Member struct {
 	*group.Group
-	Kernels *Kernels       // make and compare tensors; nil where the host does
-	Caller  *device.Stream // the caller's
+	Kernels *Kernels       // make and compare tensors; nil where the host does that
+	Caller  *device.Stream // the caller's stream
 	Space   driver.Ptr     // workspace of the harness's products
 	Seed    uint32         // of the inputs
 }
 
-// ClosePlan closes a plan; after an abort, a failure is no further error: the abort is the error.
+// ClosePlan closes a plan. After an abort it reports no failure: the abort is the error.
 func (m *Member) ClosePlan(ctx context.Context, p Plan) error {
 	if err := p.Close(ctx); err != nil && m.Err() == nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Meter is a driver that counts the bytes that are allocated and not freed.
+// Meter is a driver that counts the bytes that are allocated and not yet freed.
 type Meter struct {
 	driver.Decorator
 	allocated atomic.Int64
@@ -22,7 +22,7 @@ type Meter struct {
 // NewMeter makes a meter over a driver.
 func NewMeter(d driver.Driver) *Meter { return &Meter{Decorator: driver.Decorator{Driver: d}} }
 
-// MemAlloc counts.
+// MemAlloc counts the allocated bytes.
 func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
 	p, err := m.Driver.MemAlloc(bytes)
 	if err == nil {
@@ -32,7 +32,7 @@ func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return p, err
 }
 
-// MemFree counts no longer.
+// MemFree stops counting the freed bytes.
 func (m *Meter) MemFree(p driver.Ptr) error {
 	if bytes, ok := m.sizes.LoadAndDelete(p); ok {
 		m.allocated.Add(-bytes.(int64))
@@ -49,8 +49,7 @@ type measured interface {
 // took is the memory that a plan's New took on one rank.
 type took struct{ Workspaces, Words, Packets, Staging int64 }
 
-// Metered is the program with a New that compares the memory it takes, as the first of a
-// group, with Shape.Memory.
+// Metered is the program with a New that compares the memory of the first plan of a group with Shape.Memory.
 func (m *Meter) Metered(p *Program) *Program {
 	q := *p
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
@@ -87,7 +86,7 @@ func (m *Meter) Metered(p *Program) *Program {
 	return &q
 }
 
-// nextWord is where the arena's first free word lies.
+// nextWord is the offset of the arena's first free word.
 func nextWord(g *group.Group) (offset int64, err error) {
 	if offset, err = g.Arena().Words(1); err == nil {
 		g.Arena().FreeWords(offset)
@@ -95,7 +94,7 @@ func nextWord(g *group.Group) (offset int64, err error) {
 	return offset, err
 }
 
-// staging is how much of the arena's staging a plan's buffers reach.
+// staging is the number of bytes of the arena's staging up to the end of a plan's buffers.
 func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
 	start, err := g.Arena().Stage(0)
 	if err != nil {
@@ -112,7 +111,7 @@ func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
 	return int64(end - first), nil
 }
 
-// largest is the most that a rank took of each.
+// largest is, for each kind of memory, the most that a rank took.
 func largest(ctx context.Context, g *group.Group, mine took) (most took, err error) {
 	blob, err := json.Marshal(mine)
 	if err != nil {
@@ -141,7 +140,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	}
 	want := took{need.Workspace(), need.Words, need.Packets, need.Staging}
 	if p.uneven() && most.Staging < want.Staging {
-		most.Staging = want.Staging // the counts of a Bind will say
+		most.Staging = want.Staging // the counts of a Bind will determine it
 	}
 	if p.Schedule.OverHosts() && g.Hosts() < g.Size() { // Memory is enough for any number of hosts
 		most.Words, most.Staging = max(most.Words, want.Words), max(most.Staging, want.Staging)
@@ -153,8 +152,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	return p.holdsBuffers(need, g, s)
 }
 
-// holdsBuffers compares the sizes of the caller's buffers with a rank's parts by the
-// placements.
+// holdsBuffers compares the sizes of the caller's buffers with the sizes of a rank's parts by the placements.
 func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error {
 	x, err := p.Problem(s, g.Size())
 	if err != nil {

@@ -12,11 +12,11 @@ type Mismatch struct {
 	Rank   int    `json:"rank"`
 	Run    int    `json:"run"` // from 1
 	Tensor string `json:"tensor"`
-	Row    int    `json:"row"` // in the whole tensor, of all axes but the last
+	Row    int    `json:"row"` // in the whole tensor, over all axes but the last
 	Column int    `json:"column"`
 	Got    string `json:"got"` // a NaN is no JSON number
 	Want   string `json:"want"`
-	Differ int    `json:"differ"` // elements of that tensor that are wrong in that run
+	Differ int    `json:"differ"` // the wrong elements of that tensor in that run
 }
 
 // Columns is the extent of a tensor's last axis, at least 1.
@@ -29,7 +29,7 @@ func (t *Tensors) Columns(name string) int {
 	return max(columns, 1)
 }
 
-// mismatch is at element i of this rank's part of a tensor.
+// mismatch describes element i of this rank's part of a tensor.
 func (t *Tensors) mismatch(name string, i int, got float64, want formula.Value, differ int) *Mismatch {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 	columns := t.Columns(name)

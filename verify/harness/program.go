@@ -25,14 +25,14 @@ type (
 // Divide is a requirement of New on a shape, in the words of package hostir.
 type Divide = hostir.Divide
 
-// Program is a generated package as the harness drives it. The package itself
-// stays free of verify/: generated/run fills these in.
+// Program is a generated package in the form that the harness drives. The package itself does not import verify/:
+// generated/run fills in these fields.
 type Program struct {
 	Name  string // "allgatherlinear"
 	Proof string // its stamp: "unproven", or the ranks of the proof
-	Ranks []int  // group sizes it was proven for; empty means any
+	Ranks []int  // group sizes for which it was proven; empty means any
 	Eager bool   // it can't be replayed as a graph
-	// Schedule it was made of: the computation, and the part of each operand and result on a rank.
+	// Schedule of the package: the computation, and the part of each operand and result on a rank.
 	Schedule schedule.Schedule
 	Checks   []Divide // the requirements of New on a shape
 	// Types it accepts, the default first.
@@ -43,8 +43,7 @@ type Program struct {
 	Memory func(ranks int, s Shape) (plan.Memory, error)
 }
 
-// Buffers are one rank's device pointers by the names of the tensors, and the
-// counts of uneven parts, a rank each.
+// Buffers are one rank's device pointers by the names of the tensors, and the counts of uneven parts, one a rank.
 type Buffers struct {
 	At     map[string]device.Ptr
 	Counts []int
@@ -61,7 +60,7 @@ type Buffers struct {
 type Plan interface {
 	Bind(ctx context.Context, b Buffers) error
 	Enqueue(s driver.Stream) error
-	Replay(s driver.Stream) error // Enqueue by one launch of the plan's own graph
+	Replay(s driver.Stream) error // Enqueue by one launch of the plan's graph
 	Run(ctx context.Context) error
 	Close(ctx context.Context) error
 }

@@ -12,23 +12,23 @@ import (
 	"ovgen/verify/reference"
 )
 
-// Shape gives the symbols of an operation their values. They are of whole tensors, over all
-// ranks. A program ignores extents that it does not have.
+// Shape gives the symbols of an operation their values, for whole tensors over all ranks. A program ignores extents
+// that it does not have.
 //
-// Its fields are the letters of schedule.Extents on purpose: schedules write their axes in them, and the Shapes of
-// packages, which are filled by field names, have no other words. What F or P is of differs from schedule to schedule,
-// so one longer name would be wrong for some of them. A map would take a misspelt letter without a word from the
-// compiler; where a loop needs one, At is it.
+// The fields are the letters of schedule.Extents on purpose: schedules write their axes in these letters, and the
+// Shapes of packages, which are filled by field names, have no other words. The meaning of F or P differs from schedule
+// to schedule, so a longer name would be wrong for some of them. With a map, the compiler would accept a misspelt
+// letter; a loop that needs a map uses At.
 type Shape struct {
 	M, K, N, N2, N3, F, W, P int
 	Type                     driver.Type
 	Epsilon                  float32 // 0 stands for schedule.DefaultEpsilon
 }
 
-// Symbols of a shape: each of the first three has a flag of the command line.
+// Symbols of a shape; the command line has a flag for each of the first three.
 var Symbols = schedule.Extents()
 
-// At is the field of a symbol. The fields stand in the order of Symbols.
+// At is the field of a symbol. The fields are in the order of Symbols.
 func (s *Shape) At(e schedule.Extent) *int {
 	i := slices.Index(Symbols, e)
 	if i < 0 {
@@ -66,11 +66,10 @@ func (p *Program) Made(tensor string) bool { return p.Schedule.Made(tensor) }
 // layers reports whether the program has a result that no caller sees.
 func (p *Program) layers() bool { return len(p.Schedule.Hidden()) > 0 }
 
-// Measures reports whether a tensor of the program has a symbol of the operation, as itself
-// or as a constant.
+// Measures reports whether a tensor of the program has a symbol of the operation, as the symbol or as a constant.
 func (p *Program) Measures(symbol schedule.Extent) bool { return p.measured()(symbol) }
 
-// measured is Measures of many symbols.
+// measured is Measures for many symbols.
 func (p *Program) measured() func(symbol schedule.Extent) bool {
 	symbols := p.Schedule.Symbols()
 	return func(symbol schedule.Extent) bool {
@@ -79,12 +78,10 @@ func (p *Program) measured() func(symbol schedule.Extent) bool {
 	}
 }
 
-// Fit derives the extents that a shape leaves open, and drops those that the program does
-// not use. A constant of the program stands for its symbol. Further products of one A are
-// key and value beside the query of grouped-query attention, a quarter as wide, or, where
-// there are two products, gate and up of the same width. In an MLP without F, n means a rank's
-// share of the first layer, as in the other programs: F is n*D, and the
-// second layer leads back to k columns.
+// Fit derives the extents that a shape leaves open, and drops extents that the program does not use. A constant of the
+// program replaces its symbol. Further products of one A are key and value beside the query of grouped-query attention,
+// a quarter as wide; or, where there are two products, gate and up of the same width. In an MLP without F, n means a
+// rank's share of the first layer, as in the other programs: F is n*D, and the second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
 	constants, measured := p.Schedule.Constants(), p.measured()
 	if p.shares(s) {
@@ -110,7 +107,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)
 	if !measured(schedule.N3) {
-		narrow = max(s.N, 8) // also where nothing has N columns
+		narrow = max(s.N, 8) // also where no tensor has N columns
 	}
 	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))
 	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
@@ -137,12 +134,12 @@ func (s Shape) extents(ranks int) reading.Extents {
 	return e
 }
 
-// Problem is the program at a shape, as the reference takes it.
+// Problem is the program at a shape, in the form that the reference takes.
 func (p *Program) Problem(s Shape, ranks int) (*reference.Problem, error) {
 	return p.loaded(s, ranks, p.Patterns(s, ranks)[0].Counts)
 }
 
-// loaded is the problem with other counts of uneven parts than the usual ones.
+// loaded is the problem with these counts of uneven parts.
 func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, error) {
 	if err := p.contradicted(s); err != nil {
 		return nil, err
@@ -210,7 +207,8 @@ func (p *Program) heads(columns, ranks int) int {
 	return multiple(width, p.divisor(schedule.W, Shape{}, ranks))
 }
 
-// divisor divides every value of a symbol: for the placements, and as New requires of a shape with heads so wide.
+// divisor divides every value of a symbol, by the placements and by the requirements of New on a shape with heads of
+// that width.
 func (p *Program) divisor(symbol schedule.Extent, s Shape, ranks int) int {
 	extents := []schedule.Extent{symbol}
 	if n, constant := p.Schedule.Constants()[symbol]; constant {
@@ -228,7 +226,7 @@ func (p *Program) divisor(symbol schedule.Extent, s Shape, ranks int) int {
 	return d
 }
 
-// value is that of a symbol or of a constant.
+// value is the value of a symbol or of a constant.
 func (s Shape) value(e schedule.Extent) int64 {
 	if at := s.At(e); at != nil {
 		return int64(*at)

@@ -14,8 +14,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// Tensors are a rank's memory for one shape of one program: its parts of all
-// tensors by their names.
+// Tensors are a rank's memory for one shape of one program: the rank's parts of all tensors, by their names.
 type Tensors struct {
 	Member  *Member
 	Program *Program
@@ -23,14 +22,14 @@ type Tensors struct {
 	Problem *reference.Problem // the computation at that shape
 	At      map[string]driver.Ptr
 	Parts   map[string]reading.Part
-	rooms   map[string]int // elements that there is room for
+	rooms   map[string]int // the number of elements for which there is room
 	stage   int64          // bytes that a plan may stage
-	// constant is what inputs that are Constant hold, by their place.
+	// constant has the contents of inputs that are Constant, by their place.
 	constant map[driver.Ptr]reference.Input
 	close    []func() error
 }
 
-// Tensors allocates for a shape; free them.
+// Tensors allocates the memory for a shape; free it with Free.
 func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	x, err := p.Problem(s, m.Size())
 	if err != nil {
@@ -58,8 +57,8 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	return t, nil
 }
 
-// integers makes a tensor of integers, of zeros and ones, with room for them: only calls read it, whose stand-ins
-// leave it out.
+// integers makes a tensor of integers, zeros and ones, with its memory. Only calls read it, and their stand-ins leave
+// it out.
 func (t *Tensors) integers(name string) (err error) {
 	n := t.Parts[name].Count
 	if t.At[name], err = t.alloc(4 * int64(max(n, 1))); err != nil {
@@ -72,7 +71,7 @@ func (t *Tensors) integers(name string) (err error) {
 	return t.Member.Driver().MemcpyHtoD(t.At[name], raw)
 }
 
-// within gives tensors that lie within others their addresses.
+// within sets the addresses of tensors that lie within others.
 func (t *Tensors) within() {
 	for _, tensor := range t.Program.Schedule.Tensors {
 		if tensor.Within != "" {
@@ -81,7 +80,7 @@ func (t *Tensors) within() {
 	}
 }
 
-// offset is how many elements of the tensor that another lies within are before it.
+// offset is the number of elements before a tensor in the tensor within which it lies.
 func (t *Tensors) offset(inner Tensor) int {
 	if place, _ := inner.PlaceWithin(t.Problem.Tensor(inner.Within)); place == schedule.PartOf {
 		return t.Member.Rank() * t.Parts[inner.Name].Count
@@ -89,7 +88,7 @@ func (t *Tensors) offset(inner Tensor) int {
 	return 0
 }
 
-// stretch is elements of a rank's part, from one to before another.
+// stretch is a range of elements of a rank's part; to is the first element behind it.
 type stretch struct{ from, to int }
 
 // kept are the elements of an operand that a run leaves unchanged: none if it lies within
@@ -114,12 +113,12 @@ func (t *Tensors) kept(name string) []stretch {
 	return slices.DeleteFunc(list, func(k stretch) bool { return k.from >= k.to })
 }
 
-// room is the size of a rank's part for the plan: all of the tensor, where counts that only
-// Bind knows may give one rank all rows.
+// room is the size of a rank's part for the plan: the whole tensor, where counts that only Bind knows may give one rank
+// all rows.
 func room(x *reference.Problem, t Tensor, part reading.Part) int {
 	if _, ok := reading.Ragged(t); ok {
 		ranks := x.Extents[schedule.D]
-		return x.Elements(t.Name) / (ranks * ranks) // those of one pair
+		return x.Elements(t.Name) / (ranks * ranks) // the elements of one pair
 	}
 	if unevenly(t) {
 		return x.Elements(t.Name)
@@ -135,7 +134,7 @@ func (t *Tensors) AllocOf(name string, elements int) (driver.Ptr, error) {
 	return t.alloc(t.BytesOf(name, elements))
 }
 
-// alloc makes room for a number of bytes, in whole words that can be poisoned: one at least.
+// alloc makes room for a number of bytes, in whole words that can be poisoned, at least one word.
 func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	b, err := device.Alloc(t.Member.Driver(), 4*words(bytes))
 	if err != nil {
@@ -145,7 +144,7 @@ func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	return b.Ptr(), nil
 }
 
-// BytesOf is the size of a number of elements of a tensor, which may have a type of its own.
+// BytesOf is the size of a number of elements of a tensor, which may have another type than the plan.
 func (t *Tensors) BytesOf(name string, elements int) int64 {
 	return t.typeOf(name).Bytes(elements)
 }
@@ -170,7 +169,7 @@ func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error
 	return h, nil
 }
 
-// Free gives everything back, last first.
+// Free frees everything, in the reverse order.
 func (t *Tensors) Free() error {
 	var errs []error
 	for len(t.close) > 0 {
@@ -193,7 +192,7 @@ func (t *Tensors) Plan(ctx context.Context, p *Program) (Plan, error) {
 	return plan, nil
 }
 
-// Recount gives uneven parts other counts, and tells the plan.
+// Recount gives uneven parts other counts, and binds the plan with them.
 func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 	x, err := t.Program.loaded(t.Shape, t.Member.Size(), counts)
 	if err != nil {
@@ -208,9 +207,9 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 	return plan.Bind(ctx, Buffers{At: t.At, Counts: counts})
 }
 
-// Inputs are the operands of one run as this rank knows them. An operand that is
-// spread over the ranks, or from which several ranks make results, has one
-// seed everywhere; of others each rank has its own. One that is Constant is the same in all runs.
+// Inputs are the operands of one run as this rank knows them. An operand that is spread over the ranks, or from which
+// several ranks make results, has one seed on all ranks; other operands have a different seed on each rank. A Constant
+// operand is the same in all runs.
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
 	for i, tensor := range t.Program.Schedule.Tensors {
@@ -235,7 +234,8 @@ func (t *Tensors) absent(name string) bool {
 	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
 }
 
-// Fill enqueues fresh inputs. It waits for those that are Constant, which it writes where they are others than before.
+// Fill enqueues fresh inputs. It waits for the writes of Constant inputs, which it writes only where their values have
+// changed.
 func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 	var errs []error
 	wrote := false
@@ -258,16 +258,15 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 // poison is a NaN in every type.
 const poison = 0xffffffff
 
-// Spoil enqueues, before Fill, the poisoning of everything that a run has to write: the
-// results, and the staging of the group's plans in this rank's arena. A tensor that only rank
-// 0 has is poisoned on the others.
+// Spoil enqueues, before Fill, the poisoning of all memory that a run has to write: the results, and the staging of the
+// group's plans in this rank's arena. A tensor that only rank 0 has is poisoned on the other ranks.
 func (t *Tensors) Spoil(s driver.Stream) error {
 	arena := t.Member.Arena()
 	start, err := arena.Stage(0)
 	if err != nil {
 		return err
 	}
-	// What plans keep is left out: peers that are a run ahead may have sent packets there.
+	// The kept memory of plans is left out: peers that are a run ahead may have sent packets there.
 	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison,
 		min(arena.Kept()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.At {
@@ -279,7 +278,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	return errors.Join(errs...)
 }
 
-// Made are the bytes of this rank's parts of the tensors that a run writes, by name.
+// Made has the bytes of this rank's parts of the tensors that a run writes, by name.
 func (t *Tensors) Made() map[string]int64 {
 	made := map[string]int64{}
 	for _, name := range t.results() {

@@ -12,9 +12,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// onHost is the size of a problem, in multiplications and in elements of its
-// largest tensor, up to which its results are made on the host; above, by plain
-// products of the device over whole operands.
+// onHost is the size of a problem, in multiplications and in elements of its largest tensor, up to which its results
+// are made on the host. The results of larger problems are made by plain products of the device over whole operands.
 const (
 	onHost         = 1 << 24
 	elementsOnHost = 1 << 22
@@ -28,11 +27,11 @@ type Wanted struct {
 	products []driver.Product      // of large problems' steps
 	verdicts driver.Ptr
 	values   map[string]reference.Values // of the last run of a small problem
-	points   int                         // elements of that run that were compared by ==
-	of       int                         // all of them
+	points   int                         // the number of elements of that run that were compared by ==
+	of       int                         // the number of all elements of that run
 }
 
-// Share is how many of the last run's elements were compared by ==, of 1.
+// Share is the share, of 1, of the last run's elements that were compared by ==.
 func (w *Wanted) Share() float64 {
 	if !w.Small() || w.of == 0 {
 		return 1
@@ -72,9 +71,8 @@ func (t *Tensors) Wanted() (*Wanted, error) {
 	return w, errors.Join(err, w.steps())
 }
 
-// operands names the tensors that large problems need whole on the device beside the
-// results. An operand that this rank has whole is used in place, and a result that is a
-// copy is compared with its source.
+// operands names the tensors that large problems need whole on the device beside the results. An operand that this rank
+// has whole is used in place, and a result that is a copy is compared with its source.
 func (w *Wanted) operands() (names []string) {
 	for _, tensor := range w.Program.Schedule.Tensors {
 		name := tensor.Name
@@ -176,8 +174,8 @@ func (t *Tensors) Copies() bool {
 	return !slices.ContainsFunc(t.results(), func(name string) bool { return !t.copied(name) })
 }
 
-// Equal compares every element of every result with the reference, by == where a device has but one value. A large
-// problem's elements are all such: products of the device make them.
+// Equal compares every element of every result with the reference, by == where an element has a single right value. All
+// elements of a large problem have one: products of the device make them.
 func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	if err := w.make(in, s); err != nil {
 		return nil, err
@@ -236,8 +234,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 	return first, largest, nil
 }
 
-// untouched compares the inputs with themselves, made again: a run only reads them, except
-// inputs that it replaces in place.
+// untouched compares the inputs with the same inputs, made again: a run only reads them, except inputs that it replaces
+// in place.
 func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	for name, x := range in {
 		kept := w.kept(name)
@@ -249,7 +247,7 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 			return nil, err
 		}
 		for _, k := range kept {
-			w.Parts[name] = reading.Stretch(k.from, k.to-k.from) // scratch holds the part alone
+			w.Parts[name] = reading.Stretch(k.from, k.to-k.from) // scratch holds only the part
 			w.At[name] = at + driver.Ptr(w.BytesOf(name, k.from))
 			m, _, err := w.same(name, w.scratch, s)
 			w.Parts[name], w.At[name] = part, at
@@ -269,7 +267,7 @@ func (w *Wanted) Near(in map[string]reference.Input) (*Mismatch, error) {
 	return w.bounded(w.Member.Caller.Handle())
 }
 
-// bounded compares every element with the host's result, and notes how many by ==.
+// bounded compares every element with the host's result, and counts the elements that it compares by ==.
 func (w *Wanted) bounded(s driver.Stream) (*Mismatch, error) {
 	if err := w.drained(s); err != nil {
 		return nil, err
@@ -313,7 +311,7 @@ func (t *Tensors) download(name string) ([]float32, error) {
 	return reference.Decode(t.typeOf(name), raw)
 }
 
-// drained waits for the stream; an error of the group means that the result does not count.
+// drained waits for the stream. An error of the group means that the result does not count.
 func (t *Tensors) drained(s driver.Stream) error {
 	if err := t.Member.Driver().StreamSynchronize(s); err != nil {
 		return err
