@@ -6,7 +6,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// account splits the slowest rank's time by its causes.
+// account divides the slowest rank's time among its causes.
 func (p *Prediction) account(list []ops.Op) {
 	var marks []float64
 	for _, s := range p.Spans {
@@ -38,8 +38,7 @@ func (p *Prediction) account(list []ops.Op) {
 	}
 }
 
-// share is the part of the account that a stretch without a beginning or an end
-// belongs to.
+// share is the part of the account to which an interval belongs in which nothing begins or ends.
 func (p *Prediction) share(from, to float64) *float64 {
 	kind := &p.Latency
 	for _, s := range p.Spans {
@@ -61,8 +60,8 @@ func (p *Prediction) share(from, to float64) *float64 {
 	return kind
 }
 
-// traffic is the bytes that a rank's operations bring in and send out. Its peers' accesses
-// to its memory are as many bytes in the other direction, on a mesh that is symmetric.
+// traffic is the number of bytes that a rank's operations bring in and send out. On a symmetric mesh, its peers'
+// accesses to its memory are equally many bytes in the other direction.
 func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 	for _, o := range list {
 		if o.Kind == ops.Collective && !exchanges(o) {
@@ -81,7 +80,7 @@ func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 	return in, out
 }
 
-// network is the bytes that a rank exchanges with other hosts, in the busier direction.
+// network is the number of bytes that a rank exchanges with other hosts, in the busier direction.
 func network(list []ops.Op) float64 {
 	sent, got := 0.0, 0.0
 	for _, o := range list {

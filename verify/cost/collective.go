@@ -5,25 +5,25 @@ import (
 	"ovgen/verify/ops"
 )
 
-// NCCL is the library's collectives on a machine.
+// NCCL is the collectives of NVIDIA's library on a machine.
 type NCCL struct {
-	// Times of a collective, by the bytes that a rank brings in or sends out.
+	// Times are the times of a collective, by the bytes that a rank brings in or sends out.
 	Times map[string]Curve
-	Host  float64 // of enqueueing one, with the questions whether it is done
-	SMs   int     // that one takes
+	Host  float64 // time to enqueue one, and to ask whether it is done
+	SMs   int     // the number that a collective takes
 }
 
-// meeting is a collective that ranks come to.
+// meeting is a collective at which ranks meet.
 type meeting struct {
 	came  int
-	start []func() // of the ranks that are there
+	start []func() // of the ranks that have come
 }
 
-// Network is a NIC for each GPU, by which NCCL carries exchanges between hosts.
+// Network is a NIC for each GPU, over which NCCL does exchanges between hosts.
 type Network struct {
-	Rate    float64 // the bytes that one direction of a NIC carries
-	Latency float64 // of an exchange, besides its bytes
-	SMs     int     // that one takes
+	Rate    float64 // bytes that one direction of a NIC carries
+	Latency float64 // of an exchange, without its bytes
+	SMs     int     // the number that an exchange takes
 }
 
 // message is one end of an exchange between two ranks. It waits for the other end.
@@ -32,7 +32,7 @@ type message struct {
 	arrived func()
 }
 
-// travels is the bytes that a rank has to bring in for a collective, at least.
+// travels is the least number of bytes that a rank has to bring in for a collective.
 func travels(o ops.Op, ranks int) float64 {
 	var most int64
 	for _, u := range o.Uses {
@@ -45,7 +45,7 @@ func travels(o ops.Op, ranks int) float64 {
 	return bytes
 }
 
-// exchanges says that a collective is an exchange between hosts.
+// exchanges reports whether a collective is an exchange between hosts.
 func exchanges(o ops.Op) bool { return o.Kind == ops.Collective && o.Form == string(hostir.Exchange) }
 
 // exchanged counts the bytes that an exchange sends and gets.
@@ -60,7 +60,8 @@ func exchanged(o ops.Op) (sent, got float64) {
 	return sent, got
 }
 
-// exchange holds its multiprocessors from its start until its bytes have arrived in both directions.
+// exchange runs an exchange. It holds its multiprocessors from its start until its bytes have arrived in both
+// directions.
 func (st *stream) exchange(i int, o ops.Op) {
 	s, r := st.s, st.rank
 	n, held := s.m.Network.SMs, 0
@@ -81,7 +82,7 @@ func (st *stream) exchange(i int, o ops.Op) {
 	}})
 }
 
-// meet brings one end of a message from a rank to another. When both have begun, its bytes go over the NICs.
+// meet brings one end of a message from one rank to another. When both ends have begun, the bytes go over the NICs.
 func (s *simulation) meet(from, to int, bytes float64, end message) {
 	way := [2]int{from, to}
 	waiting := s.messages[way]
@@ -99,8 +100,7 @@ func (s *simulation) meet(from, to int, bytes float64, end message) {
 	})
 }
 
-// together runs a collective: it holds its multiprocessors from its own start on, and all ranks end
-// it at once.
+// together runs a collective. It holds its multiprocessors from its start on, and ends at the same time on all ranks.
 func (st *stream) together(i int, o ops.Op) {
 	s, r := st.s, st.rank
 	n := s.m.NCCL.SMs

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// engine runs things at moments of a virtual clock, things of one moment in the order in
-// which they were asked for.
+// engine runs functions at moments of a virtual clock; it runs functions of one moment in the order in which they were
+// added.
 type engine struct {
 	now   float64
 	queue moments
@@ -47,22 +47,22 @@ func (q *moments) Pop() any {
 	return m
 }
 
-// pool is the multiprocessors of one GPU. A block keeps one from its start to its end;
-// blocks that find none wait, in the order of their streams' priorities, then of launches;
-// launches of one moment as they were enqueued.
+// pool is the multiprocessors of one GPU. A block keeps a multiprocessor from its start to its end. Blocks that find
+// none wait, in the order of their streams' priorities, and then of launches; launches of one moment are in the order
+// of enqueueing.
 type pool struct {
 	*engine
 	free    int
 	waiting []*claim
 }
 
-// claim is the blocks of a launch that have not started.
+// claim is the blocks of a launch that have not yet started.
 type claim struct {
 	priority int // of its stream
-	order    int // in which the host enqueued it
+	order    int // the order in which the host enqueued the launch
 	at       float64
 	blocks   int
-	start    func(blocks int) // some of them have a multiprocessor each
+	start    func(blocks int) // called when some of the blocks get a multiprocessor each
 }
 
 func (p *pool) take(c *claim) {
@@ -72,7 +72,7 @@ func (p *pool) take(c *claim) {
 		i--
 	}
 	p.waiting = slices.Insert(p.waiting, i, c)
-	p.after(0, p.grant) // after others of this moment
+	p.after(0, p.grant) // after all other functions of this moment
 }
 
 func (c *claim) before(o *claim) bool {
@@ -99,16 +99,16 @@ func (p *pool) grant() {
 	}
 }
 
-// links are the links of all GPUs, a direction each. Transfers share them evenly.
+// links are the links of all GPUs, one a direction. Transfers share them evenly.
 type links struct {
 	*engine
 	rate    float64 // of one direction of one GPU
 	active  []*transfer
-	last    float64 // when the rest was last computed
+	last    float64 // when the remaining bytes were last computed
 	version int
 }
 
-// transfer is bytes on their way from a rank's memory to another's.
+// transfer is bytes on their way from one rank's memory to another's.
 type transfer struct {
 	from, to    int
 	left, limit float64
@@ -122,7 +122,7 @@ func (l *links) add(t *transfer) {
 	l.share()
 }
 
-// settle takes the bytes off that have moved since the rates were set.
+// settle subtracts the bytes that have moved since the rates were set.
 func (l *links) settle() {
 	for _, t := range l.active {
 		t.left -= t.rate * (l.now - l.last)
@@ -130,7 +130,7 @@ func (l *links) settle() {
 	l.last = l.now
 }
 
-// share sets the rates anew and looks for the next transfer to end.
+// share sets the rates anew, and finds the transfer that ends next.
 func (l *links) share() {
 	out, in := map[int]float64{}, map[int]float64{}
 	for _, t := range l.active {

@@ -7,43 +7,42 @@ import (
 	"strings"
 )
 
-// Machine describes a GPU and its links for predictions. Times are in microseconds, rates
-// in a unit per microsecond.
+// Machine describes a GPU and its links for predictions. Times are in microseconds, and rates are per microsecond.
 type Machine struct {
 	Name string
-	// GPUs that one host joins by NVLink. More on a host are predicted as if they were joined alike.
+	// GPUs is the number of GPUs that one host joins by NVLink. More GPUs on a host are predicted as if NVLink joined
+	// them too.
 	GPUs int
-	// Multiprocessors, and the FLOP of one in its tensor cores by bytes of an element.
+	// SMs is the number of multiprocessors, and Rate the FLOP of the tensor cores of one, by the bytes of an element.
 	SMs  int
 	Rate map[int64]float64
-	// Tiles that products are cut into.
+	// Tiles into which products are cut.
 	Tiles []Tile
-	// Split is the time of adding the partial results of a split k.
+	// Split is the time to add the partial results of a split k.
 	Split float64
 	// Power is the cap on the FLOP of all multiprocessors, by the bytes of an element and the FLOP of a run's products.
 	Power map[int64]Curve
-	// Memory is the bytes that a kernel reads and writes, LocalCopy the bytes that a copy
-	// within a GPU moves.
+	// Memory is the number of bytes that a kernel reads and writes, LocalCopy the number of bytes that a copy within a
+	// GPU moves.
 	Memory, LocalCopy float64
-	// Link is the bytes that one direction of a GPU's links carries; Get and Put are the
-	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
+	// Link is the number of bytes that one direction of a GPU's links carries. Get and Put are the times of a copy by
+	// the copy engine, by its bytes. KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
 	// NCCL has the times of collectives on one host, Network the times of exchanges between hosts.
 	NCCL    NCCL
 	Network Network
-	// Eager and Replayed are the latencies of operations as the host enqueues them
-	// and in a graph.
+	// Eager and Replayed are the latencies of operations that the host enqueues, and of operations in a graph.
 	Eager, Replayed Latencies
-	// Host is the host's times of enqueueing.
+	// Host has the times of the host to enqueue.
 	Host HostTimes
 }
 
-// Tile is one shape that a product's result is cut into.
+// Tile is one shape of the tiles into which a product's result is cut.
 type Tile struct {
 	Rows, Columns int64
 	Efficiency    float64 // of the multiprocessor's rate
-	Fixed         float64 // start and end of one tile
+	Fixed         float64 // for the start and the end of one tile
 }
 
 // Latencies of operations on the device.
@@ -58,7 +57,7 @@ type Latencies struct {
 	Event   float64 // from a record to the end of a wait for it
 }
 
-// HostTimes are the times a host takes to enqueue.
+// HostTimes are the times that a host takes to enqueue.
 type HostTimes struct {
 	Product, Kernel, Copy, Batch, Event float64
 	Graph                               float64 // the launch of a whole graph
@@ -103,11 +102,11 @@ var h200 = Machine{
 // h100 is an H100 with the same multiprocessors and links as an H200, and with slower memory.
 func h100() *Machine {
 	m := h200
-	m.Name, m.Memory = "h100", 2.6e6 // 78 % of its bandwidth, as an H200's is: an estimate
+	m.Name, m.Memory = "h100", 2.6e6 // 78 % of its bandwidth, as on an H200: an estimate
 	return &m
 }
 
-// Names of the machines that are known.
+// Names lists the names of the known machines.
 func Names() []string {
 	var names []string
 	for n := range machines {
@@ -125,11 +124,11 @@ func Find(name string) (*Machine, error) {
 	return nil, fmt.Errorf("no machine %q (known: %s)", name, strings.Join(Names(), ", "))
 }
 
-// Point of a curve.
+// Point is a point of a curve.
 type Point struct{ X, Y float64 }
 
-// Curve is interpolated between its points on logarithmic scales. Beyond the ends it
-// keeps the last value downwards, and the last slope upwards.
+// Curve is interpolated between its points on logarithmic scales. Below the first point it keeps the first value, and
+// above the last point it keeps the last slope.
 type Curve []Point
 
 // At is the curve's value at x.

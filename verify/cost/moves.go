@@ -19,12 +19,11 @@ func (st *stream) carry(o ops.Op, done func()) {
 	}
 }
 
-// fillLink is how many blocks fill a link.
+// fillLink is the number of blocks that fill a link.
 const fillLink = 16
 
-// move is a copy or a sum by kernel: each block moves an equal share, as fast as
-// memory or the links let it, and leaves its multiprocessor, unless the launch has more to
-// move.
+// move is a copy or a sum by a kernel: each block moves an equal share, as fast as memory or the links allow, and then
+// leaves its multiprocessor, unless the launch has more to move.
 func (st *stream) move(o ops.Op, done func()) {
 	s, l := st.s, st.running
 	left, stays := l.blocks, st.worksAgain(o)

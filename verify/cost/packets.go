@@ -7,8 +7,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// packets lists the operations as kernels of packets do them: a rank sends to all peers, and stores, at the same time,
-// and packets are taken as they are read.
+// packets changes the operations of kernels of packets to what such kernels do: a rank sends to all peers, and stores,
+// at the same time, and takes packets as it reads them.
 func packets(list []ops.Op) (out []ops.Op) {
 	for _, o := range list {
 		switch last := len(out) - 1; {
@@ -38,8 +38,8 @@ func join(a, b []ops.Use) []ops.Use {
 	return a
 }
 
-// flags posts and awaits the words of packets. They are in the packets: they are there when the data is, and a kernel
-// that reads the data resets them.
+// flags posts and awaits the words of packets. The words are in the packets: they are there when the data are, and a
+// kernel that reads the data resets them.
 func (st *stream) flags(words []ops.Word, done func()) {
 	for i, w := range words {
 		set := func() { st.s.set(w) }

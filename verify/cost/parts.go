@@ -6,9 +6,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// apart lists the operations with a stream for each part of a launch that runs side by side: they begin when the
-// operations before the launch have ended, and later operations wait for all parts. A part copies by as many blocks as
-// a get.
+// apart lists the operations with a separate stream for each part of a launch whose parts run side by side. The parts
+// begin when the operations before the launch have ended, and later operations wait for all parts. A part copies with
+// as many blocks as a get.
 func apart(list []ops.Op) []ops.Op {
 	events := 0
 	for _, o := range list {
@@ -17,7 +17,7 @@ func apart(list []ops.Op) []ops.Op {
 		}
 	}
 	var out []ops.Op
-	var parts []string // streams that run beside
+	var parts []string // streams of the parts
 	mark := func(o ops.Op, on, waits string) {
 		out = append(out, ops.Op{Kind: ops.Record, Stream: on, Event: events, Step: o.Step, Node: o.Node, Part: o.Part},
 			ops.Op{Kind: ops.WaitEvent, Stream: waits, Event: events, Step: o.Step, Node: o.Node, Part: o.Part})

@@ -15,9 +15,9 @@ import (
 // Case is the sizes of a prediction, and how runs are enqueued.
 type Case struct {
 	ops.Case
-	// Eager runs are enqueued operation by operation, others replay a graph.
+	// Eager runs are enqueued operation by operation; other runs replay a graph.
 	Eager bool
-	// Gated leaves the host's time out: everything is enqueued before the ranks start.
+	// Gated leaves the host's time out: all operations are enqueued before the ranks start.
 	Gated bool
 }
 
@@ -25,16 +25,15 @@ type Case struct {
 type Prediction struct {
 	Machine *Machine
 	Case    Case
-	// Time of the whole run, on the slowest rank; Pure is the time of its products alone,
-	// each whole.
+	// Time is the time of the whole run, on the slowest rank; Pure is the time of its products alone, each whole.
 	Time, Pure float64
-	// Slowest is that rank. Its time is the sum of: Products, while one runs; and
-	// while none does, Network, while it exchanges with another host; Link, while bytes are on the way to or from
-	// it by its own copies and sums; Memory, while another copy or sum runs; Latency, the rest.
+	// Slowest is that rank. Its time is a sum: Products, while a product runs; and while none runs, Network, while it
+	// exchanges with another host; Link, while its copies and sums move bytes to or from it over a link; Memory, while
+	// another copy or sum runs; and Latency, the rest.
 	Slowest                                  int
 	Products, Network, Link, Memory, Latency float64
-	// LinkBound is the time of its bytes at the full rate of the busier direction, NetworkBound that of the bytes
-	// that it exchanges with other hosts.
+	// LinkBound is the time of its bytes at the full rate of the busier direction. NetworkBound is the time of the
+	// bytes that it exchanges with other hosts.
 	LinkBound, NetworkBound float64
 	Limit                   Limit
 	Spans                   []Span
@@ -51,8 +50,7 @@ const (
 	ByLatency Limit = "latency"
 )
 
-// near is how far above the larger bound of compute and link a run may be for that
-// bound to be its limit.
+// near is the factor above the larger bound of compute and link up to which that bound is a run's limit.
 const near = 1.25
 
 // Efficiency is pure over whole.
@@ -61,12 +59,12 @@ func (p *Prediction) Efficiency() float64 { return p.Pure / p.Time }
 // Exposed is the communication that no product hides.
 func (p *Prediction) Exposed() float64 { return p.Network + p.Link + p.Memory + p.Latency }
 
-// Beside is the time of the products that run while the network works: of the rows of all hosts but the last one. The
-// network is hidden if it takes no longer.
+// Beside is the time of the products that run while the network works: the products of the rows of all hosts but the
+// last. The network is hidden if it takes no longer.
 func (p *Prediction) Beside() float64 { return p.Pure - p.Pure/float64(max(p.Case.Hosts, 1)) }
 
-// OneHost is the least time of the same layer on one host, on which only products take time. Several
-// hosts that take no less are not worth it.
+// OneHost is the least time of the same layer on one host, where only products take time. Several hosts that take no
+// less are not worth it.
 func (p *Prediction) OneHost() float64 { return p.Pure * float64(max(p.Case.Hosts, 1)) }
 
 // Predict runs a program for a case.
@@ -74,7 +72,7 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err := c.Fits(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
 	}
-	if m.Rate[c.ElementSize] == 0 || 8*c.ElementSize == schedule.E4M3.Bits() { // which is an operand's, and no plan's
+	if m.Rate[c.ElementSize] == 0 || 8*c.ElementSize == schedule.E4M3.Bits() { // E4M3: no plan's elements
 		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
 	}
 	lists, err := c.Unroll(p)
@@ -91,10 +89,10 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	return out, nil
 }
 
-// falls is how many streams have priorities of their own where they fall from 1 on.
+// falls is the number of streams with different priorities, where priorities fall from stream 1 on.
 const falls = 5
 
-// priority of a stream, by the program's sets: above the streams that yield to it.
+// priority is the priority of a stream, by the program's sets: above the streams that yield to it.
 func priority(p *hostir.Program, stream string) int {
 	set, index, _ := strings.Cut(strings.TrimSuffix(stream, "]"), "[")
 	for _, s := range p.Streams {
@@ -142,7 +140,7 @@ func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int)
 	return out, nil
 }
 
-// enqueued is when the host has enqueued each operation.
+// enqueued lists the times at which the host has enqueued each operation.
 func (m *Machine) enqueued(list []ops.Op, c Case) []float64 {
 	h := m.Host
 	times := make([]float64, len(list))
@@ -164,10 +162,10 @@ func (m *Machine) enqueued(list []ops.Op, c Case) []float64 {
 	return times
 }
 
-// of is the time of enqueueing an operation after another.
+// of is the time to enqueue an operation after another one.
 func (h HostTimes) of(o, last ops.Op) float64 {
 	switch {
-	case o.Part > 0: // the launch's
+	case o.Part > 0: // the launch has the time
 		return 0
 	case o.Kind == ops.Record || o.Kind == ops.WaitEvent:
 		return h.Event

@@ -6,14 +6,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// product is the shape of a matrix product: rows and columns of the result, and the extent
-// summed over; the bytes of its operands and result, and how many of them are a peer's.
+// product is the shape of a matrix product: the rows and columns of the result, and the summed extent; the bytes of its
+// operands and result, and the share of them that is a peer's.
 type product struct {
 	rows, inner, columns float64
 	bytes                float64
 	remoteReads          float64 // fraction of the operands' bytes
 	remoteWrite          bool
-	ahead                bool  // a kernel of its own makes the next tile while it writes one
+	ahead                bool  // a kernel of tiles makes the next tile while it writes one
 	element, weight      int64 // bytes of an element of the first operand, and of the second
 }
 
@@ -40,20 +40,19 @@ func productOf(o ops.Op, rank int, element int64) product {
 
 func (p product) flop() float64 { return 2 * p.rows * p.inner * p.columns }
 
-// cut is how a product is spread over multiprocessors: blocks that take units in
-// turn, each unit lasting so long.
+// cut says how a product is spread over multiprocessors: blocks take units in turn, and each unit takes the time each.
 type cut struct {
 	blocks, units int
 	each          float64
-	after         float64 // after the last unit
+	after         float64 // the time after the last unit
 }
 
-// time on an idle GPU.
+// time is the time on an idle GPU.
 func (c cut) time() float64 {
 	return math.Ceil(float64(c.units)/float64(c.blocks))*c.each + c.after
 }
 
-// cut is the fastest cut of a product. slow stretches its arithmetic.
+// cut is the fastest cut of a product. slow is a factor on the time of its arithmetic.
 func (m *Machine) cut(p product, slow float64) cut {
 	if p.flop() == 0 {
 		return cut{blocks: 1, units: 1}
@@ -97,8 +96,8 @@ func (m *Machine) tiled(p product, t Tile, units int, inner, slow float64) cut {
 	return c
 }
 
-// whole are the products that a rank would do without any communication: its own,
-// put together where they share the second operand, or for gradients the result.
+// whole are the products that a rank would do without any communication: its products, joined where they have the same
+// second operand, or for gradients the same result.
 func whole(list []ops.Op, rank int, element int64) []product {
 	var all []product
 	at := map[ops.Loc]int{}
@@ -132,8 +131,7 @@ func whole(list []ops.Op, rank int, element int64) []product {
 	return all
 }
 
-// slowdown is how much the power limit stretches arithmetic in a run of these
-// products.
+// slowdown is the factor by which the power limit lengthens arithmetic in a run of these products.
 func (m *Machine) slowdown(all []product) float64 {
 	var flop, time, capped float64
 	for _, p := range all {

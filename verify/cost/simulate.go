@@ -14,8 +14,8 @@ type Span struct {
 	Rank       int
 	Stream     string
 	Kind       ops.Kind
-	Start, End float64 // microseconds; of a kernel, from its first block's start
-	Bytes      int64   // that a copy or a sum moves over the link
+	Start, End float64 // microseconds; for a kernel, from its first block's start
+	Bytes      int64   // moved over the link by a copy or a sum
 	Network    bool    // an exchange between hosts
 	Step       int
 }
@@ -33,9 +33,9 @@ type simulation struct {
 	streams  []*stream
 	spans    []Span
 	ranks    int
-	meetings []*meeting // the collectives of a run, in the order of each rank's
+	meetings []*meeting // the collectives of a run, in the order in which each rank has them
 	nics     links
-	messages map[[2]int][]message // ends that wait for the others, by sender and receiver
+	messages map[[2]int][]message // ends that wait for the other end, by sender and receiver
 }
 
 // stream runs a rank's operations of one stream in order.
@@ -47,17 +47,17 @@ type stream struct {
 	list     []int // of rank.list
 	next     int
 	busy     bool
-	warm     bool    // the operation before, records apart, was a kernel
+	warm     bool    // the operation before, not counting records, was a kernel
 	running  *launch // the step of the last operation
 }
 
-// launch is a kernel that carries out operations.
+// launch is a launch of a kernel that carries out operations.
 type launch struct {
 	kernel string
 	step   int
 	blocks int
 	held   int         // multiprocessors
-	over   bool        // it has ended, and needs no more of them
+	over   bool        // it has ended, and needs no more multiprocessors
 	share  func(n int) // starts the shares of blocks in running transfers
 }
 
@@ -65,7 +65,7 @@ type launch struct {
 type rank struct {
 	number   int
 	list     []ops.Op
-	enqueued []float64       // when the host has
+	enqueued []float64       // when the host has enqueued each operation
 	record   []int           // of a WaitEvent, the index of its Record
 	ended    map[int]float64 // records by index
 	waiting  map[int][]func()
@@ -74,7 +74,7 @@ type rank struct {
 	met      int // collectives so far
 }
 
-// add a rank and the streams that its operations name.
+// add adds a rank and the streams of its operations.
 func (s *simulation) add(number int, list []ops.Op, enqueued []float64, priority func(string) int) {
 	r := &rank{number: number, list: list, enqueued: enqueued, record: make([]int, len(list)),
 		ended: map[int]float64{}, waiting: map[int][]func(){}, pool: pool{engine: &s.engine, free: s.m.SMs}}
@@ -137,7 +137,7 @@ func (st *stream) finish(i int, began float64) {
 	st.advance()
 }
 
-// carried is the bytes that an operation moves over links, besides words.
+// carried is the number of bytes that an operation moves over links, without words.
 func carried(o ops.Op, rank int) (bytes int64) {
 	local := true
 	for _, u := range o.Uses {
@@ -202,7 +202,7 @@ func (st *stream) work(i int, o ops.Op) {
 	}
 }
 
-// latency of a kernel on this stream.
+// latency is the latency of a kernel on this stream.
 func (st *stream) latency() float64 {
 	if st.warm {
 		return st.s.l.Next
@@ -210,8 +210,8 @@ func (st *stream) latency() float64 {
 	return st.s.l.Launch
 }
 
-// multiply spreads a product over the multiprocessors: blocks with equal shares of
-// the units, the first of them one more where that does not come out even.
+// multiply spreads a product over the multiprocessors. Blocks have equal shares of the units; where the units don't
+// divide evenly, the first blocks have one unit more.
 func (st *stream) multiply(i int, o ops.Op) {
 	s := st.s
 	c := s.m.cut(productOf(o, st.rank.number, s.element), s.slow)
@@ -242,7 +242,7 @@ func (st *stream) multiply(i int, o ops.Op) {
 	})
 }
 
-// call is work of the caller's. Only its memory is known, so it takes the time of moving that once.
+// call is the caller's work. Only its memory is known, so it takes the time to move that memory once.
 func (st *stream) call(i int, o ops.Op) {
 	bytes := 0.0
 	for _, u := range o.Uses {
@@ -254,8 +254,8 @@ func (st *stream) call(i int, o ops.Op) {
 	})
 }
 
-// launch runs an operation that a kernel carries out, once its first block has a
-// multiprocessor. Operations of one launch follow each other without a new start.
+// launch runs an operation of a kernel, once its first block has a multiprocessor. Operations of one launch follow each
+// other without a new start.
 func (st *stream) launch(i int, o ops.Op) {
 	body := func() {
 		began := st.s.now
@@ -279,7 +279,7 @@ func (st *stream) launch(i int, o ops.Op) {
 		st.rank.pool.take(&claim{priority: st.priority, order: i, blocks: l.blocks, start: func(n int) {
 			l.held += n
 			switch {
-			case l.over: // what it has to do was done by fewer
+			case l.over: // fewer blocks have done the work
 				st.rank.pool.give(n)
 			case first:
 				first = false
@@ -300,7 +300,7 @@ func (st *stream) leave(o ops.Op) {
 	}
 }
 
-// goesOn reports whether the stream's next operation is of the same launch as this one.
+// goesOn reports whether the stream's next operation belongs to the same launch.
 func (st *stream) goesOn(o ops.Op) bool {
 	if st.next+1 >= len(st.list) {
 		return false
@@ -309,7 +309,7 @@ func (st *stream) goesOn(o ops.Op) bool {
 	return n.Kernel == o.Kernel && n.Step == o.Step && n.Kind != ops.Record
 }
 
-// worksAgain reports whether a later operation of this one's launch moves something.
+// worksAgain reports whether a later operation of the same launch moves bytes.
 func (st *stream) worksAgain(o ops.Op) bool {
 	for _, i := range st.list[st.next+1:] {
 		n := st.rank.list[i]

@@ -114,7 +114,7 @@ func (p *Prediction) Timeline(rank int) string {
 	return b.String()
 }
 
-// mark is the mark of the part that fills most of a column.
+// mark is the mark of the kind of operation that fills most of a column.
 func mark(spans []Span, from, to float64) byte {
 	best, most := byte(' '), (to-from)/8
 	for _, s := range spans {
