@@ -1,3 +1,3 @@
-// Package tables says which memory the kernels of generated packages touch: those of a kernels.Table, of calls, and of
-// few rows. A program that wants it known, as the simulator and the recorder do, imports it.
+// Package tables says which memory the kernels of generated packages touch: the kernels of a kernels.Table, of calls,
+// and of few rows. A program that needs this, such as the simulator or the recorder, imports the package.
 package tables

@@ -6,7 +6,8 @@ import (
 	"ovgen/verify/touch"
 )
 
-// rectangle is a group of a rank's rows: which rows and columns of the result.
+// rectangle is a group of tiles of a rank's rows: its first row and column in the result, and its numbers of rows and
+// columns.
 type rectangle struct{ row, rows, column, columns int64 }
 
 // rectangles are the groups of a launch, in the order of their words.
@@ -21,9 +22,9 @@ func (x *launched) rectangles() (list []rectangle) {
 	return list
 }
 
-// scatter lists the touches of a launch: its beginning, each group of the tiles of each peer's rows, and each group
-// of the own rows with its sum. The products of the own rows stay on the multiprocessors: they are listed as if they
-// went through this rank's slot.
+// scatter lists the touches of a launch: its beginning, each group of the tiles of each peer's rows, and each group of
+// this rank's rows with its sum. The products of this rank's rows stay on the multiprocessors: they are listed as if
+// they went through this rank's slot.
 func (x *launched) scatter() {
 	t, p := x.At.Tiled, x.p
 	if p[x.At.Block] == 0 {
@@ -77,19 +78,19 @@ func (x *launched) scatter() {
 	}
 }
 
-// groupWord is a group's word, given the first one's.
+// groupWord is the word of a group, given the word of the first group.
 func (x *launched) groupWord(first uint64, group int) uint64 {
 	return first + 4*uint64(group)*x.p[x.At.Away]
 }
 
-// ofGroup adds a group's words of one place.
+// ofGroup adds the words of a group at one place.
 func (x *launched) ofGroup(kind touch.Kind, value uint32, place, group int) {
 	for _, w := range x.words(place) {
 		x.word(kind, x.groupWord(w, group), value)
 	}
 }
 
-// part is a group's part of a tensor of a rank's results.
+// part adds a group's part of a tensor of a rank's results.
 func (m tiledMemory) part(kind touch.Kind, at uint64, g rectangle) {
 	size, n := m.Type.Size(), int64(m.p[m.At.Tiled.N])
 	if g.columns == n {
@@ -100,7 +101,7 @@ func (m tiledMemory) part(kind touch.Kind, at uint64, g rectangle) {
 		Rows: int(g.rows), Apart: n * size, Type: m.Type})
 }
 
-// parts are the rows of a shard and of the weights that a group is made of.
+// parts adds the rows of a shard and of the weights from which a group is made.
 func (m tiledMemory) parts(a uint64, g rectangle) {
 	t, p := m.At.Tiled, m.p
 	row := int64(p[t.K]) * m.Type.Size()

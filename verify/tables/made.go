@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/touch"
 )
 
-// elementsOf is how many elements an operand has.
+// elementsOf is the number of elements of an operand.
 func (x *launched) elementsOf(o kernels.Operand) int64 {
 	count, numbers := int64(x.p[x.At.Bytes]), x.p[x.At.Given:]
 	if !x.Rowed() || count == 0 {
@@ -53,12 +53,13 @@ func (x *launched) makes() {
 	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
 }
 
-// left is the touch of the scales of rows, of a type, which lie at an address.
+// left adds the touch of scales of rows, of a type, at an address.
 func left(at uint64, typ driver.Type, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
 	use(touch.Write, at, kernels.Operand{Lies: kernels.ByRow, Type: typ})
 }
 
-// goesOn lists the touches of further functions, each of a result that lies at made, from their first address on.
+// goesOn lists the touches of further functions, whose parameters begin at first. Each reads the result at made, and
+// writes the next.
 func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
 	for _, then := range x.Made.Then {
 		use(touch.Read, made, then.Operands[0])
@@ -73,7 +74,7 @@ func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at u
 	}
 }
 
-// makesRows adds the touches of a block that makes a function of its rows of the sum.
+// makesRows adds the touches of a block that applies a function to its rows of the sum.
 func (x *launched) makesRows(from, bytes int64) {
 	columns := int64(x.p[x.At.Given])
 	row := columns * x.Type.Size()

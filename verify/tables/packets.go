@@ -8,19 +8,20 @@ import (
 	"ovgen/verify/touch"
 )
 
-// landed is what one block of a kernel of packets touches of one landing and of the tensors that it sends and makes.
+// landed lists the touches of one block of a kernel of packets, in one landing and in the tensors that it sends and
+// makes.
 type landed struct {
 	*launched
 	block       int64
 	from, bytes int64  // the block's part of a tensor
-	own         uint64 // address of the own landing, and of this rank's part of each rank's
+	own         uint64 // address of this rank's landing; in to, of this rank's part of each rank's landing
 	to          []uint64
 	turn        uint64
 	others      []int // the peers, in the order of ranks
 }
 
-// packets adds the touches of each block. A block sends its part to each peer, which posts it, awaits the parts that
-// land, and adds them up or copies them; one that spreads the sum then does so with that.
+// packets adds the touches of each block. A block sends its part to each peer and posts it, awaits the parts that land,
+// and adds them up or copies them. A block that spreads the sum then sends it in the same way.
 func (x *launched) packets() {
 	p, l := x.p, x.At.Lands
 	all, blocks := int64(p[x.At.Bytes]), int64(p[x.At.Block])
@@ -68,10 +69,10 @@ func (x *launched) packets() {
 	}
 }
 
-// exchanged is the block's part of a tensor for each peer, its posts, and its waits.
+// exchanged adds the block's part of the tensor for each peer, its posts, and its waits.
 func (x *landed) exchanged(tensors []uint64) {
 	p, rank := x.p, int(x.p[x.At.Lands.Rank])
-	word := uint64(x.from) // in a part: a packet is its own flag
+	word := uint64(x.from) // in a part: a packet is its flag as well
 	if x.Kind == kernels.Push {
 		word = p[x.At.Lands.Word] + uint64(x.block)*p[x.At.Lands.Next]
 	}
@@ -98,7 +99,7 @@ func (x *landed) exchanged(tensors []uint64) {
 	}
 }
 
-// added is the sum of what landed, of the own part, and of a tensor.
+// added adds the touches of the sum of the parts that landed, of this rank's part, and of a tensor.
 func (x *landed) added(own, dst uint64) {
 	for _, r := range x.ranks() {
 		x.taken(r, own)
@@ -109,7 +110,7 @@ func (x *landed) added(own, dst uint64) {
 	x.data(touch.Write, dst)
 }
 
-// put is the parts of ranks that landed, or the own one, one after another.
+// put adds the touches by which the parts of ranks, landed or this rank's, are put one after another.
 func (x *landed) put(ranks []int, own, dst uint64, bytes int64) {
 	for _, r := range ranks {
 		x.taken(r, own)
@@ -117,7 +118,7 @@ func (x *landed) put(ranks []int, own, dst uint64, bytes int64) {
 	}
 }
 
-// ranks are all.
+// ranks lists all ranks.
 func (x *landed) ranks() (list []int) {
 	for r := range len(x.to) {
 		list = append(list, r)
@@ -125,7 +126,7 @@ func (x *landed) ranks() (list []int) {
 	return list
 }
 
-// taken is a rank's part: of what landed, or the own one.
+// taken adds the read of a rank's part: of the part that landed or, for this rank, of its own tensor.
 func (x *landed) taken(rank int, own uint64) {
 	if rank == int(x.p[x.At.Lands.Rank]) {
 		x.data(touch.Read, own)
@@ -134,7 +135,7 @@ func (x *landed) taken(rank int, own uint64) {
 	x.packet(touch.Read, x.part(rank)+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
 }
 
-// part is a rank's part of the own landing.
+// part is the address of a rank's part of this rank's landing.
 func (x *landed) part(rank int) uint64 { return x.own + uint64(rank)*x.p[x.At.Lands.Part] }
 
 func (x *landed) data(kind touch.Kind, at uint64) {

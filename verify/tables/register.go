@@ -16,8 +16,8 @@ func init() {
 	touch.Register(ofFewRows)
 }
 
-// ofCall lists what a kernel of the caller's own touches. Of the result and of each operand it has the address and the
-// bytes.
+// ofCall lists the touches of the caller's kernel. The parameters have the address and the bytes of the result and of
+// each operand.
 func ofCall(c kernels.Call) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 		p := unsafe.Slice((*uint64)(params), 2*(1+c.Operands))
@@ -28,7 +28,8 @@ func ofCall(c kernels.Call) touch.Func {
 	}
 }
 
-// ofFewRows lists what a product of few rows touches, or one by a weight of eight bits, whose scales are behind it.
+// ofFewRows lists the touches of a product of few rows, or of a product by a weight of eight bits, whose scales follow
+// it.
 func ofFewRows(row fewrows.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 		p, weight := (*fewrows.Params)(params), row.Type

@@ -6,7 +6,7 @@ import (
 	"ovgen/verify/touch"
 )
 
-// mapped is the address with which a map begins.
+// mapped is the address at the beginning of a tensor map.
 func (x *launched) mapped(which int) uint64 {
 	return x.p[x.At.Tiled.Maps+which*len(driver.TensorMap{})]
 }
@@ -46,7 +46,7 @@ func (x *launched) tiles() {
 	}
 }
 
-// begins adds the beginning of a launch of tiles: a block counts itself, and the first one posts.
+// begins adds the beginning of a launch of tiles: each block counts itself, and the first block posts.
 func (x *launched) begins(ranks uint64) {
 	if ranks > 1 {
 		x.word(touch.Write, x.p[x.At.Block], 0)
@@ -54,7 +54,8 @@ func (x *launched) begins(ranks uint64) {
 	}
 }
 
-// tiledMemory adds the memory that tiles touch. A shard is the rows of one rank, and so is a result.
+// tiledMemory adds the memory that tiles touch. A shard is the rows of one rank, and a result is the result of these
+// rows.
 type tiledMemory struct {
 	*launched
 	shard, result int64 // bytes
@@ -69,7 +70,7 @@ func (m tiledMemory) use(kind touch.Kind, at uint64, bytes int64) {
 	m.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: bytes, Type: m.Type})
 }
 
-// operands are a shard and the weights.
+// operands adds the reads of a shard and of the weights.
 func (m tiledMemory) operands(a uint64) {
 	t, p := m.At.Tiled, m.p
 	m.use(touch.Read, a, m.shard)

@@ -10,17 +10,17 @@ import (
 	"ovgen/verify/touch"
 )
 
-// launched are the parameters of one launch, and its touches so far.
+// launched has the parameters of one launch, and its touches so far.
 type launched struct {
 	kernels.Row
 	p  []uint64
 	to []touch.Touch
-	// number of the block that is being listed, from 1; 0: blocks are not listed apart.
+	// number is the block that is being listed, from 1; 0: blocks are not listed separately.
 	number int
-	apart  int64 // bytes from where a gather puts a tensor to where it puts the next
+	apart  int64 // bytes between the places to which a gather copies two tensors in a row
 }
 
-// ofTable lists what a kernel of a table touches.
+// ofTable lists the touches of a kernel of a table.
 func ofTable(row kernels.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 		x := launched{Row: row, p: unsafe.Slice((*uint64)(params), row.At.Size), to: to}
@@ -57,7 +57,7 @@ func (x *launched) list() {
 	}
 }
 
-// whole lists work with what is around it.
+// whole lists the work, with the touches before and after it.
 func (x *launched) whole() {
 	x.before()
 	x.work()
@@ -106,7 +106,7 @@ func (x *launched) add(t touch.Touch) {
 	x.to = append(x.to, t)
 }
 
-// words are the addresses at one place.
+// words are the addresses of the words at one place.
 func (x *launched) words(place int) []uint64 {
 	list := x.At.Lists[place]
 	n := list.Most
@@ -130,20 +130,20 @@ func (x *launched) noted() {
 // each adds the words of one place.
 func (x *launched) each(kind touch.Kind, value uint32, place int) {
 	for _, w := range x.words(place) {
-		if w != 0 { // the first launch has none
+		if w != 0 { // the first launch has no words
 			x.word(kind, w, value)
 		}
 	}
 }
 
-// note adds the step word, which a wait that has ended writes; by blocks, the first one's.
+// note adds the step word, which a wait writes when it has ended; by blocks, only the first block writes it.
 func (x *launched) note() {
 	if x.number <= 1 {
 		x.noted()
 	}
 }
 
-// reset adds the end of a wait, where there is one: its words are taken back to 0, and the step is noted.
+// reset adds the end of a wait, where there is a wait: its words are reset to 0, and the step word is written.
 func (x *launched) reset(place int) {
 	if len(x.words(place)) > 0 {
 		x.each(touch.Write, 0, place)
@@ -151,7 +151,7 @@ func (x *launched) reset(place int) {
 	}
 }
 
-// counted adds the word in which blocks count themselves, as they start and as they finish.
+// counted adds the word in which blocks count themselves, both when they start and when they finish.
 func (x *launched) counted() {
 	if x.Signals() && !x.ByBlocks && x.p[x.At.Block] != 0 {
 		x.word(touch.Write, x.p[x.At.Block], 0)
@@ -192,7 +192,7 @@ func (x *launched) work() {
 		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: elements * typ.Size(), Type: typ})
 	}
 	rows := x.Rows
-	if bytes == 0 { // then no row is read
+	if bytes == 0 { // no row is read then
 		rows = 0
 	}
 	for i := range rows {
