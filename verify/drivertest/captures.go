@@ -2,8 +2,8 @@ package drivertest
 
 import "ovgen/runtime/driver"
 
-// edges changes the order of a graph in the making: a copy is taken out of its stream's order, and
-// made to follow a later memset. Drivers need not have that.
+// edges changes the order of a graph that is being captured: a copy is taken out of its stream's order, and made to
+// follow a later memset. Drivers need not support this.
 func edges(b *bench) {
 	d, ok := b.d.(driver.Captures)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 
 const childVariable = "OVGEN_FAKE_CHILD"
 
-// Child runs one test of the test binary in a process of its own, which finds the libraries of folder dir first and
-// has these settings in its environment. It returns the output of the process. The test calls OnlyChild.
+// Child runs one test of the test binary in a separate process, which finds the libraries of folder dir first and has
+// these settings in its environment. It returns the output of the process. The test calls OnlyChild.
 func Child(t *testing.T, dir, test string, env ...string) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Conform runs the whole table against one device that open makes; it closes
-// the driver at the end. It fails where an answer differs from CUDA's.
+// Conform runs the whole table against one device that open makes, and closes the driver at the end. It fails where an
+// answer differs from CUDA's answer.
 func Conform(t *testing.T, open func() driver.Driver) {
 	d := open()
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 	}
 }
 
-// bench is a test with a driver and the few steps that most cases take.
+// bench is a test with a driver and the few steps that most cases need.
 type bench struct {
 	*testing.T
 	d driver.Driver

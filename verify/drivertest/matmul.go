@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/formula"
 )
 
-// products multiplies small integers, whose sums are exact in every type, so
-// each element must be equal to the one computed here.
+// products multiplies small integers, whose sums are exact in every type, so each element must be equal to the one
+// computed here.
 func products(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
@@ -26,8 +26,8 @@ func products(b *bench) {
 	}
 }
 
-// forms multiplies with A transposed, with a function of each element, and added to C's
-// contents, three times over, as a ring does.
+// forms multiplies with A transposed, with a function of each element, and with C's contents added, three times over,
+// as a ring does.
 func forms(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
@@ -53,7 +53,7 @@ func forms(b *bench) {
 	}
 }
 
-// wide multiplies 16 bits into fp32: of the long rows no type of 16 bits holds every sum.
+// wide multiplies 16 bits into fp32. No type of 16 bits holds every sum of the long rows.
 func wide(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, of := range []driver.Type{driver.BF16, driver.FP16} {
@@ -155,8 +155,7 @@ func biasChanges(b *bench) {
 	}
 }
 
-// chunks multiplies two row blocks of an odd product in place: their addresses
-// are aligned to an element only.
+// chunks multiplies two row blocks of an odd product in place: their addresses are aligned only to an element.
 func chunks(b *bench) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
 		whole := driver.MatmulDesc{M: 34, K: 27, N: 19, Type: typ, Bias: true}
@@ -204,8 +203,7 @@ func badProducts(b *bench) {
 	}
 }
 
-// inPlace multiplies into memory that an operand has: tiles would be written while
-// others still read it.
+// inPlace multiplies into the memory of an operand: some tiles would be written while others still read it.
 func inPlace(b *bench) {
 	const n = 16
 	size := driver.Ptr(n * n * driver.FP32.Size())
@@ -230,10 +228,10 @@ func inPlace(b *bench) {
 	b.must(b.d.StreamSynchronize(s))
 }
 
-// accumulations is how often a product is added to C.
+// accumulations is the number of times that a product is added to C.
 const accumulations = 3
 
-// operands of a product: integers in -2..2, all but B multiplied by the function's unit.
+// operands of a product: integers from -2 to 2, all but B multiplied by the function's unit.
 type operands struct{ a, b, bias, c []float32 }
 
 func newOperands(d driver.MatmulDesc) operands {
@@ -248,7 +246,7 @@ func newOperands(d driver.MatmulDesc) operands {
 	}
 	unit := 1
 	if d.Func != "" {
-		unit = 16 // of whose multiples each function is the multiple or 0
+		unit = 16 // each function of a multiple of it is that multiple, or 0
 	}
 	return operands{a: fill(d.M*d.K, unit), b: fill(d.K*d.N, 1), bias: fill(d.N, unit), c: fill(d.M*d.N, unit)}
 }

@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// refused fails unless err is there and, with a target, wraps it.
+// refused fails unless there is an error and, with a target, the error wraps it.
 func (b *bench) refused(err error, what string, target error) {
 	b.Helper()
 	if err == nil || target != nil && !errors.Is(err, target) {
@@ -52,7 +52,7 @@ func copies(b *bench) {
 	}
 }
 
-// rowCopies copies a stretch of each row out of rows that lie apart, and back into others.
+// rowCopies copies a range of each row out of rows that lie apart, and back into other rows.
 func rowCopies(b *bench) {
 	const height, width, wide, far = 37, 5, 11, 16
 	data := pattern(height * wide)
@@ -150,7 +150,7 @@ func invalidMemory(b *bench) {
 	b.status(err, "allocate a negative size")
 }
 
-// registered writes a page of the host by the device, as an abort page is.
+// registered writes a page of the host from the device, as an abort writes its page.
 func registered(b *bench) {
 	page, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_SHARED|syscall.MAP_ANON)

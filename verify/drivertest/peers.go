@@ -7,8 +7,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Peers checks that two devices of one process serve as ranks of one process: open opens
-// device 0 and device 1, and each uses the other's memory at its own addresses.
+// Peers checks that two devices of one process can be ranks of one process. open opens device 0 and device 1; each uses
+// the memory of the other at the other's addresses.
 func Peers(t *testing.T, open func(device int) driver.Driver) {
 	var ranks [2]*bench
 	for r := range ranks {

@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Room asks how many blocks of a kernel have room on a multiprocessor. The number must not fall as blocks shrink, must
-// respect the threads and the shared memory that there are, and is 0 for an impossible block.
+// Room checks how many blocks of a kernel have room on a multiprocessor. The number must not fall as blocks shrink,
+// must respect the threads and the shared memory of the multiprocessor, and must be 0 for an impossible block.
 func Room(t *testing.T, d driver.Driver, f driver.Function) {
 	b := &bench{T: t, d: d}
 	ask := func(threads, shared int) int {

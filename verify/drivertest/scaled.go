@@ -9,13 +9,13 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// scaledProducts multiplies e4m3 of -1, 0 and 1 by scales that are powers of two and that differ from row to row, so
-// that each element must be equal to the one computed here: one that takes its neighbour's scale is not.
+// scaledProducts multiplies e4m3 of -1, 0 and 1 by scales that are powers of two and that differ from row to row. Each
+// element must be equal to the one computed here: an element that takes its neighbour's scale is not equal.
 func scaledProducts(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
 		for _, s := range [][3]int{{64, 64, 64}, {128, 48, 80}, {1, 16, 16}, {33, 160, 48}, {16, 4096, 32}} {
-			for form := range 7 { // all but the one that badScales has
+			for form := range 7 { // all forms but the one in badScales
 				b.scaled(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Of: driver.E4M3, Transposed: true,
 					RowScales: form&1 != 0, Bias: form&2 != 0, Accumulate: form&4 != 0}, workspace)
 			}
@@ -23,12 +23,13 @@ func scaledProducts(b *bench) {
 	}
 }
 
-// blockProducts are such products with scales of blocks, which differ from block to block. K and N have several.
+// blockProducts makes such products with scales of blocks, which differ from block to block. K and N have several
+// blocks.
 func blockProducts(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
 		for _, s := range [][3]int{{16, 512, 128}, {24, 1024, 384}, {136, 512, 256}} {
-			for form := range 3 { // all but the one that badScales has
+			for form := range 3 { // all forms but the one in badScales
 				b.scaled(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Of: driver.E4M3, Transposed: true,
 					BlockScales: true, Bias: form&1 != 0, Accumulate: form&2 != 0}, workspace)
 			}
@@ -36,8 +37,8 @@ func blockProducts(b *bench) {
 	}
 }
 
-// refusesScales says that a device may lack the product: all have it from 8.9 on, with scales of rows or of
-// blocks 9.0 alone, by cuBLASLt 12.9.
+// refusesScales reports whether a device may lack the product. All devices have it from 8.9 on. With scales of rows or
+// of blocks, only 9.0 has it, by cuBLASLt 12.9.
 func refusesScales(p driver.Properties, d driver.MatmulDesc, err error) bool {
 	have, several := 10*p.Major+p.Minor, d.RowScales || d.BlockScales
 	return have < 89 && strings.Contains(err.Error(), "compute capability 8.9") ||
@@ -85,9 +86,9 @@ type scaled struct {
 	scaleA, scaleB, bias, c []float32
 }
 
-// newScaled draws operands of which half are zero, or with thousands of them all but one in 32, so that most sums have
-// few digits. Scales are 1/4 to 2, and those of neighbours differ; addends are multiples of 1/16, as all sums are. So a
-// sum is exact in fp32, in any order.
+// newScaled draws operands of which half are zero, or for thousands of columns all but one in 32, so that most sums
+// have few digits. Scales are from 1/4 to 2, and the scales of neighbours differ. Addends are multiples of 1/16, as all
+// sums are. So a sum is exact in fp32, in any order.
 func newScaled(d driver.MatmulDesc) (o scaled) {
 	x := uint32(d.M*73856093 ^ d.K*19349663 ^ d.N*83492791)
 	next := func() uint32 {
@@ -126,7 +127,7 @@ func newScaled(d driver.MatmulDesc) (o scaled) {
 		bias: addends(d.N), c: addends(d.M * d.N)}
 }
 
-// product is exact, and rounded once to the type.
+// product is the exact product, rounded once to the type.
 func (o scaled) product(d driver.MatmulDesc) []float32 {
 	var value [256]float64
 	value[0x38], value[0xb8] = 1, -1
@@ -159,7 +160,7 @@ func (o scaled) scalesOf(d driver.MatmulDesc, i, j, k int) (ofA, ofB float32) {
 	return o.scaleA[i%len(o.scaleA)], o.scaleB[j%len(o.scaleB)]
 }
 
-// rounded is the nearest number of 16 bits, the even one of two; none here is subnormal or too large.
+// rounded is the nearest number of 16 bits, or the even one of two; no number here is subnormal or too large.
 func rounded(t driver.Type, x float64) float32 {
 	e := 0
 	if x != 0 {
@@ -168,7 +169,7 @@ func rounded(t driver.Type, x float64) float32 {
 	return float32(math.Ldexp(math.RoundToEven(math.Ldexp(x, -e)), e))
 }
 
-// badScales are products of 8 bits that no device has.
+// badScales makes products of eight bits that no device has.
 func badScales(b *bench) {
 	rows := func(d *driver.MatmulDesc) { d.RowScales = true }
 	blocks := func(d *driver.MatmulDesc) { d.K, d.N, d.BlockScales = 512, 128, true }

@@ -41,7 +41,7 @@ func waitAndWrite(b *bench) {
 		b.Errorf("words %v after the batch, want [0 9]", got)
 	}
 	b.must(b.d.StreamBatchMemOp(waiter, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: word}}))
-	b.must(b.d.MemsetD32Async(word, 1, 1, poster)) // how an abort releases it
+	b.must(b.d.MemsetD32Async(word, 1, 1, poster)) // an abort releases it in this way
 	b.must(b.d.StreamSynchronize(waiter))
 }
 
@@ -109,8 +109,7 @@ func elapsed(b *bench, s driver.Stream, untimed driver.Event) {
 	b.status(err, "time since an event without timing")
 }
 
-// capture replays a fork, a batch, a memset and a copy; nothing may run while
-// they are captured.
+// capture replays a fork, a batch, a memset and a copy; none of them may run while they are captured.
 func capture(b *bench) {
 	buf := b.put(make([]byte, 64))
 	main, side := b.stream(driver.Normal), b.stream(driver.High)
@@ -160,8 +159,7 @@ func (b *bench) replay(g driver.Graph, s driver.Stream, buf driver.Ptr) {
 	b.must(b.d.GraphExecDestroy(exec))
 }
 
-// external orders a replay after and before work outside of the graph, as the
-// runs of a group are.
+// external orders a replay after and before work outside of the graph, as the runs of a group are ordered.
 func external(b *bench) {
 	word := b.put(make([]byte, 16))
 	inside, outside := b.stream(driver.Normal), b.stream(driver.Normal)

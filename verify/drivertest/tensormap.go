@@ -2,7 +2,7 @@ package drivertest
 
 import "ovgen/runtime/driver"
 
-// tensorMaps describes tensors for copies by kernels, and others that can't be described. GPUs before compute
+// tensorMaps describes tensors for copies by kernels, and tries descriptions that are impossible. GPUs before compute
 // capability 9.0 have no such copies.
 func tensorMaps(b *bench) {
 	if b.d.Properties().Major < 9 {

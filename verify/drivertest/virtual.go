@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Segment is mapped memory of several allocations, one behind the other, as PyTorch's expandable segments are.
+// Segment is mapped memory of several allocations, one after the other, like PyTorch's expandable segments.
 type Segment struct {
 	At    driver.Ptr
 	Bytes int64
@@ -16,7 +16,7 @@ type Segment struct {
 	unit  int64
 }
 
-// NewSegment maps a number of allocations, each of a number of granules, with access for the device itself.
+// NewSegment maps a number of allocations of that many granules each, with access for the device.
 func NewSegment(d driver.Driver, parts, granules int, types driver.HandleType) (*Segment, error) {
 	granule, err := d.MemGetAllocationGranularity()
 	if err != nil {
@@ -42,10 +42,10 @@ func NewSegment(d driver.Driver, parts, granules int, types driver.HandleType) (
 	return s, d.MemSetAccess(s.At, s.Bytes, d.Properties().Ordinal)
 }
 
-// Part is where an allocation is mapped.
+// Part is the address of an allocation.
 func (s *Segment) Part(i int) driver.Ptr { return s.At + driver.Ptr(int64(i)*s.unit) }
 
-// Renew puts another allocation in a part's place.
+// Renew maps another allocation in the place of a part.
 func (s *Segment) Renew(d driver.Driver, i int, types driver.HandleType) error {
 	if err := s.v.MemUnmap(s.Part(i), s.unit); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *Segment) Renew(d driver.Driver, i int, types driver.HandleType) error {
 	return s.v.MemSetAccess(s.Part(i), s.unit, d.Properties().Ordinal)
 }
 
-// Close unmaps all of it.
+// Close unmaps the whole segment.
 func (s *Segment) Close() error {
 	for i := range int(s.Bytes / s.unit) {
 		if err := s.v.MemUnmap(s.Part(i), s.unit); err != nil {
@@ -129,7 +129,7 @@ func mapOnce(b *bench, v driver.VirtualMemory) {
 	b.must(again.Close())
 }
 
-// reopen maps the allocations of a segment elsewhere, by files, as another process does.
+// reopen maps the allocations of a segment at other addresses, by files, as another process does.
 func reopen(b *bench, v driver.VirtualMemory, s *Segment) *Segment {
 	at, err := v.MemAddressReserve(s.Bytes)
 	b.must(err)
