@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// CodeMutant is one textual bug in a file of the module, and the tests that must notice it.
+// CodeMutant is one textual bug in a file of the module, with the tests that must notice it.
 type CodeMutant struct {
 	File, Text string // below the root of the module; the change
-	Old, New   string // Old stands once in the file
+	Old, New   string // Old occurs once in the file
 	Package    string // the folder of the tests, below the root of the module
 	Tests      string // an expression for -run
 }
@@ -96,7 +96,7 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		New: "code.From = 0"},
 }))
 
-// within names the package of the tests of a list.
+// within sets the package of the tests of a list.
 func within(folder string, list []CodeMutant) []CodeMutant {
 	for i := range list {
 		list[i].Package = folder
@@ -119,7 +119,7 @@ func (m CodeMutant) Apply(dir string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// JudgeCode runs the tests of m with the mutant in the place of its file. The module lies in the folder dir.
+// JudgeCode runs the tests of m with the mutant in place of its file. The module lies in the folder dir.
 func JudgeCode(ctx context.Context, dir string, m CodeMutant) (Class, string, error) {
 	text, err := m.Apply(dir)
 	if err != nil {

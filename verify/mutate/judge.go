@@ -16,7 +16,7 @@ type Opinion struct {
 // Checker has an opinion on a case.
 type Checker func(Case) (Opinion, error)
 
-// modes in which a case has to be safe.
+// modes lists the modes in which a case has to be safe.
 var modes = [][]explore.Mode{
 	{explore.Eager, explore.Eager},
 	{explore.Captured, explore.Captured},
@@ -142,7 +142,7 @@ func order(c Case, m []explore.Mode) (*explore.Order, error) {
 	return o, nil
 }
 
-// some is the first of a list, and how many more there are.
+// some is the first two items of a list, and the number of the others.
 func some(list []string) string {
 	if n := len(list) - 2; n > 0 {
 		return strings.Join(list[:2], "; ") + fmt.Sprintf("; and %d more pairs", n)

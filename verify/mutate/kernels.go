@@ -16,7 +16,7 @@ import (
 type KernelMutant struct {
 	File     string // of package templates: "device/blocks.h"
 	Text     string // the change
-	Old, New string // Old stands once in the file
+	Old, New string // Old occurs once in the file
 	// Right says why the change is right by PTX's memory model; empty if it is a mistake.
 	Right string
 	Cores bool // the change is in code for the tensor cores, for which loops stand in the other tests
@@ -27,9 +27,9 @@ type KernelMutant struct {
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels, quick ones first: of transports, of functions, of sums over a block, of formulas, of
-// products on tensor cores, and of products of few rows. Where the ranks wait for each other TestTurns sees it at once,
-// and TestThreads waits for seconds.
+// Tests that run the kernels, quick tests first: of transports, of functions, of sums over a block, of formulas, of
+// products on tensor cores, and of products of few rows. Where ranks wait for each other forever, TestTurns notices at
+// once, and TestThreads waits for seconds.
 var (
 	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
 	functionTests  = []string{"TestFunctionKernels"}
@@ -41,7 +41,7 @@ var (
 	fewTests       = []string{"TestFewRows", "TestEarly", "TestTurns", "TestThreads"}
 )
 
-// tests are the tests that run the kernels made of the file.
+// tests are the tests that run the kernels made from the file.
 func (m KernelMutant) tests() []string {
 	switch {
 	case m.Cores && m.File == "fewboxes.cu.tmpl":
@@ -76,7 +76,7 @@ func (m KernelMutant) tests() []string {
 	return transportTests
 }
 
-// errNoVerdict: the tests of the kernels ended without having run them.
+// errNoVerdict: the tests of the kernels ended before they had run them.
 var errNoVerdict = errors.New("no verdict")
 
 // KernelJudge judges mutants of kernels. It builds the tests of package templates once, and keeps the objects that
@@ -86,7 +86,7 @@ type KernelJudge struct {
 	temp string
 }
 
-// tests, objects and the variables by which the tests learn of a mutant.
+// The tests, the objects, and the variables that tell the tests about a mutant.
 const (
 	kernelTests   = "templates.test"
 	kernelObjects = "objects"
@@ -113,8 +113,8 @@ func NewKernelJudge(ctx context.Context, dir string) (*KernelJudge, error) {
 // Close removes the tests and the objects.
 func (j *KernelJudge) Close() error { return os.RemoveAll(j.temp) }
 
-// Judge runs the tests of the kernels with the mutant in the place of its file, until one fails. The mutant is caught
-// where one fails because of the kernels.
+// Judge runs the tests of the kernels with the mutant in place of its file, until one fails. The mutant is caught if a
+// test fails because of the kernels.
 func (j *KernelJudge) Judge(ctx context.Context, m KernelMutant) (Class, string, error) {
 	class, why := Class(""), ""
 	for _, test := range m.tests() {
@@ -179,7 +179,7 @@ func (m KernelMutant) text(dir string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// verdict reads the output of a test; the class is empty where it did not get to run the kernels.
+// verdict reads the output of a test; the class is empty where the test did not run the kernels.
 func verdict(out []byte, passed bool) (Class, string) {
 	text := string(out)
 	if passed {

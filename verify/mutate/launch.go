@@ -7,9 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// launch mutates a kernel that signals around its work: it leaves out, doubles and moves its
-// words and its work, and signals on another stream. whole makes the program's body of the
-// kernel's replacement.
+// launch mutates a kernel that signals around its work: it leaves out, doubles and moves its words and its work, and
+// signals on another stream. whole makes the program's body from the kernel's replacement.
 func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) {
 	words := s.Words()
 	around := func(pre, post []hostir.Word) hostir.Step {
@@ -44,7 +43,7 @@ func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) 
 		add("drop", n, split(less, fewer))
 		add("double", n, split(more, further))
 		for j := range words {
-			if j != i { // past the work where that lies between
+			if j != i { // past the work too where it lies between the two
 				add("move", fmt.Sprintf("%s to %d", n, j+1), split(slices.Insert(slices.Clone(less), j, w), len(s.Pre)))
 				add("move", fmt.Sprintf("%s to %d by the work", n, j+1),
 					split(slices.Insert(slices.Clone(less), j, w), fewer))
@@ -60,7 +59,7 @@ func (m *maker) launch(s hostir.Step, whole func(...hostir.Node) []hostir.Node) 
 	}
 }
 
-// others are the streams beside one that are no numbered ones.
+// others are the other streams that have no number.
 func (m *maker) others(s hostir.StreamRef) (list []hostir.StreamRef) {
 	for _, set := range m.program.Streams {
 		if set.Name != s.Set && set.Count.IsZero() {

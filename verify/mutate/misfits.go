@@ -6,7 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// misfits adds operations of one rank that are no launch with the others of their step: no kernel is like that.
+// misfits adds operations of one rank that do not form a launch with the other operations of their step: no kernel does
+// that.
 func (m *maker) misfits(list []ops.Op, i int) {
 	o := list[i]
 	change := func(kind string, f func(*ops.Op)) {

@@ -13,7 +13,7 @@ import (
 
 // Mutant is a program with one mistake.
 type Mutant struct {
-	Schedule string // its name
+	Schedule string // the schedule's name
 	Kind     string // of the mistake: "drop", "move", "shift an index", ...
 	Text     string // the change
 	// Cases are the systems in which it differs from the right program, one a mesh size.
@@ -25,16 +25,17 @@ func (m Mutant) Name() string { return m.Schedule + ": " + m.Kind + ": " + m.Tex
 
 // Case is a mutant at one mesh size.
 type Case struct {
-	Program *hostir.Program // the right one
+	Program *hostir.Program // the right program
 	Shape   ops.Case
 	Right   [][]ops.Op
 	Lists   [][]ops.Op
-	// system of the explorer, and orders of the right program: all mutants of a program share them at a mesh size.
+	// system is the explorer's system, and orders are the orders of the right program: all mutants of a program share
+	// them at a mesh size.
 	system func() (explore.System, error)
 	orders []func() (*explore.Order, error) // by mode
 }
 
-// CaseOf returns the right program at one mesh size, with the operations that it unrolls to.
+// CaseOf returns the right program at one mesh size, with its unrolled operations.
 func CaseOf(p *hostir.Program, shape ops.Case, right [][]ops.Op) Case {
 	c := Case{Program: p, Shape: shape, Right: right, Lists: right}
 	c.system = sync.OnceValues(func() (explore.System, error) {
@@ -56,10 +57,10 @@ func (c Case) With(lists [][]ops.Op) Case {
 	return c
 }
 
-// Sizes of the mesh that mutants are tried with.
+// Sizes are the mesh sizes for which mutants are tried.
 var Sizes = []int{2, 3}
 
-// sizes are the mesh sizes of a program: over hosts three hosts of one rank, and two of two.
+// sizes are the mesh sizes of a program; over hosts they are three hosts of one rank, and two hosts of two ranks.
 func sizes(p *hostir.Program) []int {
 	if p.OverHosts() {
 		return []int{3, 4}
@@ -80,8 +81,8 @@ func Right(p *hostir.Program) ([]Case, error) {
 	return list, nil
 }
 
-// All lists the mutants of a program, without changes that leave the operations of all
-// ranks as they are, or make the same ones as another mutant.
+// All lists the mutants of a program. It leaves out changes that do not change the operations of any rank, or that give
+// the same operations as another mutant.
 func All(p *hostir.Program) ([]Mutant, error) {
 	m := &maker{program: p, right: map[int][][]ops.Op{}, cases: map[int]Case{}, seen: map[[32]byte]bool{},
 		names: map[string]int{}}
@@ -108,8 +109,8 @@ type maker struct {
 	err     error
 }
 
-// add keeps a mutant whose operations are given by a function of the mesh size;
-// where that fails there is no program, so no mutant.
+// add keeps a mutant whose operations are given by a function of the mesh size. Where the function fails there is no
+// program, so there is no mutant.
 func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 	x := Mutant{Schedule: m.program.Name, Kind: kind, Text: what}
 	if m.names[x.Name()]++; m.names[x.Name()] > 1 {

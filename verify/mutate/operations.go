@@ -10,13 +10,13 @@ import (
 	"ovgen/verify/ops"
 )
 
-// one is the mesh size and rank whose operations are changed alone.
+// The only mesh size and rank whose operations are changed.
 const oneSize, oneRank = 3, 1
 
 var errOther = errors.New("another mesh size")
 
-// operations adds the mutants of one rank's operations: a mistake that only the host
-// of one rank makes, or that the text of a program can't say.
+// operations adds the mutants of one rank's operations: mistakes that only the host of one rank makes, or that the text
+// of a program can't express.
 func (m *maker) operations() {
 	list := m.right[oneSize][oneRank]
 	for i, o := range list {
@@ -55,7 +55,7 @@ func (m *maker) rank(kind, what string, list []ops.Op) {
 	})
 }
 
-// nextOnStream is the next operation of the same stream that may change places.
+// nextOnStream is the next operation on the same stream that may be swapped with operation i.
 func (m *maker) nextOnStream(list []ops.Op, i int) int {
 	for j := i + 1; j < len(list); j++ {
 		if list[j].Kind == ops.Done {
@@ -68,7 +68,7 @@ func (m *maker) nextOnStream(list []ops.Op, i int) int {
 	return 0
 }
 
-// nextCollective is the next collective after one.
+// nextCollective is the next collective after collective i.
 func (m *maker) nextCollective(list []ops.Op, i int) int {
 	if list[i].Kind != ops.Collective {
 		return 0
@@ -154,7 +154,7 @@ func (m *maker) items(list []ops.Op, i int) {
 	}
 }
 
-// called changes what a call of the caller's takes: an operand less, one of another rank's, one in another's place.
+// called changes the operands of a call: it leaves one out, takes another rank's, or takes one in place of another.
 func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
 	o := list[i]
 	reads := o.Reads()
@@ -174,7 +174,7 @@ func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o op
 	}
 }
 
-// makesMore is an operation of a step that makes formulas, with one formula more behind them.
+// makesMore is an operation of a step of formulas, with one more formula at the end.
 func makesMore(o ops.Op, s hostir.Step) ops.Op {
 	x, _ := s.Do.(hostir.Apply)
 	x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
@@ -201,7 +201,7 @@ func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, 
 	}
 }
 
-// ungrouped makes two of each exchange, on every rank: one that sends, and then one that gets.
+// ungrouped splits each exchange, on every rank, into one that sends and then one that gets.
 func (m *maker) ungrouped() {
 	m.add("not grouped", "all exchanges", func(d int) ([][]ops.Op, error) {
 		lists := make([][]ops.Op, d)
@@ -221,7 +221,7 @@ func (m *maker) ungrouped() {
 	})
 }
 
-// shares gives two streams one workspace, or one word to count blocks in, on every rank.
+// shares gives two streams one workspace, or one word for counting blocks, on every rank.
 func (m *maker) shares() {
 	workspaces, counts := map[string]bool{}, map[string]bool{}
 	for _, o := range m.right[oneSize][oneRank] {
@@ -238,7 +238,7 @@ func (m *maker) shares() {
 	m.share("share a count word", counts)
 }
 
-// share makes one of each two names.
+// share replaces one of each two names by the other.
 func (m *maker) share(kind string, names map[string]bool) {
 	sorted := []string{}
 	for n := range names {

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// overlaid runs tests of the package in dir with a text in the place of a file. It returns their
-// output and whether they passed.
+// overlaid runs tests of the package in dir with a text in place of a file. It returns their output, and whether they
+// passed.
 func overlaid(ctx context.Context, dir, tests, file string, text []byte) (out []byte, passed bool, err error) {
 	name, cleanup, err := overlay(file, text)
 	if err != nil {
@@ -39,8 +39,7 @@ func against(right string, class Class, why string) (Class, string) {
 	return class, why
 }
 
-// overlay makes the go command read a text instead of a file: it returns the argument of its
-// option -overlay.
+// overlay makes the go command read a text instead of a file: it returns the argument for its option -overlay.
 func overlay(file string, text []byte) (name string, cleanup func(), err error) {
 	file, err = filepath.Abs(file)
 	if err != nil {

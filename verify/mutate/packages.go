@@ -14,11 +14,11 @@ type PackageMutant struct {
 	Package, File string // "allgatherlinear", "program.go"
 	Text          string // the change
 	Edits         []Edit
-	// Right says why the change is no mistake; empty where it is one.
+	// Right says why the change is no mistake; empty where it is a mistake.
 	Right string
 }
 
-// Edit replaces a text, which stands once in the file.
+// Edit replaces a text that occurs once in the file.
 type Edit struct{ Old, New string }
 
 // Name is the mutant in one line.
@@ -27,8 +27,8 @@ func (m PackageMutant) Name() string { return m.Package + "/" + m.File + ": " + 
 // recorderTest is the test of a package that has to catch its mutants.
 const recorderTest = "TestRecorded"
 
-// JudgePackage runs the recorder's test of an emitted package, which lies in the folder dir,
-// with the mutant in the place of its file.
+// JudgePackage runs the recorder's test of an emitted package, which lies in the folder dir, with the mutant in place
+// of its file.
 func JudgePackage(ctx context.Context, dir string, m PackageMutant) (Class, string, error) {
 	text, err := m.Apply(dir)
 	if err != nil {
@@ -62,8 +62,7 @@ func (m PackageMutant) Apply(dir string) ([]byte, error) {
 	return text, nil
 }
 
-// recorded reads the output of the recorder's test; the class is empty where it did not
-// run.
+// recorded reads the output of the recorder's test; the class is empty where the test did not run.
 func recorded(out string) (Class, string) {
 	switch {
 	case strings.Contains(out, "--- PASS: "+recorderTest+" "):

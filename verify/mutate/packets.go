@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// packets adds mistakes of kernels that send packets, on every rank: they read memory of which no packet tells.
+// packets adds mistakes of kernels that send packets, on every rank: they read memory that no packet has announced.
 func (m *maker) packets() {
 	m.landed("without packets", "a peer's memory for what it sent", func(l landed) ops.Loc { return l.sent })
 	m.landed("another rank's packets", "where they land at a third rank", func(l landed) ops.Loc {
@@ -39,7 +39,7 @@ func (m *maker) packets() {
 	})
 }
 
-// landed is a place where packets of a rank land, and where that rank has them from.
+// landed is a place in which packets of a rank land, and the place from which that rank sent them.
 type landed struct {
 	ops.Use
 	sent  ops.Loc
@@ -47,7 +47,7 @@ type landed struct {
 	ranks int
 }
 
-// landed makes kernels of packets read another place than where packets landed.
+// landed makes kernels of packets read another place than the place where packets landed.
 func (m *maker) landed(kind, what string, place func(landed) ops.Loc) {
 	m.add(kind, what, func(d int) ([][]ops.Op, error) {
 		sent := map[ops.Loc]ops.Loc{}

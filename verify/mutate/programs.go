@@ -18,7 +18,7 @@ func (m *maker) programs() {
 	m.halves()
 }
 
-// bodies mutates the nodes of a body; whole makes the program's body of it.
+// bodies mutates the nodes of a body; whole makes the program's body from the mutated one.
 func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.Node) {
 	for i, n := range body {
 		m.inner(n, func(n hostir.Node) []hostir.Node { return whole(with(body, i, n)) })
@@ -51,7 +51,7 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 	}
 }
 
-// inner mutates the nodes within a node; whole makes the program's body of the node.
+// inner mutates the nodes within a node; whole makes the program's body from the mutated node.
 func (m *maker) inner(n hostir.Node, whole func(hostir.Node) []hostir.Node) {
 	for which, body := range hostir.Bodies(n) {
 		m.bodies(body, func(b []hostir.Node) []hostir.Node {
@@ -78,7 +78,7 @@ func with(body []hostir.Node, i int, n hostir.Node) []hostir.Node {
 	return c
 }
 
-// node adds the mutant that has another body.
+// node adds the mutant with another body.
 func (m *maker) node(kind string, n hostir.Node, what string, body []hostir.Node) {
 	m.body(kind, m.describe(n)+what, body)
 }
@@ -89,13 +89,13 @@ func (m *maker) body(kind, what string, body []hostir.Node) {
 	m.add(kind, what, func(d int) ([][]ops.Op, error) { return unroll(&p, d) })
 }
 
-// describe is the node as the program is printed.
+// describe is the node as the program prints it.
 func (m *maker) describe(n hostir.Node) string {
 	line, _, _ := strings.Cut(hostir.PrintNode(n), "#")
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// variant of a node.
+// variant is a variant of a node.
 type variant struct {
 	kind, text string
 	node       hostir.Node
@@ -161,7 +161,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 	return list
 }
 
-// together is a collective with another one in its place, or with others.
+// together replaces a collective by another one, or changes its views.
 func together(n hostir.Step, x hostir.Collective, add adder) {
 	with := func(kind, text string, change func(*hostir.Collective)) {
 		c, other := n, x
@@ -180,7 +180,7 @@ func together(n hostir.Step, x hostir.Collective, add adder) {
 	}
 }
 
-// withAnother is an exchange with the ranks of another rail, or of another host, on one side of it or on both.
+// withAnother is an exchange with ranks of another rail, or of another host, at one end or at both.
 func withAnother(with func(kind, text string, change func(*hostir.Collective))) {
 	for _, x := range []struct {
 		what string
@@ -200,7 +200,7 @@ func withAnother(with func(kind, text string, change func(*hostir.Collective))) 
 	}
 }
 
-// synchronize leaves one stream out, or turns the wait round.
+// synchronize leaves one stream out, or reverses the wait.
 func synchronize(n hostir.Synchronize, add adder) {
 	for i, s := range n.Streams {
 		if len(n.Streams) > 1 {
@@ -257,8 +257,8 @@ func (m *maker) words(n hostir.Step, add adder) {
 	}
 }
 
-// reduce drops, doubles and shortens terms, with their scales, among them the row; and it has a term the scales of the
-// next one.
+// reduce drops, doubles and shortens terms, with their scales, and the row among them. It also gives each term the
+// scales of the next one.
 func reduce(n hostir.Step, x hostir.Sum, add adder) {
 	all := append(slices.Clone(x.Terms), n.Rows()...)
 	terms := func(list []hostir.View) hostir.Node {
@@ -293,7 +293,7 @@ func reduce(n hostir.Step, x hostir.Sum, add adder) {
 	}
 }
 
-// scalesOf are the scales of some of a sum's terms, where these have any.
+// scalesOf are the scales of some of a sum's terms, if they have scales.
 func scalesOf(terms []hostir.View, x hostir.Sum) (list []hostir.View) {
 	for _, t := range terms {
 		for i, scales := range x.Scales {
@@ -307,8 +307,8 @@ func scalesOf(terms []hostir.View, x hostir.Sum) (list []hostir.View) {
 	return list
 }
 
-// flip adds to a result or does not, and leaves out the function of each element, the scales and the bias; or it takes
-// each scale for the other.
+// flip inverts whether a product adds to its result, and leaves out the function of each element, the scales and the
+// bias; or it exchanges the two scales.
 func flip(n hostir.Step, add adder) {
 	x := n.Do.(hostir.Product)
 	add("accumulate or not", fmt.Sprint(!x.Accumulate), hostir.Changed(n, func(x *hostir.Product) {
@@ -335,13 +335,13 @@ func flip(n hostir.Step, add adder) {
 	}
 }
 
-// inPlace copies a product's operand to where its result goes, and multiplies there.
+// inPlace copies a product's operand to the place of its result, and multiplies there.
 func inPlace(n hostir.Step, x hostir.Product) []hostir.Node {
 	early := hostir.Set(n.Stream, x.To, x.A)
 	return []hostir.Node{early, hostir.Changed(n, func(x *hostir.Product) { x.A = x.To })}
 }
 
-// sharedWords uses one semaphore for two.
+// sharedWords replaces two semaphores by one.
 func (m *maker) sharedWords() {
 	names := m.program.SemaphoreNames()
 	for i, keep := range names {
@@ -357,7 +357,7 @@ func (m *maker) sharedWords() {
 	}
 }
 
-// acknowledgement leaves all use of one semaphore out, and steps that do nothing else.
+// acknowledgement leaves out all uses of one semaphore, and steps that do nothing else.
 func (m *maker) acknowledgement() {
 	for _, name := range m.program.SemaphoreNames() {
 		m.body("drop the acknowledgement", name, hostir.Without(m.program.Body, name))
@@ -381,8 +381,7 @@ func (m *maker) slots() {
 	}
 }
 
-// halves lets all runs use one half of the memory that packets land in, where they use two in turn: the operations of a
-// run are the same.
+// halves lets all runs use one half of a landing that has two in turn: the operations of a run are the same.
 func (m *maker) halves() {
 	for i, b := range m.program.Buffers {
 		if b.Lands.Halves < 2 {

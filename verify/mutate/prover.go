@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Prove is the prover's opinion. A case that it proves only for programs that are
-// never replayed has lost something that the right program has, and counts as refused.
+// Prove is the prover's opinion. If it can prove a case only as a program without replay, and the right program has
+// replay, the case counts as refused.
 func Prove(c Case) (Opinion, error) {
 	m, err := prove.Of(c.Program, c.Shape)
 	if err != nil {
@@ -35,8 +35,7 @@ func Prove(c Case) (Opinion, error) {
 	return Opinion{Text: fmt.Sprintf("%s: %s", refused.Property, refused.Problem)}, nil
 }
 
-// used are the semaphores that lists have words of: that a mutant leaves one out
-// altogether is no reason to refuse it.
+// used are the semaphores whose words lists use. A mutant is not refused because it leaves a semaphore out completely.
 func used(semaphores []string, lists [][]ops.Op) []string {
 	seen := map[string]bool{}
 	for _, list := range lists {

@@ -40,8 +40,8 @@ func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error
 	return Each(mutants, runtime.GOMAXPROCS(0), func(m Mutant) (Judged, error) { return Judge(m, prover) })
 }
 
-// Each does f for all of a list, so many at a time, and returns the results in the order of the list, zero ones
-// where it failed, and the errors.
+// Each calls f for all items of a list, atATime at once. It returns the results in the order of the list, zero where f
+// failed, and the errors.
 func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(list)), make([]error, len(list))
 	var all sync.WaitGroup
@@ -57,11 +57,10 @@ func Each[T, R any](list []T, atATime int, f func(T) (R, error)) ([]R, error) {
 	return results, errors.Join(errs...)
 }
 
-// few reasons are enough to see why a mutant was not caught.
+// few is the number of reasons that show well enough why a mutant was not caught.
 const few = 3
 
-// Print writes a mutant a line, with its reasons below where it was not caught or
-// all is set, and adds it to the score.
+// Print writes one mutant a line, and adds it to the score. Its reasons follow if it was not caught, or if all is set.
 func (s Score) Print(w io.Writer, list []Judged, all bool) {
 	for _, j := range list {
 		s[j.Class]++
@@ -80,7 +79,7 @@ func (s Score) Print(w io.Writer, list []Judged, all bool) {
 	}
 }
 
-// property is a reason up to its details: "D = 3: no race".
+// property is a reason without its details: "D = 3: no race".
 func property(why string) string {
 	for i, r := range why {
 		if r == '(' || i > 60 {

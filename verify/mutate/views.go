@@ -28,7 +28,7 @@ func views(n hostir.Node, add func(kind, text string, n hostir.Node)) {
 	}
 }
 
-// following is the next index of a mesh's size.
+// following is the next index on a mesh.
 func following(e hostir.Expr) hostir.Expr {
 	return hostir.Mod(hostir.Add(e, hostir.Const(1)), hostir.Size)
 }
