@@ -1,6 +1,6 @@
-// Command cmd judges every mutant of every schedule of the catalog, of the templates of
-// device code, of emitted Go and of hand-written code, and prints them with, as the last lines, the score of each kind
-// with the time that it took, and of all. It fails where a mutant survives. It runs in the root of the module.
+// Command cmd judges every mutant of every schedule of the catalog, of the templates of device code, of emitted Go and
+// of hand-written code, and prints them. The last lines are the score of each kind, with the time that it took, and the
+// score of all. It fails where a mutant survives. It runs in the root of the module.
 package main
 
 import (
@@ -70,7 +70,7 @@ func main() {
 	}
 }
 
-// cpuTime is what this program and the ones that it ran have taken, of all cores.
+// cpuTime is the time that this program and the programs that it ran have taken, on all cores.
 func cpuTime() (all time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var used syscall.Rusage
@@ -81,7 +81,7 @@ func cpuTime() (all time.Duration) {
 	return all
 }
 
-// schedules judges the mutants of host programs and of the operations made of them.
+// schedules judges the mutants of host programs, and of the operations made from them.
 func schedules(score mutate.Score, all bool) error {
 	for _, s := range catalog.All() {
 		if !named.MatchString(s.Name) {
@@ -115,17 +115,19 @@ func code(score mutate.Score, _ bool) error {
 	return judge(score, mutate.Code, in(".", mutate.JudgeCode))
 }
 
-// cores are for the tests of one mutant: their threads must run side by side, or a wait may end by its deadline and be
-// taken for a mistake that was seen. On a small machine two mutants share the cores, since compilers take one each.
+// cores is the number of cores for the tests of one mutant: their threads must run side by side, or a wait may end by
+// its deadline and be taken for a mistake that was noticed. On a small machine two mutants share the cores, since
+// compilers take one core each.
 const cores = 8
 
-// in is a judge of mutants of files in a folder.
+// in returns a judge of mutants of files in a folder.
 func in[M any](dir string, of func(context.Context, string, M) (mutate.Class, string, error)) func(context.Context,
 	M) (mutate.Class, string, error) {
 	return func(ctx context.Context, m M) (mutate.Class, string, error) { return of(ctx, dir, m) }
 }
 
-// judge judges mutants of the text of files, and prints each when it is judged. Those without a verdict are its error.
+// judge judges mutants of the text of files, and prints each when it is judged. The error lists the mutants without a
+// verdict.
 func judge[M interface{ Name() string }](score mutate.Score, list []M,
 	of func(context.Context, M) (mutate.Class, string, error)) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(m M) bool { return !named.MatchString(m.Name()) })
