@@ -1,4 +1,5 @@
-// Package formula evaluates functions of schedules in float64, each value with the interval in which a device's value
-// of fp32 lies. Operations that IEEE 754 rounds are exact to the last bit where their operands are: an interval is wide
-// only behind an exponential, a tangent, an error function or a logarithm, and behind sums whose order is a kernel's.
+// Package formula evaluates functions of schedules in float64, and gives each value the interval in which a device's
+// value of fp32 lies. Operations that IEEE 754 rounds are exact to the last bit where their operands are. An interval
+// is wide only after an exponential, a tangent, an error function or a logarithm, and after sums whose order a kernel
+// chooses.
 package formula

@@ -2,10 +2,10 @@ package formula
 
 import "ovgen/schedule"
 
-// Epilogue is a function that the library of products applies, of single numbers and without rounding.
+// Epilogue is a function that the library of products applies, evaluated on single numbers and without rounding.
 type Epilogue struct{ nodes []schedule.Node }
 
-// FindEpilogue is the epilogue of a word, of its formula.
+// FindEpilogue finds the epilogue with a word, by its formula.
 func FindEpilogue(word string) (e Epilogue, ok bool) {
 	for _, f := range schedule.Epilogues() {
 		if f.Word == word {
@@ -15,7 +15,7 @@ func FindEpilogue(word string) (e Epilogue, ok bool) {
 	return e, false
 }
 
-// Of is the function of each number.
+// Of applies the function to each number.
 func (e Epilogue) Of(list ...float64) []float64 {
 	row := Row{}
 	for _, x := range list {

@@ -6,16 +6,16 @@ import (
 	"ovgen/schedule"
 )
 
-// Row is what a function of a row is of.
+// Row has the operands of a function of a row.
 type Row struct {
 	X []Value // the row
-	// Operand is element i of a tensor's part for this row: by column, or column of a head, or of a table's row. What
-	// has one value for the whole row has it at 0.
+	// Operand is element i of a tensor's part for this row: by column, by column of a head, or by column of a table's
+	// row. A tensor with one value for the whole row has it at 0.
 	Operand func(tensor string, i int) Value
 	Param   func(name string) float64       // numbers of the Shape
 	Width   func(e schedule.Extent) (n int) // of heads
-	made    [][]Value                       // of each node
-	same    []bool                          // whether all of these are one
+	made    [][]Value                       // the values of each node
+	same    []bool                          // whether all values of a node are one
 }
 
 // Of evaluates nodes for a row. The result is valid until the next call.
@@ -45,7 +45,7 @@ func (r *Row) Of(nodes []schedule.Node) []Value {
 	return r.made[len(nodes)-1]
 }
 
-// each is an operation of each element, or of one that all are.
+// each applies an operation to each element; if same, it computes one element, which all elements equal.
 func (r *Row) each(made []Value, same bool, n schedule.Node, of func(a, b Value) Value) {
 	a, b := r.made[n.Of[0]], r.made[n.Of[len(n.Of)-1]]
 	if n.Do == schedule.DoTimes && n.Of[0] == n.Of[1] {
@@ -60,7 +60,7 @@ func (r *Row) each(made []Value, same bool, n schedule.Node, of func(a, b Value)
 	}
 }
 
-// operations are those of each element, of one or two.
+// operations are the operations on each element, of one or two operands.
 var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoPlus:     func(a, b Value) Value { return rounded(a.Want+b.Want, a.Lo+b.Lo, a.Hi+b.Hi) },
 	schedule.DoMinus:    func(a, b Value) Value { return rounded(a.Want-b.Want, a.Lo-b.Hi, a.Hi-b.Lo) },
@@ -88,7 +88,7 @@ var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoLoud:      func(a, _ Value) Value { return sized(loudPower, a) },
 }
 
-// statistics are of the columns of a group.
+// statistics are the operations on the columns of a group.
 var statistics = map[schedule.Do]func([]Value) Value{
 	schedule.DoSum: sum,
 	schedule.DoMean: func(v []Value) Value {
@@ -103,7 +103,7 @@ var statistics = map[schedule.Do]func([]Value) Value{
 	},
 }
 
-// groups is a statistic of each group.
+// groups computes a statistic of each group.
 func (r *Row) groups(made []Value, n schedule.Node) {
 	width := r.width(n)
 	for first := 0; first+width <= len(made); first += width {
@@ -114,7 +114,7 @@ func (r *Row) groups(made []Value, n schedule.Node) {
 	}
 }
 
-// width is that of a node's head, or the row's.
+// width is the width of a node's head, or of the row.
 func (r *Row) width(n schedule.Node) int {
 	if n.Group == "" {
 		return len(r.X)
@@ -122,7 +122,7 @@ func (r *Row) width(n schedule.Node) int {
 	return r.Width(n.Group)
 }
 
-// columns is a node that depends on the column.
+// columns computes a node that depends on the column.
 func (r *Row) columns(made []Value, n schedule.Node) {
 	width := r.width(n)
 	half := width / 2
@@ -160,8 +160,8 @@ func (r *Row) columns(made []Value, n schedule.Node) {
 	}
 }
 
-// turned is the partner of a column: the negative of the second one, so far on, for the first of a pair, and the first
-// one for the second.
+// turned is the value that the partner of a column gives to it: for the first column of a pair, the negative of the
+// second, apart columns on; for the second, the first.
 func turned(v []Value, j, apart int, first bool) Value {
 	if first {
 		return operations[schedule.DoNeg](v[j+apart], Value{})

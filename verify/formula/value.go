@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// Value is an element in float64, and the least and the greatest that a device's may be.
+// Value is an element in float64, with the least and the greatest value that it may have on a device.
 type Value struct{ Want, Lo, Hi float64 }
 
-// Point is a value that every device has.
+// Point is a value that is exact on every device.
 func Point(x float64) Value { return Value{x, x, x} }
 
-// IsPoint says that every device has the same.
+// IsPoint reports whether every device has the same value.
 func (v Value) IsPoint() bool { return v.Lo == v.Hi }
 
 // Size is the greatest magnitude.
@@ -20,13 +20,14 @@ func (v Value) Size() float64 { return max(math.Abs(v.Lo), math.Abs(v.Hi)) }
 // anything is a value that may be any number.
 func anything(want float64) Value { return Value{want, math.Inf(-1), math.Inf(1)} }
 
-// fp32 is the nearest number of fp32: where x lies between two values of a device, so does that.
+// fp32 is the nearest number of fp32. If x lies between two values of a device, so does the nearest number.
 func fp32(x float64) float64 { return float64(float32(x)) }
 
-// ulp is the distance of numbers of fp32, at most, over their size; tiny is that of the smallest ones.
+// ulp is the greatest distance between neighbouring numbers of fp32, relative to their size; tiny is the distance
+// between the smallest numbers.
 const ulp, tiny = 0x1p-23, 0x1p-149
 
-// rounded is a value between two bounds, each rounded to fp32. It is anything where they are not numbers.
+// rounded is a value between two bounds, each rounded to fp32. It is anything where the bounds are not numbers.
 func rounded(want, lo, hi float64) Value {
 	if math.IsNaN(lo) || math.IsNaN(hi) {
 		return anything(want)
@@ -34,7 +35,7 @@ func rounded(want, lo, hi float64) Value {
 	return Value{want, fp32(lo), fp32(hi)}
 }
 
-// about is a value of a function that grows, up to n units off at both ends, between two limits.
+// about is a value of a growing function, with an error of up to n units at both ends, between two limits.
 func about(of func(float64) float64, v Value, n, least, most float64) Value {
 	off := func(x, units float64) float64 {
 		if math.IsInf(x, 0) {
@@ -45,7 +46,7 @@ func about(of func(float64) float64, v Value, n, least, most float64) Value {
 	return rounded(of(v.Want), max(off(of(v.Lo), -n), least), min(off(of(v.Hi), n), most))
 }
 
-// corners is the interval of an operation of two, which has its extremes at ends of both.
+// corners is the interval of an operation of two operands that has its extremes at ends of both.
 func corners(of func(a, b float64) float64, a, b Value) Value {
 	w, x, y, z := of(a.Lo, b.Lo), of(a.Lo, b.Hi), of(a.Hi, b.Lo), of(a.Hi, b.Hi)
 	return rounded(of(a.Want, b.Want), min(w, x, y, z), max(w, x, y, z))
@@ -79,11 +80,11 @@ func reciprocal(v Value) Value {
 	return rounded(1/v.Want, 1/v.Hi, 1/v.Lo)
 }
 
-// depth is how often a number is rounded in a sum of a width, at most: in one of up to 512 lanes, which take 8 columns
-// at a time or one, and then by halves of the lanes.
+// depth is the greatest number of roundings of a number in a sum of a width. Up to 512 lanes take 8 columns or one at a
+// time, and then the lanes are added by halves.
 func depth(width int) float64 { return float64(width)/512 + 14 }
 
-// sum is a sum in fp32, whatever lanes make it. It is a point where all numbers are multiples of one number, and no
+// sum is a sum in fp32, whatever lanes compute it. It is a point where all numbers are multiples of one number, and no
 // partial sum has more digits than fp32.
 func sum(values []Value) Value {
 	var s Value
@@ -99,11 +100,11 @@ func sum(values []Value) Value {
 	if points && (size == 0 || size <= math.Ldexp(1, 24+least)) {
 		return Point(s.Lo)
 	}
-	off := depth(len(values)) * ulp / 2 * size * (1 + 0x1p-10) // and what rounding adds to what is rounded
+	off := depth(len(values)) * ulp / 2 * size * (1 + 0x1p-10) // with the error that rounding adds to rounded numbers
 	return rounded(s.Want, s.Lo-off, s.Hi+off)
 }
 
-// LeastBit is the exponent of the least bit of a number that is not zero: 1 of 6. Of zero it is the greatest int.
+// LeastBit is the exponent of the least bit of a number that is not zero: 1 for 6. For zero it is the greatest int.
 func LeastBit(x float64) int {
 	b := math.Float64bits(x) &^ (1 << 63)
 	e, m := int(b>>52), b&(1<<52-1)
@@ -127,7 +128,7 @@ func finite(v Value) Value {
 	return v
 }
 
-// sized is a value of a function of sizes that grows.
+// sized is the value of a growing function of sizes.
 func sized(of func(size float64) float64, v Value) Value {
 	least := 0.0
 	if v.Lo > 0 || v.Hi < 0 {
@@ -136,7 +137,7 @@ func sized(of func(size float64) float64, v Value) Value {
 	return Value{of(math.Abs(v.Want)), of(least), of(v.Size())}
 }
 
-// powerOf is the least power of two that is no less than a size, from 2^-126 to 2^126, which no number has.
+// powerOf is the least power of two that is not below a size, from 2^-126 to 2^126, which no number has.
 func powerOf(size float64) float64 {
 	if !(size < 0x1p126) {
 		size = 0x1p126
@@ -148,7 +149,7 @@ func powerOf(size float64) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// loudPower is powerOf, and of NaN NaN.
+// loudPower is powerOf, but NaN for NaN.
 func loudPower(size float64) float64 {
 	if size != size {
 		return size
@@ -156,7 +157,7 @@ func loudPower(size float64) float64 {
 	return powerOf(size)
 }
 
-// up is the least number of e4m3 that is no less than a size, from 2^-9 to 448: one of four digits, or a multiple of
+// up is the least number of e4m3 that is not below a size, from 2^-9 to 448: a number of four digits, or a multiple of
 // 2^-9.
 func up(size float64) float64 {
 	_, exponent := math.Frexp(size)
