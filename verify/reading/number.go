@@ -2,8 +2,8 @@ package reading
 
 import "hash/fnv"
 
-// Number is what tests take for a number of the Shape, other than its epsilon. Another name most often has another
-// number. Few digits are exact in all types.
+// Number is the value that tests use for a number of the Shape other than its epsilon. Different names mostly have
+// different numbers. A number with few digits is exact in all types.
 func Number(name string) float64 {
 	h := fnv.New32()
 	h.Write([]byte(name)) // never an error

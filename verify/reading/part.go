@@ -26,18 +26,17 @@ func (e Extents) Of(x schedule.Extent) (int, error) {
 	return v, nil
 }
 
-// Part is the place of the elements of one rank's part of a tensor in the whole: the
-// elements of the first piece first. Where parts are even there is one piece.
+// Part says where the elements of one rank's part of a tensor lie in the whole tensor; the elements of the first piece
+// come first. Where parts are even there is one piece.
 type Part struct {
 	Pieces []Piece
 	Count  int // elements of all pieces
 }
 
-// Piece is Count elements, runs of a whole tensor: element i is element
-// First + i/Run*Stride + i%Run.
+// Piece is Count elements in runs of a whole tensor: element i is element First + i/Run*Stride + i%Run.
 type Piece struct{ First, Run, Stride, Count int }
 
-// At is the index in the whole of the part's element i.
+// At is the index, in the whole tensor, of the part's element i.
 func (p Part) At(i int) int {
 	for _, x := range p.Pieces {
 		if i < x.Count {
@@ -48,12 +47,12 @@ func (p Part) At(i int) int {
 	return -1
 }
 
-// Stretch is the part that holds n elements from one on.
+// Stretch is the part that has n elements from first on.
 func Stretch(first, n int) Part {
 	return part(Piece{First: first, Run: max(n, 1), Stride: n, Count: n})
 }
 
-// Whole is the part that holds n elements, all there are.
+// Whole is the part that has all n elements.
 func Whole(n int) Part { return Stretch(0, n) }
 
 func part(pieces ...Piece) Part {
@@ -64,9 +63,8 @@ func part(pieces ...Piece) Part {
 	return p
 }
 
-// PartOf is the rank's part of a tensor. counts are the extents of uneven parts, one
-// for each rank's; of a tensor [D, D, M], one for each pair of ranks, and M is the
-// most that any pair may have.
+// PartOf is the rank's part of a tensor. counts are the extents of uneven parts, one for each rank's part. For a tensor
+// [D, D, M] there is one for each pair of ranks, and M is the most that a pair may have.
 func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) {
 	if axis, ok := Ragged(t); ok {
 		return ragged(t, axis, e, rank, counts)
@@ -89,8 +87,8 @@ func PartOf(t schedule.Tensor, e Extents, rank int, counts []int) (Part, error) 
 	return part(Piece{First: first, Run: max(run, 1), Stride: stride, Count: outer * run}), nil
 }
 
-// Ragged reports whether a tensor [D, D, ...] has parts of its own size for each pair of
-// ranks, and which of the two axes is spread over the ranks.
+// Ragged reports whether a tensor [D, D, ...] has parts of different sizes for pairs of ranks, and which of the two
+// axes is spread over the ranks.
 func Ragged(t schedule.Tensor) (axis int, ok bool) {
 	axis, split, ok := t.Sharded()
 	return axis, ok && t.Axes[axis].Extent == schedule.D && t.Axes[axis].Outer[split].Uneven
@@ -124,7 +122,7 @@ func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Par
 	return part(pieces...), nil
 }
 
-// slice is a rank's part of one axis: outer stretches of run, stride apart.
+// slice is a rank's part of one axis: outer ranges of run indices each, stride apart.
 type slice struct {
 	outer, run, stride, first int
 	sharded                   bool
@@ -183,7 +181,7 @@ func uneven(left int, a schedule.Axis, o schedule.Split, rank, ranks int, counts
 	return s, nil
 }
 
-// Elements is how many a tensor has in all.
+// Elements is the number of elements of the whole tensor.
 func Elements(t schedule.Tensor, e Extents) (int, error) {
 	n := 1
 	for _, a := range t.Axes {
@@ -196,8 +194,7 @@ func Elements(t schedule.Tensor, e Extents) (int, error) {
 	return n, nil
 }
 
-// Divisor is the number that must divide an extent, so that every axis that it measures can
-// be cut.
+// Divisor is the number that must divide an extent, so that every axis with this extent can be cut.
 func Divisor(x schedule.Extent, tensors []schedule.Tensor, e Extents) int {
 	divisor := 1
 	for _, t := range tensors {

@@ -1,5 +1,6 @@
 // Package reading reads a schedule at one size: which elements of a tensor a rank has, and which axes an operation
-// multiplies and sums. The explorer and the reference share it. The prover and package lower read for themselves.
+// multiplies and sums over. The explorer and the reference share it. The prover and package lower read schedules by
+// themselves.
 package reading
 
 import (
@@ -8,7 +9,8 @@ import (
 	"ovgen/schedule"
 )
 
-// Sized is a schedule at one size. It remembers sizes, indices and whose values inputs have, once it has read them.
+// Sized is a schedule at one size. Once it has read them, it remembers sizes, indices and which inputs differ from rank
+// to rank.
 type Sized struct {
 	schedule.Schedule
 	Extents Extents
@@ -51,7 +53,8 @@ func (s *Sized) measured(name string) (list []int) {
 	return list
 }
 
-// Own reports whether each rank has other values of an input: each has all of it, and they need not agree.
+// Own reports whether each rank may have different values of an input: each rank has all of the input, and the ranks
+// need not agree.
 func (s *Sized) Own(name string) bool {
 	own, known := s.own[name]
 	if !known {
@@ -64,7 +67,7 @@ func (s *Sized) Own(name string) bool {
 	return own
 }
 
-// Length is that of the axis of an operation's operands that a letter names.
+// Length is the length of the axis that a letter names in an operation's operands.
 func (s *Sized) Length(op schedule.Op, letter rune) int {
 	for i, in := range s.Index(op).In {
 		if at := strings.IndexRune(in, letter); at >= 0 {
@@ -107,7 +110,7 @@ func (s *Sized) Index(op schedule.Op) Index {
 	return x
 }
 
-// Summed are the letters that the result lacks, in the order in which the operands have them.
+// Summed are the letters that the result lacks, in the order in which they appear in the operands.
 func (x Index) Summed() string {
 	summed := ""
 	for _, in := range x.In {
