@@ -1,5 +1,4 @@
-// Package trace measures when each operation of a real run was at work: a driver
-// that sets a timing event on either side of every operation which it passes on.
-// The events cost a microsecond or two each, so a traced run is a little slower than
+// Package trace measures when each operation of a real run was at work. Its driver sets a timing event before and after
+// every operation that it passes on. The events cost a microsecond or two each, so a traced run is a little slower than
 // the run it shows.
 package trace

@@ -8,8 +8,8 @@ import (
 	"ovgen/verify/timeline"
 )
 
-// Name gives the spans of a run the texts of its steps: the steps that enqueue an operation
-// stand in the order of the spans. If the steps don't fit, the spans keep their names.
+// Name gives the spans of a run the texts of the run's steps: the steps that enqueue an operation are in the order of
+// the spans. If the numbers differ, the spans keep their names.
 func Name(spans []timeline.Span, steps []group.Step) {
 	var texts []string
 	for _, s := range steps {
@@ -34,9 +34,9 @@ var kinds = map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernel
 	kernels.LandsApart: timeline.Copy, kernels.LandsTwice: timeline.Sum, kernels.Multiplies: timeline.Product,
 	kernels.Scatters: timeline.Product}
 
-// kind is that of a step of an emitted kernel. Its text is "Wait ready[1]" or "Post ready[1]" of a kernel that only
-// signals, "LaunchKernel reduce2_bf16" of one that does not, and "shot, Post ready[1], Wait ready[1]" of one that
-// does both.
+// kind is the kind of a step of an emitted kernel. The text is "Wait ready[1]" or "Post ready[1]" for a kernel that
+// only signals, "LaunchKernel reduce2_bf16" for a kernel that does not signal, and "shot, Post ready[1], Wait ready[1]"
+// for a kernel that does both.
 func kind(text string) timeline.Kind {
 	switch first, _, _ := strings.Cut(text, " "); first {
 	case "Wait":
@@ -48,7 +48,7 @@ func kind(text string) timeline.Kind {
 	if end := strings.IndexAny(name, "_,"); end >= 0 {
 		name = name[:end]
 	}
-	for _, k := range kernels.Kinds() { // reduce2 is another of the kind reduce
+	for _, k := range kernels.Kinds() { // reduce2 is another kernel of the kind reduce
 		if number, ok := strings.CutPrefix(name, string(k)); ok && strings.Trim(number, "0123456789") == "" {
 			if work, ok := kinds[k.Work()]; ok {
 				return work

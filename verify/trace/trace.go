@@ -9,8 +9,8 @@ import (
 	"ovgen/verify/timeline"
 )
 
-// Driver passes every call on and times, between Start and Stop, the operations
-// enqueued. It is used by one goroutine while it times.
+// Driver passes every call on and, between Start and Stop, times the operations that are enqueued. One goroutine uses
+// it while it times.
 type Driver struct {
 	driver.Decorator
 	on     bool
@@ -20,7 +20,7 @@ type Driver struct {
 	err    error
 }
 
-// operation is one that was enqueued, between its events.
+// operation is an enqueued operation, with the events around it.
 type operation struct {
 	stream        driver.Stream
 	kind          timeline.Kind
@@ -35,7 +35,7 @@ func New(d driver.Driver) *Driver {
 	return t
 }
 
-// Start begins to time, from the moment that s comes to: time zero of the spans.
+// Start begins to time. The moment when s comes to this point is time zero of the spans.
 func (d *Driver) Start(s driver.Stream) error {
 	d.timed, d.err = nil, nil
 	var err error
@@ -46,8 +46,8 @@ func (d *Driver) Start(s driver.Stream) error {
 	return nil
 }
 
-// Stop returns the timed operations, in enqueue order; all of it must have completed. The
-// streams are called as name says; the spans are of no rank yet.
+// Stop returns the timed operations, in enqueue order; all of them must have completed. name gives the streams their
+// names; the spans have no rank yet.
 func (d *Driver) Stop(name func(driver.Stream) string) ([]timeline.Span, error) {
 	d.on = false
 	defer d.free()
@@ -101,7 +101,7 @@ func (d *Driver) time(s driver.Stream, kind timeline.Kind, name string, enqueue 
 
 // each times an operation.
 func (d *Driver) each(c *around.Call) error {
-	kind, name := timeline.Other, "kernel" // which Name knows
+	kind, name := timeline.Other, "kernel" // Name finds the kernel's kind
 	switch c.Name {
 	case "StreamBatchMemOp":
 		kind = timeline.Post
@@ -126,7 +126,7 @@ func (d *Driver) each(c *around.Call) error {
 	return d.time(c.Stream, kind, name, c.Pass)
 }
 
-// settled makes a collective and returns once NCCL has enqueued all of it, so that the event recorded next marks its
+// settled makes a collective, and returns once NCCL has enqueued all of it, so that the event recorded next marks its
 // end.
 func (d *Driver) settled(c *around.Call) error {
 	library, err := d.Collectives()
