@@ -36,8 +36,8 @@ func Delay(spin func(driver.Stream, time.Duration) error, seed uint64, oneIn int
 	}
 }
 
-// Network plays a network between hosts: it puts a delay before each exchange, of a latency and of the bytes at a rate
-// in bytes a second. spin makes the delay on a stream.
+// Network plays a network between hosts: it puts a delay before each exchange, a latency plus the time of the bytes at
+// a rate in bytes a second. spin makes the delay on a stream.
 func Network(spin func(driver.Stream, time.Duration) error, rate float64,
 	latency time.Duration) func(*around.Call) error {
 	return func(c *around.Call) error {
@@ -48,8 +48,7 @@ func Network(spin func(driver.Stream, time.Duration) error, rate float64,
 	}
 }
 
-// At calls do in place of the n-th call of that name, from 1; an empty name
-// counts all calls.
+// At calls do in place of the n-th call of that name, counted from 1; an empty name counts all calls.
 func At(name string, n int64, do func() error) func(*around.Call) error {
 	var seen atomic.Int64
 	return func(c *around.Call) error {

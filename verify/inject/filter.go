@@ -5,13 +5,13 @@ import (
 	"ovgen/runtime/driver/around"
 )
 
-// Filter is a Driver that tells of its calls. Set its fields before the calls
-// that they are to see; they are read without a lock.
+// Filter is a Driver that reports its calls. Set its fields before the calls that they are to see; they are read
+// without a lock.
 type Filter struct {
 	driver.Decorator
-	// Before sees each call that around.New knows; its error is the call's, which is then not made.
+	// Before sees each call that around.New knows. Its error becomes the error of the call, which is then not made.
 	Before func(*around.Call) error
-	// Without leaves the writes to an address for which it holds out of batches.
+	// Without removes from batches the writes to addresses for which it is true.
 	Without func(driver.Ptr) bool
 
 	items []driver.MemOp
