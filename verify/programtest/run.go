@@ -16,13 +16,12 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// Run runs a program in the seeded simulator, on the sizes of 2 to 4 ranks that it was
-// proven for, in every type at the first size of the fewest ranks and in one or another at the
-// rest, or where OVGEN_SOAK is set in every type at all, and in orders that the seed picks: eager, replayed
-// and run, with fresh inputs. It compares every element and asks the simulator for races. A program
-// whose constants make it large is run in its first type only, at its plain shape and on
-// the fewest ranks. It skips tests that a build without cgo or for another system than
-// Linux can't run.
+// Run runs a program in the seeded simulator, on the sizes from 2 to 4 ranks for which it is proven, in orders that the
+// seed picks: eager, replayed and run, with fresh inputs. It compares every element and asks the simulator for races.
+//
+// The first shape on the fewest ranks runs in every type, and the others in one type each; if OVGEN_SOAK is set, all
+// run in every type. A program whose constants make it large runs only in its first type, at its plain shape and on the
+// fewest ranks. Run skips tests that a build without cgo, or for another system than Linux, can't run.
 func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {
@@ -52,7 +51,7 @@ func Run(t *testing.T, p harness.Program) {
 	}
 }
 
-// hostsOf are the numbers of hosts to run a program on: the fewest of several or, where OVGEN_SOAK is set, all.
+// hostsOf are the numbers of hosts on which to run a program: the fewest above one or, if OVGEN_SOAK is set, all.
 func hostsOf(p *harness.Program, ranks int) []int {
 	if soak() {
 		return p.Schedule.HostsOf(ranks)
@@ -60,7 +59,7 @@ func hostsOf(p *harness.Program, ranks int) []int {
 	return []int{p.Schedule.FewestHosts(ranks)}
 }
 
-// placed is a number of ranks, and of their hosts where there are several.
+// placed is the number of ranks, and the number of hosts where there are several, as text.
 func placed(ranks, hosts int) string {
 	text := fmt.Sprintf("%d ranks", ranks)
 	if hosts > 1 {
@@ -79,7 +78,7 @@ func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harnes
 	}
 }
 
-// seeds of each shape: one, or where OVGEN_SOAK is set 50.
+// seeds is the number of seeds of each shape: one, or 50 if OVGEN_SOAK is set.
 func seeds() int {
 	if soak() {
 		return 50
