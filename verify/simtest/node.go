@@ -12,7 +12,7 @@ import (
 	"ovgen/verify/sim"
 )
 
-// Arena is the arena of a rank in bytes, where its Config does not say another.
+// Arena is the number of bytes of a rank's arena, if its Config does not set another.
 const Arena = 1 << 20
 
 // Node is a simulated host with a device for each rank, and the network on which the
@@ -26,8 +26,7 @@ type Node struct {
 // NewNode starts a node; Close ends it with the devices that are still open.
 func NewNode(c sim.Config) *Node { return &Node{World: sim.NewWorld(c), Network: store.Memory()} }
 
-// Configs opens n devices from the first on and returns the Configs of the ranks of a new
-// group of them.
+// Configs opens n devices, from the first on, and returns the Configs of the ranks of a new group on them.
 func (n *Node) Configs(first, ranks int) ([]group.Config, error) {
 	job := fmt.Sprint("job", n.jobs.Add(1))
 	list := make([]group.Config, ranks)

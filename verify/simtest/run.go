@@ -14,7 +14,7 @@ import (
 // Config of a Run.
 type Config struct {
 	sim.Config // Devices: the ranks
-	// Change changes a rank's Config; nil leaves it as it is.
+	// Change changes a rank's Config; nil changes nothing.
 	Change func(c *group.Config)
 }
 
