@@ -18,7 +18,7 @@ type Span struct {
 	End    float64 `json:"end"`
 }
 
-// Kind decides how a span is drawn.
+// Kind says how a span is drawn.
 type Kind string
 
 // Kinds of span.
