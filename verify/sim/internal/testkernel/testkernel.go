@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package testkernel holds two kernels in C for the simulator's own tests: the
-// least that a generated package with kernels consists of.
+// Package testkernel holds two kernels in C for the tests of the simulator: the least that a generated package with
+// kernels needs.
 package testkernel
 
 // #include "kernels.h"
@@ -30,7 +30,7 @@ type Relay struct {
 	Words                uint64
 }
 
-// Code of the kernels.
+// Code is the code of the kernels.
 func Code() *driver.Code {
 	return &driver.Code{
 		Name: "testkernel",
