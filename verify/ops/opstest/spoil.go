@@ -8,8 +8,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Spoil returns lists in which a few drawn operations have drawn mistakes: everything that
-// can be written into an ops.Op, even if no program enqueues it.
+// Spoil returns lists in which a few randomly drawn operations have randomly drawn mistakes: everything that can be
+// written into an ops.Op, even if no program enqueues it.
 func Spoil(t *rapid.T, lists [][]ops.Op) [][]ops.Op {
 	out := make([][]ops.Op, len(lists))
 	for r, list := range lists {
@@ -69,10 +69,10 @@ var mistakes = []func(*rapid.T, *ops.Op){
 	},
 }
 
-// size is a number of bytes, also an impossible one.
+// size is a number of bytes, and may be an impossible one.
 func size(t *rapid.T) int64 { return rapid.Int64Range(-64, 64).Draw(t, "bytes") }
 
-// place is another than the one given, also one that is nowhere.
+// place is another place than the given one, and may be a place that does not exist.
 func place(t *rapid.T, at ops.Loc) ops.Loc {
 	switch rapid.IntRange(0, 3).Draw(t, "place") {
 	case 0:
