@@ -1,7 +1,9 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ovgen/schedule"
@@ -16,13 +18,20 @@ func countsAlike(d *draft) error {
 	if err == nil && counted != "" {
 		err = d.besideCounts(counted)
 	}
+	for _, rows := range slices.Sorted(maps.Values(uneven)) {
+		err = cmp.Or(err, d.noCalls(rows))
+	}
 	if err != nil {
 		return err
 	}
 	for _, s := range d.chain.stages {
-		if s.toAll && d.uneven(s.input) {
-			return d.misplacedIn(s.sums, edges.Of(d.tensor(s.input)), "sums for all ranks are made of equal parts, "+
-				"and those of %s are of rows of %s, which need not be in equal parts", s.sums, s.input)
+		sums := d.program.At(s.sums).Tensor
+		if !s.toAll || len(sums.Axes) == 0 {
+			continue
+		}
+		if of := uneven[sums.Axes[0].Extent]; of != "" {
+			return d.misplacedIn(s.sums, edges.Of(d.tensor(of)), "sums for all ranks are made of equal parts, and those "+
+				"of %s are of as many rows as %s, which need not be in equal parts", s.sums, of)
 		}
 	}
 	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
@@ -93,18 +102,24 @@ func (d *draft) hasAxis(e schedule.Extent) bool {
 	})
 }
 
-// callsApart refuses calls beside a tensor with rows that need not be in equal parts.
+// callsApart refuses calls beside a tensor with rows by counts.
 func callsApart(d *draft) error {
-	call := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" })
-	rows := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		at := edges.Of(t)
-		return at.Size != edges.Even && at.Axis == 1 && t.Axes[0].Extent == schedule.M
-	})
-	if call < 0 || rows < 0 {
+	for _, t := range d.schedule.Tensors {
+		if at := edges.Of(t); at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M {
+			return d.noCalls(t.Name)
+		}
+	}
+	return nil
+}
+
+// noCalls refuses calls beside rows that need not be in equal parts.
+func (d *draft) noCalls(rows string) error {
+	i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" })
+	if i < 0 {
 		return nil
 	}
-	return refused(fmt.Sprintf("Ops[%d]", call), inTwo(d.schedule, call),
-		"no pass calls beside rows that need not be in equal parts, such as those of %s", d.schedule.Tensors[rows].Name)
+	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(d.schedule, i),
+		"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
 }
 
 // besideCounts refuses what no pass does beside a tensor with rows by counts.

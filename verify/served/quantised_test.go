@@ -129,8 +129,7 @@ var quants = []declared{
 		func(t *s.Tensor) { t.Axes = []s.Axis{s.Dim(s.M, s.DIDx(s.D))} }),
 		at("Tensors[3]", "SQ is [DIDx(D), M/D], and scales of Q are one, or lie as its rows do (place it "+
 			"[DIDx(D, uneven, at most P), M/D])")},
-	{"Q49", "balanced parts", balanced(balanced(balanced(gathered16(), "A"), "Q"), "SQ"),
-		at("Ops[0].Then[0]", "no pass makes quantise of uneven parts")},
+	{"Q49", "balanced parts", balanced(balanced(balanced(gathered16(), "A"), "Q"), "SQ"), served},
 
 	{"Q50", "codes are gathered", moved("A[M/D N] C[M N]").eight(true, "A", "C"), served},
 	{"Q51", "by one kernel", moved("A[M/D N] C[M N]").eight(true, "A", "C").by("A", s.GatherShot{}), served},
@@ -156,8 +155,7 @@ var quants = []declared{
 	{"Q62", "made of rows for each rank", of("A[D/D D M N] Q[D/D D M N]", s.Copy("Q", "A", s.Quantise())).
 		eight(true, "Q"), served},
 	{"Q63", "and exchanged", of("A[D/D D M N] Q[D/D D M N] C[D D/D M N]", s.Copy("Q", "A", s.Quantise()),
-		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), at("Ops[1]", "no pass moves Q beside other operations: "+
-		"it is no matrix (make C by a schedule of its own, with Q as an operand, and declare it as an operand here)")},
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), served},
 
 	{"Q37", "by packets", plainly().by("Q", s.PushGather{}), served},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
