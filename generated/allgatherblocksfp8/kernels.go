@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "75c050a82661f74cdc4088ef1d3655cdc33cba560e10c0441efd92a05df157a4",
+	Source:  "e8d5654ddb007c5eb891008d24e00eb106272273f7e2b87bf96e62efd04e9886",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

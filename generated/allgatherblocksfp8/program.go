@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "ba1320102717055cb2c3f0cdc46ccf3a6868bcadf8bc77c0e55623d87ef47573",
+	Hash:    "5e1f7149d15bae51430cac7038685d809ffed6fa06a288e09e15c82784c1fceb",
 	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

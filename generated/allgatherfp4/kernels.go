@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "a30569b8836139edde15e8cc572c8b9973acd4cdfb58f3ba5dda2590929d1a5e",
+	Source:  "fa10f14fec65451b4f1cc6c2fce431940c318b65497fa7dd8bdb6d1ffb717028",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "d773aaaae2be597099d076b7321aeaa38f0d83877ab61d08ad729484ce42e82b",
+	Source:  "0c62c325bfdbd1cdb0974bc310d9945199d44615648f3808308335b5bc5289c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "fb509e44a889813165dd47e0236cbc50b3775152ce4867c69cd61efe2856f854",
+	Source:  "a6947ad4111476a655868d663d8f403cac2c0595382a71eb64475a453b7c4626",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "3a5e07690acbdd2036bd4050fbdb3aee80a94b373e681049dc54c69ce89d65f0",
+	Source:  "0d2d19512e2740a861be2abf8136b12f9db001b2fdd0367cac3ae215138a57c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

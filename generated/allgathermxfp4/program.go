@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "998ce61bd723309c7562ede97dc443a873caf541592308e9cfba34faa24313e5",
+	Hash:    "975e3a439b178023745cea6ac275e5364086a3353c8dbdeb6042e93e3fafd387",
 	Proof:   "proven for D = 1..8, stamp c644d888aa49aff1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "7b1df04a8ebd8e8e610770b871e9dec9a9b38f3c8f24cee7553b89f3365b433c",
+	Source:  "5c3df52b2a70043a6b3c58f867af3027868f4ad13e9cad5a86f2613b0b792ea2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -76,13 +76,10 @@ DEVICE void groups_of(const struct groups &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean1_now = mean1_mine[u % each];
-          mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean1_now = mean1_mine[u % each];
+        mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
+      });
     });
     const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);

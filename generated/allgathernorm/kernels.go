@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "d8870ee190e62a983b5459b7ad0ef1258d84a3b8beba781ce923d792e9d278cb",
+	Source:  "61be9c9ac373f7daa9a6fb0a56bb5178720a26e9b6e7784493afd843529fad71",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "8448a14afe53c8f9d4a06c8af45ba8d2236d30d2157bc5bf05ee89413b6a4b3d",
+	Source:  "808965ba71a65973ca5252dce4b96ab08676d0ba60597db51cac4fa188a03a82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "c903a621fcdf71785356f83a4730daf885c0ffbd1e17af2201afac41472c7115",
+	Source:  "ea3a466758ce3d34b2c6a2a3143a98e2d6e64f9d91972c96fec4438867894e01",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

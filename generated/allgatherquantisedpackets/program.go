@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "c9fef9d4668e02357ea8b18e8e3f64ba4645eca95231cf87813b99f2f3270789",
+	Hash:     "12b51b5fceace69bfdaf345ff4a9a79e5d32a2526289fdc83f4536edc1f36c9a",
 	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

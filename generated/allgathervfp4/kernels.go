@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "5daceaf7c70357f29798a466c2ce7069122df432673f96ef57c1f5f407e0c1ef",
+	Source:  "5fefbdda58188b2499dcfff0e40e95706df77aa85f2856f62779c74b7ee022fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

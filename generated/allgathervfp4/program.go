@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "a38297fd788b0cc7898bbead8eb42e3374c8e97aeee39030fd62ebed95575e70",
+	Hash:    "8cfb224d837739eab49c25e61d24bd28ab3c056ceb095d25abff61c4a158abef",
 	Proof:   "proven for D = 1..8, stamp b417e307042155d7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "fd1d3376606ec48f8bee12dea5164cd1df9647f44d63b3de7df1e8ae3a773476",
+	Source:  "ec6a85d538d0e665082ff9db8383106218c48b65d50f85d46584d7fb269d4b43",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "64e6f61abf2c4614be1179380e1eec50388b4733fa93def2978b8d49f0091fd7",
+	Hash:    "bf8cb54f5f44515504ba32b4bd5b24c90a8f7123105f8ce8b5f3a75368ac1a93",
 	Proof:   "proven for D = 1..8, stamp 438eafd7648627b3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

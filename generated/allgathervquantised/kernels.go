@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "2015930b9c7ddaa6b1c799c3ed9f84aa482385f9e5462d05be5658f1842d4f7a",
+	Source:  "59580058a6803499d3f59f64269042c8c949196f3f1db49e0f6a571601ae3526",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "9908126c7a861e04af1f4bdfb9e6cfe72b4b4adc27228247a6ad46aed946f927",
+	Hash:    "9667f03fa9a686b0c451dc2b51257394b0014bc32006be5ee3a99891d7e0ac21",
 	Proof:   "proven for D = 1..8, stamp 9d214ce05ede3f17",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

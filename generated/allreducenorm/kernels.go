@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "0123f6717ec0db57ada9ffb08a595fa61ffdb7195061b45ef143802975595970",
+	Source:  "9786c3bec0c4d8383c595ba94b2021ead4b5e9ffb7fd88a9affa9abecc3746c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "66c95689fa69385af0e806777502fe41c8e89aedf9500c9210da20bc7bb2018c",
+	Hash:     "36d220b1d2f100b2b721258407384fb5bc2907ec3e47dc76dca304be10d12a7d",
 	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "35cef78b7dd5b7c23a42c54c016d3189324bfcf23e4d2d59a7722faf6c18e9bb",
+	Source:  "444d864ea235435b18041a67f64e96e69267b62a8c874334b7294313499b2667",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "ea33c5dc7334ed10bec6e84558ac13c9244f228db02a2d187dd60ee9468610d4",
+	Source:  "a1fd8bf5cf7791de92cc29b569c6228da6559cf9689bb6ded228b7e43b4f75ec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -175,13 +175,10 @@ DEVICE void packets_of(const struct packets &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean1_now = mean1_mine[u % each];
-          mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean1_now = mean1_mine[u % each];
+        mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
+      });
     });
     const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
@@ -218,13 +215,10 @@ DEVICE void packets_of(const struct packets &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean4_now = mean4_mine[u % each];
-          mean4_now = f_add(mean4_now, packets_of_mean4(element(dst, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean4_now = mean4_mine[u % each];
+        mean4_now = f_add(mean4_now, packets_of_mean4(element(dst, k)));
+      });
     });
     const float mean4_parts = of_parts<f_add, each>(mean4_mine, parts);
     const float mean4 = f_div(of_lanes<f_add>(numbers, mean4_parts, lanes), (float)columns);

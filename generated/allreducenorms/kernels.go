@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "c3cf1f6c1b573d9654acb9097d33c2ad13ff1fd668495eddd034b04f8ae6cb98",
+	Source:  "abbee3e3be5f0df5ed263d165c7a77f7db5ff787de1f49566953d60db9c8fdd3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "cfd788fbcab809867c2da38785fcf6397f382552d0a31da069dd8fab40447e93",
+	Source:  "e565aa15d4e56a1e152dc7768af198c37094b72520e24ef58ca9b2c94a4580fe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

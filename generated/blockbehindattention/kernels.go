@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "353d2b73d4ae8df1040e6daa032d4e31393bb39e2aa355e6349fc935aae69094",
+	Source:  "6a80c2056ad59b8d11cd8d8d25e9a758df57a65b380e890d7ee63a71897e573c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

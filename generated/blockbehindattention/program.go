@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "bab7c82c1b61e2dc7e26a43222dc62eb8bd24634fc91c632aa62227ea52c361c",
+	Hash:     "a75d33d45a672c6f1649aad07dd84138765f670eb5ca6f6d9ed744aff9a0799b",
 	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

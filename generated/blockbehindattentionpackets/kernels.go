@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "d48d075023b85e989842dd91b60f3bb3c24e3abc9f93cfee227f84549a7527a0",
+	Source:  "e59a3aede1abb57a54eaa64c6b5333ff68fa20417629a4c22b6c0841a64f76b3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "54eae4fce7b4b290be86862ac7d33d35d7399c660989722c99f4230e17fe1bc7",
+	Hash:     "cffa4d52dec756ccebe3e0cbda14bcd733e33bd3b78d2c2d1675e39757caec83",
 	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

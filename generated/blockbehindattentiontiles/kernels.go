@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "58863e4f2654ffca74155eb8083b6ca2d5c8b99587da1096b4ac97dfa134282b",
+	Source:  "42c364a4d9ade668ca2867866415b79775e1a1a261cedfdab6db283ccec8c328",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "ef69bba57a004524cebd99bcba2f3cdb91c4197bfbcbf3e98d6bf143f60540e6",
+	Hash:    "25c1c243c36a615fb036648876cb6a4264b042536002d5cb24a726e443d5ba88",
 	Proof:   "proven for D = 1..8, stamp 027dc7929848be5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

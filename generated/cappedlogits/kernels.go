@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "412eadcd0c5df70c42d82c8fa04951524e7db35d2d25e35a8f83811f538dce66",
+	Source:  "08fa535520e7c393760080733f9333c8beffb1861d7a6398680d2b8ff11642a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

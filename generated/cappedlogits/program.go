@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "4a555b3a113dd56db5de0677db7f77c803edd878106cd1a59d31ae9523a2522a",
+	Hash:     "4d2df8503764510623c0cd5b0132d38b90ead5ea0b5bae61b669de6b266f3d4f",
 	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -93,6 +93,25 @@ DEVICE void each_unit(unsigned lane, unsigned lanes, unsigned units, F f)
   }
 }
 
+// each_element calls f(k, j) for each element k of unit n, which is in column j. Whole says that a group is whole units:
+// a check for each element takes as long as what most functions do with it.
+template <typename F>
+DEVICE void each_element(bool whole, unsigned n, unsigned width, F f)
+{
+  const unsigned first = n * unit_elements;
+  if (whole) {
+    for (unsigned k = 0; k < unit_elements; k++) {
+      f(k, first + k);
+    }
+  } else {
+    for (unsigned k = 0; k < unit_elements; k++) {
+      if (first + k < width) {
+        f(k, first + k);
+      }
+    }
+  }
+}
+
 // turned is the column that goes with column j of a head: half a head on, or back.
 DEVICE unsigned turned(unsigned j, unsigned width) { return j < width / 2 ? j + width / 2 : j - width / 2; }
 

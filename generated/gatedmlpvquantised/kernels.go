@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "13ae4db0ce1be86aa6cc3a5c536a265c37830003a87b431e0771beccd05315bf",
+	Source:  "a5c7b0877d33d38ff205db0f5acb411d459ab1a810c024f400dd3304fd265e5f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 56afe0618656edf5e2b46debf9c52c9eec72467eeb492b25355d83dc53bd0445
+// ff3e18c164a96e80b39ef623c856b8a6b00906d16a7e03890e7ec58cbee55b34
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fec960281813f26f104816e5b4f2ec782e93e24987a7f88b2858aa0250119291
+// 3eaf09676bee2421782175864cc109e146b3bc51c45f8259c3935628e0f446a0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

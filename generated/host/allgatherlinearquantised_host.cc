@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 16fba8981a062607ad25c031cb5550e88ac39ffdf5d578dced7dcfc7cf875779
+// fac04983987f4584b155a33f6983759707ed3f4d63d9245a13e1044a6157ec70
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9457bacdb70a81416340226b415965bf45b503698f3e6d6448f7578625fbca24
+// 06474f98c9bfc82b135313c1e89b09427ede9c750546ef316ca37c9d6d2bf1e1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

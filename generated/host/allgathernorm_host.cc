@@ -2,7 +2,7 @@
 
 // The kernels of allgathernorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 40c77b0152b04eec2a2a0f7aa746f8227689770b7861332c979cf8fd0ddec51a
+// 717d59e1bd9c71002dff217df54aeb005acdac7b19f32488c5e97d8471a6bc9f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormapart.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ef13746a1778e64028fc78c9f06085904a001c3db01adff1ada2e00be1694662
+// 5fdff976f0bcc4d26739c6168a904a8539d400c4dce001e598cdf85c43921698
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 99288663a214bb6482544d8284e030408b618ff30ed721ec8afc7f4e4ee52d7f
+// fbe35077f6e2a7fbb5ea05a804b471a9b73b0eb5a3f360517ed9ce6e2aaa0342
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

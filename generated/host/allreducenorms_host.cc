@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorms.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1191948f8393c75798baf6955a8729740ae8f7b3e7f542b6b46fd9b798eab86a
+// ed8e0dd7298b670c2fd031740ad400f78113b36fa716934295c0689b275ac99f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

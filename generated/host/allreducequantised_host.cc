@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8ca2c7f4de333d36e6f9cb031c3828d43e61b28739ee2735dea373ec32571178
+// fc7bc9caade691fb33c81569054c91f1c53de8f061e7d56e06fe2dbef74f7bdb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b88cd88c5d44498c608b6c32d5b037d0850732daa62f8cc0eb1c96133dfd0372
+// fa31dac32b7e4e6da0ce2794546d5a0bf0007c11bb98e6660d20da784f5f4559
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

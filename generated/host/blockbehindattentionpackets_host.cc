@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 479c30d7114f6eab2c92e219b7daa97bc9492b18e0e73a2e85b37dad82163394
+// fccd0da13d612044fb1593b8577d67eb8b79b424009bf2d1ffbb46b1b669d7eb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

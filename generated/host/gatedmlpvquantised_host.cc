@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3ad038811a2cf8ad32b3f4ad518f26cdf4d1adaefccb119f174dc84558172cb7
+// 791785cf8e574b4d14ebd0b107fffc3f1da9e1988b7cee53dc88084a7c48a5ea
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -18,6 +18,7 @@ const void *allgatherlinearblocksfp8_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
 const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlinearquantised_kernels(const void *engine);
+const void *allgatherlinearquantisedpackets_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
 const void *allgathermxfp4_kernels(const void *engine);
 const void *allgathermxfp8_kernels(const void *engine);
@@ -71,15 +72,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "75c050a82661f74cdc4088ef1d3655cdc33cba560e10c0441efd92a05df157a4",
+	sim.Compiled("allgatherblocksfp8", "e8d5654ddb007c5eb891008d24e00eb106272273f7e2b87bf96e62efd04e9886",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "a30569b8836139edde15e8cc572c8b9973acd4cdfb58f3ba5dda2590929d1a5e",
+	sim.Compiled("allgatherfp4", "fa10f14fec65451b4f1cc6c2fce431940c318b65497fa7dd8bdb6d1ffb717028",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "d773aaaae2be597099d076b7321aeaa38f0d83877ab61d08ad729484ce42e82b",
+	sim.Compiled("allgatherlinearblocksfp8", "0c62c325bfdbd1cdb0974bc310d9945199d44615648f3808308335b5bc5289c5",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -91,15 +92,17 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "fb509e44a889813165dd47e0236cbc50b3775152ce4867c69cd61efe2856f854",
+	sim.Compiled("allgatherlinearquantised", "a6947ad4111476a655868d663d8f403cac2c0595382a71eb64475a453b7c4626",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
+	sim.Compiled("allgatherlinearquantisedpackets", "325b37f9b814234fd7f3d4bf59cb4a5c69ce36aa82cedb489c4703604a46d8bb",
+		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
 	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "3a5e07690acbdd2036bd4050fbdb3aee80a94b373e681049dc54c69ce89d65f0",
+	sim.Compiled("allgathermxfp4", "0d2d19512e2740a861be2abf8136b12f9db001b2fdd0367cac3ae215138a57c1",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "7b1df04a8ebd8e8e610770b871e9dec9a9b38f3c8f24cee7553b89f3365b433c",
+	sim.Compiled("allgathermxfp8", "5c3df52b2a70043a6b3c58f867af3027868f4ad13e9cad5a86f2613b0b792ea2",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "d8870ee190e62a983b5459b7ad0ef1258d84a3b8beba781ce923d792e9d278cb",
+	sim.Compiled("allgathernorm", "61be9c9ac373f7daa9a6fb0a56bb5178720a26e9b6e7784493afd843529fad71",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -107,27 +110,27 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "8448a14afe53c8f9d4a06c8af45ba8d2236d30d2157bc5bf05ee89413b6a4b3d",
+	sim.Compiled("allgatherquantised", "808965ba71a65973ca5252dce4b96ab08676d0ba60597db51cac4fa188a03a82",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "c903a621fcdf71785356f83a4730daf885c0ffbd1e17af2201afac41472c7115",
+	sim.Compiled("allgatherquantisedpackets", "ea3a466758ce3d34b2c6a2a3143a98e2d6e64f9d91972c96fec4438867894e01",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "5daceaf7c70357f29798a466c2ce7069122df432673f96ef57c1f5f407e0c1ef",
+	sim.Compiled("allgathervfp4", "5fefbdda58188b2499dcfff0e40e95706df77aa85f2856f62779c74b7ee022fc",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "fd1d3376606ec48f8bee12dea5164cd1df9647f44d63b3de7df1e8ae3a773476",
+	sim.Compiled("allgathervlinearquantised", "ec6a85d538d0e665082ff9db8383106218c48b65d50f85d46584d7fb269d4b43",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "2015930b9c7ddaa6b1c799c3ed9f84aa482385f9e5462d05be5658f1842d4f7a",
+	sim.Compiled("allgathervquantised", "59580058a6803499d3f59f64269042c8c949196f3f1db49e0f6a571601ae3526",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "0123f6717ec0db57ada9ffb08a595fa61ffdb7195061b45ef143802975595970",
+	sim.Compiled("allreducenorm", "9786c3bec0c4d8383c595ba94b2021ead4b5e9ffb7fd88a9affa9abecc3746c6",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "35cef78b7dd5b7c23a42c54c016d3189324bfcf23e4d2d59a7722faf6c18e9bb",
+	sim.Compiled("allreducenormapart", "444d864ea235435b18041a67f64e96e69267b62a8c874334b7294313499b2667",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "ea33c5dc7334ed10bec6e84558ac13c9244f228db02a2d187dd60ee9468610d4",
+	sim.Compiled("allreducenormquantised", "a1fd8bf5cf7791de92cc29b569c6228da6559cf9689bb6ded228b7e43b4f75ec",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "c3cf1f6c1b573d9654acb9097d33c2ad13ff1fd668495eddd034b04f8ae6cb98",
+	sim.Compiled("allreducenorms", "abbee3e3be5f0df5ed263d165c7a77f7db5ff787de1f49566953d60db9c8fdd3",
 		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -135,31 +138,31 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "cfd788fbcab809867c2da38785fcf6397f382552d0a31da069dd8fab40447e93",
+	sim.Compiled("allreducequantised", "e565aa15d4e56a1e152dc7768af198c37094b72520e24ef58ca9b2c94a4580fe",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "353d2b73d4ae8df1040e6daa032d4e31393bb39e2aa355e6349fc935aae69094",
+	sim.Compiled("blockbehindattention", "6a80c2056ad59b8d11cd8d8d25e9a758df57a65b380e890d7ee63a71897e573c",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "d48d075023b85e989842dd91b60f3bb3c24e3abc9f93cfee227f84549a7527a0",
+	sim.Compiled("blockbehindattentionpackets", "e59a3aede1abb57a54eaa64c6b5333ff68fa20417629a4c22b6c0841a64f76b3",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "58863e4f2654ffca74155eb8083b6ca2d5c8b99587da1096b4ac97dfa134282b",
+	sim.Compiled("blockbehindattentiontiles", "42c364a4d9ade668ca2867866415b79775e1a1a261cedfdab6db283ccec8c328",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "412eadcd0c5df70c42d82c8fa04951524e7db35d2d25e35a8f83811f538dce66",
+	sim.Compiled("cappedlogits", "08fa535520e7c393760080733f9333c8beffb1861d7a6398680d2b8ff11642a0",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "13ae4db0ce1be86aa6cc3a5c536a265c37830003a87b431e0771beccd05315bf",
+	sim.Compiled("gatedmlpvquantised", "a5c7b0877d33d38ff205db0f5acb411d459ab1a810c024f400dd3304fd265e5f",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "1b0070e94418f187b35ae9b3ac6bb4f3da9723b8de0cc538455b90c5fb0aa035",
+	sim.Compiled("layernormlinear", "c50cdf5c98ff292591f8fb036e7ebe6c56faece5c4ec3aa77c09662a5f03f864",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -177,9 +180,9 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "2d2e6f75141f8a13a1ed6da4f2ef402db0a4d54bfbdddc6b4e4f6af5add97531",
+	sim.Compiled("linearallreducequantised", "6a96872cbb23919e60c7cff54d121853546557b4da38d3146d88fba6b8394644",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "d204b67ac0a0103eea82d52c429835b2098f3f1f8284f1838b3bb6fc1a7df921",
+	sim.Compiled("linearallreducequantisedsums", "3622251ac3f1edf319c70331d8e28aa030398a4a2fda5fd89626cb7b1384f69e",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -216,41 +219,41 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "846b9a5b580221d7daf730ee60f83ecc6aa03a6a43b49af07ae33d605a6d9f0f",
+	sim.Compiled("linearreducescatterquantised", "33f116af8b8d67471b334b86fdfe806e5fd72a0626fdc6ac3618fcbca4975efe",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "4f7bc3ba87d236225d3bca3ac49bc81c7d640e32f8586b17279eb47484b6959e",
+	sim.Compiled("linearreducescattervquantised", "efb6d5241b10a554db3cef50ff7e244785acb33b7253d115a2cfd863a6203703",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "ae65e4d13cc611313e4978a3ccd8862fc9634ab13df56caf12d982585cad7d13",
+	sim.Compiled("llamalayer", "e6b2ff5376fadebd15879aa48eb4c1758d63d3514f7062fd88cb542ee4831ab7",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "7621fa9090d668f69bcd287c05dd81abae3ab8e9efb810f274731e3835a64561",
+	sim.Compiled("llamalayernccl", "3bdbd57c6d4c3c73dc30655b3661312b8c816501daa18aa76c2f78089dc7e145",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "67193d19c5db7df22963f02b992132c8d2253e558becc270e461a5b5d5ca9b4d",
+	sim.Compiled("normedheads", "fac099b917c539c5b97ae5d4905a98ea6e1f5446eb7b80e9c5569838ec9249de",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "0b386f7710d5e4609be3631ec69dae446662823565fbc2c1259aa48206d0613d",
+	sim.Compiled("reducescatternormgather", "a1f0ac85202006f2222c3b5abd681ff7fe0691a1b286bad51725c1b680d4f76b",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "5e37113431185af82845bfeb6ea6afe79f9395830ab240e768b9fce9f8c3095f",
+	sim.Compiled("reducescatterquantised", "9a3c81c763f67bb0089f75d28357d7d6286a7bf1c41ab95e48f86af322b090c2",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "40e9431e5f03e18e51d9b61a016d590de277c64c6e87b6521c8f96c991a0c05a",
+	sim.Compiled("reducescattervquantised", "59c796a93d783e0a6aa58e3f698eed7604d6df7031cc4f58c2941aca361b64c4",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "ca778eb04f976ad8ededc6ee5c555a87596fe35c7a68279055ed4b92be9bd587",
+	sim.Compiled("rotaryattention", "8df4b112e93a46f946aea4a61fe0ebf83de57f92cd8872b03ea4e21cee97ccc2",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 869be1c744352d75b5d073c7ed16f63927275ab1af79e3350d8bc4a90aa278ac
+// a268e9ed8e6211c18c41e1762de8b2d2c02552c8c332c477db43fcc2b501bda3
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

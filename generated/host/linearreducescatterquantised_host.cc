@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 61062fff26cf132f120411f14bbf7b3b84422dce5c6bcd31ff3d98bda1bc5587
+// 46c191160f24b4f0c472cf6ed3aa81d6f7311c9a8d85ca8aae878e901661c2fa
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

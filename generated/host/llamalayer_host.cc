@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 10d881971c1ea3c0041af602dbbc7f14e16a1544bb544841873abaca8e6f316d
+// 72b686d89a984e1380adc791ba3ad42f11ee2c9992375fb4056077c0c858703c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

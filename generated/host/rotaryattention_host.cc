@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fd28f09da724085105c87d327ee1e6988163a6123e2f9d0eeeb293dfef68a086
+// d81efb7b070c254ba1aff60ed151830d59774fad6745d32a7d4a5c124679a22f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

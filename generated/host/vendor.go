@@ -12,6 +12,7 @@ import (
 	_ "ovgen/generated/allgatherlinearkernels"
 	_ "ovgen/generated/allgatherlinearoneshot"
 	_ "ovgen/generated/allgatherlinearquantised"
+	_ "ovgen/generated/allgatherlinearquantisedpackets"
 	_ "ovgen/generated/allgatherlineartiles"
 	_ "ovgen/generated/allgathermxfp4"
 	_ "ovgen/generated/allgathermxfp8"

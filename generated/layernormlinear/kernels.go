@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "1b0070e94418f187b35ae9b3ac6bb4f3da9723b8de0cc538455b90c5fb0aa035",
+	Source:  "c50cdf5c98ff292591f8fb036e7ebe6c56faece5c4ec3aa77c09662a5f03f864",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "2d2e6f75141f8a13a1ed6da4f2ef402db0a4d54bfbdddc6b4e4f6af5add97531",
+	Source:  "6a96872cbb23919e60c7cff54d121853546557b4da38d3146d88fba6b8394644",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

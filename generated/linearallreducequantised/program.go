@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "ae0a9595eebc05c962a671ca222cff78980bb41b8ae05e9ce1b3e429dfdb3922",
+	Hash:     "7313bfda31a664de4f91436635370e5a02bffb470746499c8f9380c06e3ef524",
 	Proof:    "proven for D = 1..8, stamp 03442fa240af94e0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

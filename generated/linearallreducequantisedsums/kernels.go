@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "d204b67ac0a0103eea82d52c429835b2098f3f1f8284f1838b3bb6fc1a7df921",
+	Source:  "3622251ac3f1edf319c70331d8e28aa030398a4a2fda5fd89626cb7b1384f69e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

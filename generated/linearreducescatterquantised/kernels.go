@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "846b9a5b580221d7daf730ee60f83ecc6aa03a6a43b49af07ae33d605a6d9f0f",
+	Source:  "33f116af8b8d67471b334b86fdfe806e5fd72a0626fdc6ac3618fcbca4975efe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

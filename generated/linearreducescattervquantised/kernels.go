@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "4f7bc3ba87d236225d3bca3ac49bc81c7d640e32f8586b17279eb47484b6959e",
+	Source:  "efb6d5241b10a554db3cef50ff7e244785acb33b7253d115a2cfd863a6203703",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

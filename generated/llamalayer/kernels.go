@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "ae65e4d13cc611313e4978a3ccd8862fc9634ab13df56caf12d982585cad7d13",
+	Source:  "e6b2ff5376fadebd15879aa48eb4c1758d63d3514f7062fd88cb542ee4831ab7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

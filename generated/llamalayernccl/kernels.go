@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "7621fa9090d668f69bcd287c05dd81abae3ab8e9efb810f274731e3835a64561",
+	Source:  "3bdbd57c6d4c3c73dc30655b3661312b8c816501daa18aa76c2f78089dc7e145",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

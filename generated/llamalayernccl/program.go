@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "3fd4479e146796ce77d576dad63e26f687c49983b998ce223d4044c71f4268cb",
+	Hash:    "a143a4719d42f129cb2457bbb805d420095c86e7b537182774a6a6b42b35dd2c",
 	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "67193d19c5db7df22963f02b992132c8d2253e558becc270e461a5b5d5ca9b4d",
+	Source:  "fac099b917c539c5b97ae5d4905a98ea6e1f5446eb7b80e9c5569838ec9249de",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

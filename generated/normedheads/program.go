@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "e9b7699e4b8c2dae2417c3dd1737e885504f1799f97406a49f3539c38f40458b",
+	Hash:    "58f80bdec79ed2e9d7e6221ea820798b74d0629e0ecafde9140906e04c4dc372",
 	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

@@ -34,6 +34,7 @@ import (
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearquantised"
+	"ovgen/generated/allgatherlinearquantisedpackets"
 	"ovgen/generated/allgatherlinearringbackward"
 	"ovgen/generated/allgatherlinearringboth"
 	"ovgen/generated/allgatherlinearringget"
@@ -208,6 +209,8 @@ var All = []harness.Program{
 		(*allgatherlinearput.Plan).Bind),
 	harness.Of(&allgatherlinearquantised.Program, schedules.AllGatherLinearQuantised, allgatherlinearquantised.New,
 		(*allgatherlinearquantised.Plan).Bind),
+	harness.Of(&allgatherlinearquantisedpackets.Program, schedules.AllGatherLinearQuantisedPackets,
+		allgatherlinearquantisedpackets.New, (*allgatherlinearquantisedpackets.Plan).Bind),
 	harness.Of(&allgatherlinearringbackward.Program, schedules.AllGatherLinearRingBackward,
 		allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind),
 	harness.Of(&allgatherlinearringboth.Program, schedules.AllGatherLinearRingBoth, allgatherlinearringboth.New,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "0b386f7710d5e4609be3631ec69dae446662823565fbc2c1259aa48206d0613d",
+	Source:  "a1f0ac85202006f2222c3b5abd681ff7fe0691a1b286bad51725c1b680d4f76b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

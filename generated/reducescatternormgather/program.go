@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "c219ec8af1a8a10779e1fe7406b37954b7a22651865e374e40f5bcb77bc5d45d",
+	Hash:     "7a785d3e15a28fe1870212c76e65fd3d362175bc86503ce1cbe6c650a4be3246",
 	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

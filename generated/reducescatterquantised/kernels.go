@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "5e37113431185af82845bfeb6ea6afe79f9395830ab240e768b9fce9f8c3095f",
+	Source:  "9a3c81c763f67bb0089f75d28357d7d6286a7bf1c41ab95e48f86af322b090c2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "bc809e96ddb10aee8b7b52b0a0288d49c1df06f9ac279b87987bbdf3be6dd1b6",
+	Hash:     "1b39ea0a248535fa8e080fc785a11cad5a19de4fe83a8128ce68d179ad8a10f4",
 	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -99,13 +99,10 @@ DEVICE void groups_of(const struct groups &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most1_now = most1_mine[u % each];
-          most1_now = f_greatest(most1_now, groups_of_most1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most1_now = most1_mine[u % each];
+        most1_now = f_greatest(most1_now, groups_of_most1(element(x, k)));
+      });
     });
     const float most1_parts = of_parts<f_greatest, each>(most1_mine, parts);
     const float most1 = of_lanes<f_greatest>(numbers, most1_parts, lanes);

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "40e9431e5f03e18e51d9b61a016d590de277c64c6e87b6521c8f96c991a0c05a",
+	Source:  "59c796a93d783e0a6aa58e3f698eed7604d6df7031cc4f58c2941aca361b64c4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "eef93d2adf07611148b06af709f414cc13ea16fceaf8bb14eacedd8d8b136d6d",
+	Hash:     "9d488f11a1418eeaa1831b93313c1b7bf8aa801a240fa035402c83a215f47995",
 	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "ca778eb04f976ad8ededc6ee5c555a87596fe35c7a68279055ed4b92be9bd587",
+	Source:  "8df4b112e93a46f946aea4a61fe0ebf83de57f92cd8872b03ea4e21cee97ccc2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "f9c017d4645e5fa29fce1936e8d8bcd3a47b1a496d7db249499e33f3013df482",
+	Source:  "fb6a576e1dcd511adf119bfd55ceb638733d0e522359dbd7129b065851da553e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "a925aee1c9c009448d04b35f6bd407fe61c503951bed18263cc583f39781308f",
+	Hash:    "f71e4726a75cac3773a23c3ea30f3bf9095ef3bb8ac9851a723b65008d40e382",
 	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

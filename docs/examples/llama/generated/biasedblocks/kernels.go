@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "54d7b618109691cde07d6022870eb2442a9ae353ad8f227d97214297e8efc7f4",
+	Source:  "a91b67b7bae72107c6806f0eb76ce2e1fb3906ea0d183052d936fe4783ade067",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

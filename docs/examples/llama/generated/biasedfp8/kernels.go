@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "3a435d547958fcb52e9a569be1ab7355264c0923e8f7270b1372d1d338580347",
+	Source:  "7536d45df1496dc633df4f91d76d1be0dd819454c778d39995e5361d58ee51a6",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "04130170b58f9394c985a1d1fc4a10a5f03701b3465942f1b771c13fd36f8753",
+	Source:  "d2da8396acd6877f56f851b8526e1ee112c31b53e2e23371ac962db4ba37183f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

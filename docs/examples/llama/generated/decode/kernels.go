@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "fadc8019b45927cf3d8147663a88198163602c434c58e41ed180f1608949201d",
+	Source:  "6917f53de988248b932a6cbfce84561d78995901df2858ad410107bf52e7273c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "5db329bb7799a5b83da6936e4f7a6ef0cfe09a1022a1d8f182069cb4da80b6b3",
+	Hash:    "cff819df6127f0765e8a99ffa36d99a617a6c72c6d33d67c00249f755ccc74c0",
 	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "e2e3ec114d6e90411690ae2f468f630e84a11347f40ee0804cc57406e147ffa9",
+	Source:  "67c799b06d6b5bce0800936ebd200d16f060150ac474e6a83e21b599890cd3fb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "86e6ad2f2dc8823975ee1df1227b9626fe93f7403cf59b80f964c9c95986c432",
+	Source:  "3762c4eb51b30d2d1f657bb630e7bcbf75c3980e80788776f6792fe0b0ce67c3",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "bf451fb1972d9fa327681f84bed352b5bf0f67386eb8b5e0a54d9ea87afae77d",
+	Hash:    "b59140936f5a2a0adb4ebb5fc7f6ea17f3a739b6f580ef3e3caa44b970a432e2",
 	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "6dc0a4e63746aae81b80bfdfa5178306306aa3b0ccb94273b93b1e83f2bac36c",
+	Source:  "262419bfea0f2add8803e6b578ad8ec468791f45a9f0e173220d4bfd6f5dffeb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

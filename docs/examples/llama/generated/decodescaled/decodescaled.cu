@@ -176,13 +176,10 @@ DEVICE void packets_of(const struct packets &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean1_now = mean1_mine[u % each];
-          mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean1_now = mean1_mine[u % each];
+        mean1_now = f_add(mean1_now, packets_of_mean1(element(x, k)));
+      });
     });
     const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
@@ -195,13 +192,10 @@ DEVICE void packets_of(const struct packets &p)
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = u < kept ? a_kept[u] : load_a(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most4_now = most4_mine[u % each];
-          most4_now = f_greatest(most4_now, packets_of_most4(element(x, k), s3, element(a, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most4_now = most4_mine[u % each];
+        most4_now = f_greatest(most4_now, packets_of_most4(element(x, k), s3, element(a, k)));
+      });
     });
     const float most4_parts = of_parts<f_greatest, each>(most4_mine, parts);
     const float most4 = of_lanes<f_greatest>(numbers, most4_parts, lanes);
@@ -397,13 +391,10 @@ DEVICE void packets2_of(const struct packets2 &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean1_now = mean1_mine[u % each];
-          mean1_now = f_add(mean1_now, packets2_of_mean1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean1_now = mean1_mine[u % each];
+        mean1_now = f_add(mean1_now, packets2_of_mean1(element(x, k)));
+      });
     });
     const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
@@ -435,13 +426,10 @@ DEVICE void packets2_of(const struct packets2 &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most4_now = most4_mine[u % each];
-          most4_now = f_greatest(most4_now, packets2_of_most4(element(dst, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most4_now = most4_mine[u % each];
+        most4_now = f_greatest(most4_now, packets2_of_most4(element(dst, k)));
+      });
     });
     const float most4_parts = of_parts<f_greatest, each>(most4_mine, parts);
     const float most4 = of_lanes<f_greatest>(numbers, most4_parts, lanes);

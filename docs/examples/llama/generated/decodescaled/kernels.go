@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "e4aef27329ddf33cf14c6a2951aae006d560f31dc98c5865df5a005d17a6c960",
+	Source:  "24a55fb8427275f88b2015be287e8d7c616080fbbbdbcc35a1f381c838d2cd5d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

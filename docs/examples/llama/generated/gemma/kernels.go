@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "ed17b0aa1ddb96c3ba9286b5514f6679c4c817804c480abbad381edafc969da7",
+	Source:  "7656080a2c3cbdb6378de270c98a427c9f874e200f060317e6a1728da553fc55",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "d5aa66b12c57153053db59f4a5c8d9b4a5c1886ada1e829bf8f19070d456f671",
+	Source:  "77c3043080be1ad99ec5d3260a5b07c0f551720668f676d7d4a70ceaca1f2dac",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "220caa66a1166d2ebfc605d7cf0ac2fd7337ae08cba8afd80bd2e9d7ef0c73f5",
+	Source:  "67f09eda28464d8650425bfe405b3d78a3fafe31a20065263f92516f5c9cf5d9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "269ff798da3886d9e6ed8596fcfb35b3081d561aea167d1c184fa0427d3ab94d",
+	Source:  "9386009586834b2a05c1fb71ad2ebce8a7218dbda636ce79006aa06ffab0b831",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

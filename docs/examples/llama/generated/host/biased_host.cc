@@ -2,7 +2,7 @@
 
 // The kernels of biased.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f311d60b6ff58c316010b976cc9eeaf0d9f1526ef639c8b98a891f2fe1aabc0c
+// ba5eba67c652db6e48d08e13b816ed9267c4ffedf3b2248903de7ada9d484907
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3db9674c6b562631450621142a6d8a05ea5affb8ad1656a5564e1a8fb43aba0b
+// 628c48d176e4c646a40cf08a8bdc05c5174c7c769eaff651be6afcd838d494d3
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

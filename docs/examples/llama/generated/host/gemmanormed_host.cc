@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c15d07246b7becc2b99b9fa127cd0b3d68ca501c85094c8f87814014669a7e5b
+// 75076a46ae30c8ea62f872ada270bbc93703132d7e6807ebd87b24a9ba80e784
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "f9c017d4645e5fa29fce1936e8d8bcd3a47b1a496d7db249499e33f3013df482",
+	sim.Compiled("biased", "fb6a576e1dcd511adf119bfd55ceb638733d0e522359dbd7129b065851da553e",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "54d7b618109691cde07d6022870eb2442a9ae353ad8f227d97214297e8efc7f4",
+	sim.Compiled("biasedblocks", "a91b67b7bae72107c6806f0eb76ce2e1fb3906ea0d183052d936fe4783ade067",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "3a435d547958fcb52e9a569be1ab7355264c0923e8f7270b1372d1d338580347",
+	sim.Compiled("biasedfp8", "7536d45df1496dc633df4f91d76d1be0dd819454c778d39995e5361d58ee51a6",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "04130170b58f9394c985a1d1fc4a10a5f03701b3465942f1b771c13fd36f8753",
+	sim.Compiled("biasedscaled", "d2da8396acd6877f56f851b8526e1ee112c31b53e2e23371ac962db4ba37183f",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "fadc8019b45927cf3d8147663a88198163602c434c58e41ed180f1608949201d",
+	sim.Compiled("decode", "6917f53de988248b932a6cbfce84561d78995901df2858ad410107bf52e7273c",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "e2e3ec114d6e90411690ae2f468f630e84a11347f40ee0804cc57406e147ffa9",
+	sim.Compiled("decodeblocks", "67c799b06d6b5bce0800936ebd200d16f060150ac474e6a83e21b599890cd3fb",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "86e6ad2f2dc8823975ee1df1227b9626fe93f7403cf59b80f964c9c95986c432",
+	sim.Compiled("decodefp8", "3762c4eb51b30d2d1f657bb630e7bcbf75c3980e80788776f6792fe0b0ce67c3",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "6dc0a4e63746aae81b80bfdfa5178306306aa3b0ccb94273b93b1e83f2bac36c",
+	sim.Compiled("decodenccl", "262419bfea0f2add8803e6b578ad8ec468791f45a9f0e173220d4bfd6f5dffeb",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "e4aef27329ddf33cf14c6a2951aae006d560f31dc98c5865df5a005d17a6c960",
+	sim.Compiled("decodescaled", "24a55fb8427275f88b2015be287e8d7c616080fbbbdbcc35a1f381c838d2cd5d",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "ed17b0aa1ddb96c3ba9286b5514f6679c4c817804c480abbad381edafc969da7",
+	sim.Compiled("gemma", "7656080a2c3cbdb6378de270c98a427c9f874e200f060317e6a1728da553fc55",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "d5aa66b12c57153053db59f4a5c8d9b4a5c1886ada1e829bf8f19070d456f671",
+	sim.Compiled("gemmafp8", "77c3043080be1ad99ec5d3260a5b07c0f551720668f676d7d4a70ceaca1f2dac",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "220caa66a1166d2ebfc605d7cf0ac2fd7337ae08cba8afd80bd2e9d7ef0c73f5",
+	sim.Compiled("gemmanormed", "67f09eda28464d8650425bfe405b3d78a3fafe31a20065263f92516f5c9cf5d9",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "269ff798da3886d9e6ed8596fcfb35b3081d561aea167d1c184fa0427d3ab94d",
+	sim.Compiled("gemmanormedfp8", "9386009586834b2a05c1fb71ad2ebce8a7218dbda636ce79006aa06ffab0b831",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "4bf6a2ab51d35203d22867304c87fc1811a1205e42dd20013d4840a34248796d",
+	sim.Compiled("normed", "ea6b21c110874217fec464fbe08cdd47bd33fff76a65493e6c4b65ebb80e81e3",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "e523b5b74188f27a4d9e061e79c218d0a60942e85315ce484e41f986f650fb4a",
+	sim.Compiled("normedblocks", "9625243f74fd08b6e3c2cef03f185c9c442585a21c8756dc5cdc37a4a7665c71",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "87752df24dc671246b307bdfd2f7d47d8fa20014546757b1345037c776dd67cd",
+	sim.Compiled("normedfp8", "19a7acec4ba5e83f85ae962fd14a5835f26d40a69b92c670da80616c78a159d1",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "fd5e2059f1634e3830bafa30db05b9a0297a3e6ddbd59977cfaaee9f6dfd4daf",
+	sim.Compiled("normedscaled", "f94de552cead73e3f36fac87a2302f15182cf8de247e4c7ba45112a50f32c5af",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "6300dd3d02bbe77430044705193cbbddf89171ca129562dc7a212573d3123d60",
+	sim.Compiled("prefill", "c55ff2732be5df31ff9fbb9de968b9192afeae0f28e3532132d2a55def3e691f",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "d7f28c9441a26e25b3dcb96315d809ee9f353fb695edc8bb67c48254c5121ba0",
+	sim.Compiled("prefillnccl", "65a63637830a13ee3fcf5bbd8a25e76064d245de1abeb469f99a97b3ac42fe19",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "d575a8fe47df9b64635ef2233e82d6994e07dc8b96af2bebe1cf19e238f541dd",
+	sim.Compiled("prefillscaled", "f90aed16a1747104a31b471b7a98aed7fad43556850594c998c9f0782c1e7d15",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

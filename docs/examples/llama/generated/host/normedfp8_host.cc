@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 4b05ba8b107aa24df9212edad67e0ea6b274fe90bc8e5c4a93139fa3d992939a
+// fb1588a886c326c4841ee483837d365b7a37ef4ee8c65dda41ffd43cdcaeb722
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 7cbb1cfb604be3fdbafd03c05c792a1538df65c19ecea5be2760424f1b89c7f6
+// d4e4d6723d3869f2b1b0fe55582462e6d4235ab618d7ee067114cbf093ef861d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

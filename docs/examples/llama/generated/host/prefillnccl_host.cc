@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 63596dc7d5fe7b73cb57557bab66b93a33213a63949e0c6f946910a03f899428
+// 68b9e1538be76833b26c75a91d185126aa185878f5944e158e44af19b7f7f964
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

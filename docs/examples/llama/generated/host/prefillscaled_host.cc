@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 709ac3bec54b4708c1b62f934732bd3ac1d3aac5c37565b16ffa08e8e500ce82
+// ca8c563615be34d1349a3d34b327b859cc2ab4d8f353ba769074a235e6af2fcd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "4bf6a2ab51d35203d22867304c87fc1811a1205e42dd20013d4840a34248796d",
+	Source:  "ea6b21c110874217fec464fbe08cdd47bd33fff76a65493e6c4b65ebb80e81e3",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

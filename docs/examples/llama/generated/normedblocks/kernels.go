@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "e523b5b74188f27a4d9e061e79c218d0a60942e85315ce484e41f986f650fb4a",
+	Source:  "9625243f74fd08b6e3c2cef03f185c9c442585a21c8756dc5cdc37a4a7665c71",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "4aad8b95b2aa0aff9acfa8f7821780cbaf8d0a50d37b8b565e98c58334b454eb",
+	Hash:    "14600ab4472c0e81782d331a4632bcfc99fbb95d6f2ec3e48529f1ed5c6b07fa",
 	Proof:   "proven for D = 1..8, stamp 74075c652594e2e9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

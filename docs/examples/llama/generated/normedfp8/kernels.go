@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "87752df24dc671246b307bdfd2f7d47d8fa20014546757b1345037c776dd67cd",
+	Source:  "19a7acec4ba5e83f85ae962fd14a5835f26d40a69b92c670da80616c78a159d1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "fd5e2059f1634e3830bafa30db05b9a0297a3e6ddbd59977cfaaee9f6dfd4daf",
+	Source:  "f94de552cead73e3f36fac87a2302f15182cf8de247e4c7ba45112a50f32c5af",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

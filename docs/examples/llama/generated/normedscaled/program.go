@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "3cd751050c413bd6d6956b61dabc8835165f90124c43a5ad720a9db9b882f678",
+	Hash:    "7f5255ba9eb689ffb823ce9e4874c4bab3c806de067b3b69e6e7cd20da99e8c2",
 	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

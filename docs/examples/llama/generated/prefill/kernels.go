@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "6300dd3d02bbe77430044705193cbbddf89171ca129562dc7a212573d3123d60",
+	Source:  "c55ff2732be5df31ff9fbb9de968b9192afeae0f28e3532132d2a55def3e691f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

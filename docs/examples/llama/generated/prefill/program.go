@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "f80c4f1b34806b34dbaf9097a6508fe638c3d3d3e410887819db0cac062ee487",
+	Hash:    "c57c2c5df8ac15a7a881a0615c60e9ff550e5219ab886fe0ac89774746e6f012",
 	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

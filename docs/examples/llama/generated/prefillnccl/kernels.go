@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "d7f28c9441a26e25b3dcb96315d809ee9f353fb695edc8bb67c48254c5121ba0",
+	Source:  "65a63637830a13ee3fcf5bbd8a25e76064d245de1abeb469f99a97b3ac42fe19",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "d575a8fe47df9b64635ef2233e82d6994e07dc8b96af2bebe1cf19e238f541dd",
+	Source:  "f90aed16a1747104a31b471b7a98aed7fad43556850594c998c9f0782c1e7d15",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -118,13 +118,10 @@ DEVICE void groups_of(const struct groups &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &mean1_now = mean1_mine[u % each];
-          mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &mean1_now = mean1_mine[u % each];
+        mean1_now = f_add(mean1_now, groups_of_mean1(element(x, k)));
+      });
     });
     const float mean1_parts = of_parts<f_add, each>(mean1_mine, parts);
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_parts, lanes), (float)columns);
@@ -137,13 +134,10 @@ DEVICE void groups_of(const struct groups &p)
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = u < kept ? a_kept[u] : load_a(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most4_now = most4_mine[u % each];
-          most4_now = f_greatest(most4_now, groups_of_most4(element(x, k), s3, element(a, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most4_now = most4_mine[u % each];
+        most4_now = f_greatest(most4_now, groups_of_most4(element(x, k), s3, element(a, k)));
+      });
     });
     const float most4_parts = of_parts<f_greatest, each>(most4_mine, parts);
     const float most4 = of_lanes<f_greatest>(numbers, most4_parts, lanes);
@@ -226,13 +220,10 @@ DEVICE void groups2_of(const struct groups2 &p)
     }
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most1_now = most1_mine[u % each];
-          most1_now = f_greatest(most1_now, groups2_of_most1(element(x, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most1_now = most1_mine[u % each];
+        most1_now = f_greatest(most1_now, groups2_of_most1(element(x, k)));
+      });
     });
     const float most1_parts = of_parts<f_greatest, each>(most1_mine, parts);
     const float most1 = of_lanes<f_greatest>(numbers, most1_parts, lanes);
@@ -333,13 +324,10 @@ DEVICE void groups3_of(const struct groups3 &p)
     each_unit<kept, each>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
       const unit<E> a = u < kept ? a_kept[u] : load_a(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          float &most1_now = most1_mine[u % each];
-          most1_now = f_greatest(most1_now, groups3_of_most1(element(x, k), element(a, k)));
-        }
-      }
+      each_element(together, n, columns, [&](unsigned k, unsigned) {
+        float &most1_now = most1_mine[u % each];
+        most1_now = f_greatest(most1_now, groups3_of_most1(element(x, k), element(a, k)));
+      });
     });
     const float most1_parts = of_parts<f_greatest, each>(most1_mine, parts);
     const float most1 = of_lanes<f_greatest>(numbers, most1_parts, lanes);

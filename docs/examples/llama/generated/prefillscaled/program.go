@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "cfcb8149beee05f41e48a2af3f36ab82e92ac4510a11d28792694e41084a48f3",
+	Hash:    "2bb591999e8fedc4b3b22872efec5977fa77d15e363c3f2a88cd8d89a67f1aa5",
 	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
