@@ -14,17 +14,17 @@ import (
 // Times of an abort. The first rank releases the streams only after the other ranks have read their step words: the
 // error takes from these words which rank waited for which.
 const (
-	readTimeout  = 500 * time.Millisecond // own step words
+	readTimeout  = 500 * time.Millisecond // to read this rank's step words
 	reportGrace  = 200 * time.Millisecond // for the peers to report their waits
 	releaseEvery = 2 * time.Millisecond
 )
 
-// abort is the state of a group's end by force.
+// abort is the state of the group's abort on this rank.
 type abort struct {
 	stream driver.Stream // kept free for the release since Join
 
 	mu    sync.Mutex
-	cause error // this rank's own, nil if it did not abort
+	cause error // of this rank's Abort, nil if it did not abort
 	err   *AbortError
 }
 
@@ -44,9 +44,9 @@ func (g *Group) Abort(reason error) {
 	g.watch.poke()
 }
 
-// Do does work of this rank for which other ranks wait, such as a step of a server. An error of it aborts the group; so
-// does a panic, which Do returns as an error with its stack: the goroutine of one rank does not end the process of all.
-// So does runtime.Goexit, as by a test's FailNow.
+// Do does work of this rank for which other ranks wait, such as a step of a server. An error of the work aborts the
+// group. So does a panic, which Do returns as an error with its stack, so that the goroutine of one rank does not end
+// the process of all ranks. So does runtime.Goexit, as in a test's FailNow.
 func (g *Group) Do(work func() error) (err error) {
 	finished := false
 	defer func() {
@@ -65,7 +65,7 @@ func (g *Group) Do(work func() error) (err error) {
 	return err
 }
 
-// failure is the group's error as far as it is complete.
+// failure is the group's error, nil until the error is complete.
 func (a *abort) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,8 +75,8 @@ func (a *abort) failure() error {
 	return a.err
 }
 
-// perform is this rank's part of an abort once the abort word is set: say who waited for whom, then release the
-// streams. It takes no lock that a goroutine blocked in an enqueue may hold.
+// perform is this rank's part of an abort once the abort word is set: it reports which rank waited for which, then
+// releases the streams. It takes no lock that a goroutine blocked in an enqueue may hold.
 func (g *Group) perform() {
 	e := &AbortError{Rank: g.Rank(), By: g.page.abortedBy()}
 	if g.place.hosts > 1 {
@@ -118,8 +118,8 @@ func (g *Group) perform() {
 	close(g.done)
 }
 
-// inFlight is the plan of the oldest run in flight. The host knows of the caller's replays
-// only that one may be in flight, and which plans were captured.
+// inFlight returns the plan of the oldest run in flight. The host does not see the caller's replays: it knows only
+// whether one may be in flight, and which plans were captured.
 func (g *Group) inFlight() (plans []int, ok bool) {
 	if f, ok := g.runs.front(); ok {
 		return []int{f.plan}, true
@@ -155,7 +155,7 @@ func (g *Group) readSteps() ([]uint32, error) {
 }
 
 // await polls until every rank that may be alive has set the word at offset of its section, or the limit has passed. It
-// looks at as many ranks as ranks says, from the first of this host on.
+// polls the given number of ranks, beginning with the first rank of this host.
 func (g *Group) await(offset int, limit time.Duration, ranks int) {
 	first := g.Host() * g.PerHost()
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
@@ -202,7 +202,7 @@ func (g *Group) release() {
 			every *= 10
 		}
 		tick.Reset(every)
-		if n == 1 { // words are released first: a stream that waits for one holds NCCL up
+		if n == 1 { // release words first: a stream that waits for a word holds up NCCL
 			g.communicator.disconnect(true)
 		}
 		// Never more than one round in flight: a full stream would block us.
@@ -213,7 +213,7 @@ func (g *Group) release() {
 	}
 }
 
-// releaseOnce enqueues one round, own words first. Failed writes are tried again.
+// releaseOnce enqueues one round of writes, this rank's words first. A later round repeats failed writes.
 func (g *Group) releaseOnce() {
 	words, low := g.arena.used(), g.arena.lowest()
 	for i := range g.Size() {

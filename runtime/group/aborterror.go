@@ -9,41 +9,42 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// AbortError is why a group was aborted, as every one of its ranks gets it. errors.Is and errors.As see through it to
-// the cause: context.Canceled, context.DeadlineExceeded, ErrPeerGone, or on the rank that aborted the very error that
-// was given to Abort.
+// AbortError says why a group was aborted; every rank of the group gets one. errors.Is and errors.As see through it to
+// the cause: context.Canceled, context.DeadlineExceeded, ErrPeerGone or, on the rank that aborted, the error that was
+// given to Abort.
 type AbortError struct {
 	Rank  int    // this rank
 	By    int    // the rank that set the abort word
 	Cause error  // why
-	Waits []Wait // who waited for whom when the abort came, by rank, as far as the ranks could tell
-	Order string // how the ranks' sequences of plans differ; empty if they don't
-	// Hosts are the names of the hosts of a group on several; each has as many ranks, host by host. PerHost says how
-	// many.
+	Waits []Wait // which rank waited for which at the abort, by rank, as far as the ranks could tell
+	Order string // how the ranks' sequences of plans differ; empty where they are equal
+	// Hosts are the names of the hosts of a group on several hosts. Ranks are numbered host by host, and every host has
+	// PerHost ranks.
 	Hosts   []string
 	PerHost int
 }
 
 // Wait is a step that kept a rank waiting for a peer.
 type Wait struct {
-	Rank int // who waited
-	Peer int // for whom; the likeliest one where the step waits for several; Rank itself where Posted
+	Rank int // the rank that waited
+	Peer int // the rank it waited for; the likeliest one where the step waits for several; Rank itself where Posted
 	Plan int
 	Step int
 	Text string // "plan 3 (allgatherlinear), step 5 on copy: Wait ready[2]"
-	// Sure is false where the step words fit a second place too: a rank that
-	// runs one plan again and again is either at its first wait or past its last.
+	// Sure is false where the step words fit a second place too: a rank that runs one plan again and again is either at
+	// its first wait or past its last wait.
 	Sure bool
-	// Posted: the posts that the step awaits were there, so the rank waited for no peer at it: its stream had not
-	// come to the step, or the step's kernel was at its work.
+	// Posted says that the posts that the step awaits had arrived, so the rank waited for no peer at this step: its
+	// stream had not reached the step, or the step's kernel was at work.
 	Posted bool
 }
 
-// ErrPeerGone is in the chain of an AbortError whose cause is a rank that died
-// or left; *store.GoneError names it on the rank that noticed.
+// ErrPeerGone is in the chain of an AbortError whose cause is a rank that died or left; on the rank that noticed, a
+// *store.GoneError names that rank.
 var ErrPeerGone = store.ErrGone
 
-// Error names who aborted and why, who waited for whom, how sequences differ, and which ranks are on which host.
+// Error says which rank aborted and why, which rank waited for which, how sequences differ, and which ranks are on
+// which host.
 func (e *AbortError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d aborted the group: %v", e.By, e.Cause)

@@ -12,14 +12,14 @@ type news struct {
 	Kind   uint32
 	Gone   uint32
 	Reason string
-	// Report says that the rest is there: the rank's wait, if it has one, and the runs that it has begun.
+	// Report says that the fields below are set: the rank's wait, if it has one, and the runs that it has begun.
 	Report bool
 	Wait   *Wait
 	Runs   uint64
 	Recent [recentRuns]uint32
 }
 
-// news of an abort.
+// news makes this rank's message about an abort.
 func (g *Group) news(by int, cause error) news {
 	n := news{By: by, Reason: cause.Error()}
 	n.Reason = n.Reason[:min(len(n.Reason), reasonBytes)]
@@ -27,8 +27,8 @@ func (g *Group) news(by int, cause error) news {
 	return n
 }
 
-// tell sends news to the other hosts, and does not wait: a Gather that rank 0 does not read may hold the connection.
-// Where it fails the connection has ended, and they learn that.
+// tell sends news to the other hosts. It does not wait for the send: a Gather that rank 0 does not read may block the
+// connection. If the send fails, the connection has ended, and the other hosts learn of its end.
 func (g *Group) tell(n news) {
 	if g.Hosts() == 1 {
 		return
@@ -38,7 +38,7 @@ func (g *Group) tell(n news) {
 	}
 }
 
-// told has the news of other ranks, where there are several hosts.
+// told returns the channel of other ranks' news where there are several hosts, else nil.
 func (g *Group) told() <-chan store.Message {
 	if g.Hosts() == 1 {
 		return nil
@@ -46,7 +46,7 @@ func (g *Group) told() <-chan store.Message {
 	return g.client.Told()
 }
 
-// hearAll takes the news that are there.
+// hearAll takes the news that have arrived.
 func (g *Group) hearAll() {
 	for {
 		select {
@@ -68,7 +68,8 @@ func (g *Group) hear(m store.Message) {
 	g.page.adopt(m.Rank, n, g.beside(n.By))
 }
 
-// adopt writes the news of a rank; known: the abort is that of a rank which has written its reason here itself.
+// adopt writes the news of a rank. If known, the rank that aborted is on this host and has written its reason here
+// itself.
 func (p *page) adopt(rank int, n news, known bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

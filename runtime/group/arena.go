@@ -11,8 +11,7 @@ import (
 
 // Layout of an arena in bytes from its base, the same on every rank: the step words of the pooled streams, CountWords
 // count words of each stream, the words of semaphores, then staging. Memory that a single plan keeps is taken from the
-// end downwards. The arena has a semaphore word for each bytesPerWord of its bytes, and at least leastWords.
-// bytes, and leastWords at least.
+// end downwards. The arena has a semaphore word for each bytesPerWord of its bytes, and at least leastWords words.
 const (
 	stepWords    = 256
 	countAt      = StepBytes
@@ -27,19 +26,19 @@ const (
 // streams, which an abort reads.
 const StepBytes = stepWords * 4
 
-// wordsOf is how many semaphore words an arena of that many bytes has.
+// wordsOf returns the number of semaphore words of an arena of the given bytes.
 func wordsOf(arena int64) int64 { return max(leastWords, arena/bytesPerWord) }
 
-// stagingOf is where the staging of an arena of that many bytes begins.
+// stagingOf returns the offset at which the staging of an arena of the given bytes begins.
 func stagingOf(arena int64) int64 { return alignUp(semaphoreAt + 4*wordsOf(arena)) }
 
 func alignUp(n int64) int64 { return (n + align - 1) / align * align }
 
-// StagingBytes is the bytes of staging that a buffer of that many bytes takes.
+// StagingBytes returns the bytes of staging that a buffer of the given bytes takes.
 func StagingBytes(buffer int64) int64 { return alignUp(buffer) }
 
-// ArenaBytes is the least Config.Arena of a group whose plans stage that many bytes at
-// most and hold that many semaphore words in all. See plan.Memory.
+// ArenaBytes returns the least Config.Arena of a group whose plans stage at most the given bytes and hold the given
+// number of semaphore words in total. See plan.Memory.
 func ArenaBytes(staging, words int64) int64 {
 	staging = alignUp(staging)
 	n := leastArena + staging
@@ -47,7 +46,7 @@ func ArenaBytes(staging, words int64) int64 {
 		n = max(n, words*bytesPerWord)
 	}
 	for missing := staging; missing > 0; n += max(missing, 0) {
-		missing = staging - (n - stagingOf(n)) // more bytes have more words, a 64th of them
+		missing = staging - (n - stagingOf(n)) // more bytes bring more words, which take a 64th of these bytes
 	}
 	return n
 }
@@ -66,9 +65,9 @@ type Arena struct {
 	mu     sync.Mutex
 	taken  []span // words in use, sorted
 	high   int64  // words ever used
-	staged int64  // where the staging of all plans so far ends
+	staged int64  // end of the staging of all plans so far
 	kept   []kept // memory of one plan, the last of the arena first
-	low    int64  // where memory begins that was ever kept; 0: none was
+	low    int64  // lowest offset of memory that was ever kept; 0: none was
 }
 
 // kept is memory of one plan, in bytes from the base.
@@ -111,8 +110,9 @@ func (a *Arena) FreeWords(offset int64) {
 	a.taken = slices.DeleteFunc(a.taken, func(s span) bool { return semaphoreAt+s.at*4 == offset })
 }
 
-// Keep takes memory that no other plan has until FreeKept, at the arena's end, behind the staging of the plans so far,
-// and returns its offset from the base, a multiple of 256. It holds anything; the abort sets all its words to 1.
+// Keep takes memory from the arena's end, behind the staging of the plans so far, and returns its offset from the base,
+// a multiple of 256. No other plan has this memory until FreeKept. It may hold any data; an abort sets all its words to
+// 1.
 func (a *Arena) Keep(bytes int64) (offset int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -138,7 +138,7 @@ func (a *Arena) FreeKept(offset int64) {
 	a.kept = slices.DeleteFunc(a.kept, func(k kept) bool { return k.from == offset })
 }
 
-// Kept is where memory that plans keep begins, or the arena's end: all before it may be staging.
+// Kept is the offset where the memory that plans keep begins, or the arena's end: everything before it may be staging.
 func (a *Arena) Kept() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -210,7 +210,7 @@ func (e *ArenaError) Error() string {
 
 // WordsError reports that the arena has no room for a plan's semaphores.
 type WordsError struct {
-	Want, Have int64 // words of one name in the plan, words of the arena
+	Want, Have int64 // words of one plan's request, words of the arena
 	Arena      int64 // bytes of an arena with room for them
 }
 
@@ -222,7 +222,7 @@ func (e *WordsError) Error() string {
 		e.Want, e.Have, bytesPerWord, e.Arena)
 }
 
-// lowest is where memory begins that was ever kept, or the arena's end.
+// lowest is the lowest offset of memory that was ever kept, or the arena's end.
 func (a *Arena) lowest() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

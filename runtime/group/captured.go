@@ -13,8 +13,8 @@ import (
 type captured struct {
 	id     uint64
 	main   driver.Stream
-	ends   []driver.GraphNode // of the last run
-	record driver.GraphNode   // follows them, and nothing follows it
+	ends   []driver.GraphNode // the last nodes of the last run
+	record driver.GraphNode   // the node that records the order: it follows the ends, and no node follows it
 }
 
 // openCaptured orders a run in a capture after everything the group has run.
@@ -35,8 +35,8 @@ func (g *Group) openCaptured(r *Run) error {
 	return g.drv.StreamWaitEvent(r.main, s.order, driver.External)
 }
 
-// shutCaptured makes the graph record the group's order after this run instead of after the run before it. Later work
-// of the stream does not wait for the record, nor the record for that work.
+// shutCaptured makes the graph record the group's order after this run instead of after the run before it. The stream's
+// later work does not wait for the record, and the record does not wait for that work.
 func (g *Group) shutCaptured(r *Run) error {
 	s := &g.runs
 	c, ok := driver.CapturesOf(g.drv)
@@ -77,7 +77,7 @@ func (g *Group) shutCaptured(r *Run) error {
 	return nil
 }
 
-// union is the nodes in either list.
+// union is the nodes that are in at least one of the lists.
 func union(a, b []driver.GraphNode) []driver.GraphNode {
 	list := slices.Clone(a)
 	for _, n := range b {

@@ -19,14 +19,14 @@ const protocol = 1
 type identity struct {
 	Protocol  int
 	Host      string // boot id and host name
-	Plays     string // Config.Host, for which Host is another's
+	Plays     string // Config.Host, where it names a host in place of this machine
 	Spans     bool   // Config.Network joins several machines
 	Pid       int
-	Process   string // no other process has it
+	Process   string // an id that no other process has
 	Local     bool
 	Context   uintptr // of the device, for ranks of one process
 	Driver    string  // "cuda", or empty where it is not available
-	Why       string  // it is not
+	Why       string  // the reason why the driver is not available
 	UUID      driver.UUID
 	Device    string // "NVIDIA H200 (device 2)"
 	Arena     int64
@@ -39,12 +39,12 @@ type identity struct {
 // process tells this process from all others.
 var process = rand.Text()
 
-// CheckError reports that the ranks don't fit together. Every rank gets the same.
+// CheckError reports that the ranks don't fit together. Every rank gets the same error.
 type CheckError struct {
 	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words",
 	// "operands" or "symmetric memory".
 	Check string
-	Ranks []int  // that don't fit
+	Ranks []int  // the ranks that don't fit
 	Text  string // the mistake and its remedy
 }
 
@@ -64,7 +64,8 @@ func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e
 // Unwrap returns Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// hostIdentity tells this machine from others and, where it plays several hosts, these from each other.
+// hostIdentity tells this machine from other machines and, where one machine plays several hosts, these hosts from each
+// other.
 func hostIdentity(plays string) (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -129,10 +130,10 @@ func checkAlike(all []identity) error {
 // way is the link that a rank finds to another rank, or the reason why it finds none.
 type way struct {
 	Link fabric.Link
-	Why  string // it is not known, or leads nowhere
+	Why  string // the reason why the link is not known, or leads nowhere
 }
 
-// ways are a rank's to each rank.
+// ways returns the ways from one rank to each rank.
 func ways(d driver.Driver, rank int, all []identity) []way {
 	list := make([]way, len(all))
 	for r, id := range all {
@@ -153,7 +154,7 @@ func ways(d driver.Driver, rank int, all []identity) []way {
 	return list
 }
 
-// readFabric reads every rank's ways; err is a *CheckError of the first that leads nowhere.
+// readFabric reads every rank's ways; err is a *CheckError of the first way that leads nowhere.
 func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 	for r, blob := range all {
 		var list []way

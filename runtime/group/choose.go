@@ -59,7 +59,7 @@ func (c Config) resolve() (Config, error) {
 	}
 	if host := os.Getenv(launcher.EnvHost); c.Host == "" && host != "" {
 		c.Host = host
-		errs = append(errs, os.Setenv("NCCL_HOSTID", host)) // NCCL too takes the rank to be there
+		errs = append(errs, os.Setenv("NCCL_HOSTID", host)) // NCCL then takes the rank to be on this host too
 	}
 	if c.Devices != nil && len(c.Devices) != c.Size {
 		errs = append(errs, fmt.Errorf("%d devices for %d ranks", len(c.Devices), c.Size))
@@ -67,7 +67,7 @@ func (c Config) resolve() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// meeting is the network that the environment asks for: that of several machines, or this one's.
+// meeting is the network that the environment asks for: one of several machines, or this machine's.
 func meeting() (store.Network, error) {
 	address, token := launcher.Address(), os.Getenv(launcher.EnvToken)
 	if address == "" {
@@ -88,7 +88,7 @@ func meeting() (store.Network, error) {
 	return n, nil
 }
 
-// bound fills in the timeouts.
+// bound checks the timeouts and fills in their defaults.
 func (c *Config) bound() error {
 	var errs []error
 	standard := DefaultTimeout

@@ -11,10 +11,10 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Bounds of a Close where the group is not whole any more.
+// Bounds of a Close after an abort.
 const (
-	drainTimeout = 3 * time.Second // the own streams, once released
-	leaveTimeout = 2 * time.Second // the peers' closing of their imports
+	drainTimeout = 3 * time.Second // for the group's streams, once released
+	leaveTimeout = 2 * time.Second // for the peers to close their imports
 )
 
 // Close leaves the group and frees its resources. It is collective while the group is whole, and aborts the group where
@@ -59,7 +59,7 @@ func (g *Group) leave(ctx context.Context) error {
 	return errors.Join(left, refused, g.freed(leaveTimeout), g.teardown())
 }
 
-// closePlans closes the plans that are still open. After an abort each would only say that there was one.
+// closePlans closes the plans that are still open. It drops the AbortErrors of a group that was aborted before.
 func (g *Group) closePlans(ctx context.Context, aborted bool) error {
 	var errs []error
 	for _, t := range g.plans.open() {
@@ -88,7 +88,7 @@ func (g *Group) settle() error {
 	return err
 }
 
-// part drains the own runs and meets the peers.
+// part drains this rank's runs and meets the peers.
 func (g *Group) part(ctx context.Context) error {
 	if err := g.idle(ctx, 0); err != nil {
 		g.Abort(fmt.Errorf("close the group: %w", err))
@@ -102,7 +102,7 @@ func (g *Group) part(ctx context.Context) error {
 	}
 	g.leaving.Store(true)
 	_, err := g.gather(ctx, "close the group", nil)
-	if err != nil && g.failure() == nil { // the peers are elsewhere
+	if err != nil && g.failure() == nil { // the peers make another call
 		g.Abort(err)
 		<-g.done
 	}
@@ -127,7 +127,7 @@ func (g *Group) idle(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// busy asks the events of the last runs and the pooled streams.
+// busy reports whether an event of the last runs or a pooled stream is not done.
 func (g *Group) busy() (bool, error) {
 	events := append([]driver.Event(nil), g.runs.events[:]...)
 	g.runs.mu.Lock()
@@ -186,7 +186,7 @@ func (g *Group) teardown() error {
 	return nil
 }
 
-// freeArena closes the imports, waits until the peers have closed theirs as far as they come to it, and frees.
+// freeArena closes the imports, waits a bounded time until the peers have closed theirs, and frees the arena.
 func (g *Group) freeArena() error {
 	a := g.arena
 	if a == nil {

@@ -12,14 +12,14 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// communicator is this rank's part of the communicator that the collectives of all plans run in (see rail). The
-// first plan with a collective makes it, and it lives as long as the group.
+// communicator is this rank's communicator of NCCL, in which the collectives of all plans run (see rail). The first
+// plan with a collective makes it, and it lives as long as the group.
 type communicator struct {
-	mu      sync.Mutex // of calls; a caller that waits for one to end unlocks it between two questions
+	mu      sync.Mutex // held during calls; settled unlocks it between two questions to NCCL
 	library driver.Collectives
 	comm    driver.Comm    // zero until it is made
 	dead    bool           // given to CommAbort or CommDestroy
-	window  driver.Windows // of Group.Symmetric's memory, once it is registered
+	window  driver.Windows // set once Group.Symmetric's memory is registered
 	freed   chan struct{}
 	err     error // of freeing, once freed is closed
 }
@@ -112,10 +112,10 @@ func (g *Group) enqueueCollective(d driver.CollectiveDesc, recv, send driver.Ptr
 	return g.settled(nil)
 }
 
-// patience is how often settled asks NCCL without a pause, before it sleeps between two questions.
+// patience is the number of times that settled asks NCCL without a pause, before it sleeps between two questions.
 const patience = 1000
 
-// settled waits until NCCL has ended the call before; ctx may be nil.
+// settled waits until NCCL has ended the last call; ctx may be nil.
 func (g *Group) settled(ctx context.Context) error {
 	c := &g.communicator
 	for n := 0; ; n++ {
@@ -167,8 +167,8 @@ func (g *Group) Rehearse(ctx context.Context, list []driver.CollectiveDesc, recv
 	}
 }
 
-// disconnect gives the communicator up, once: after an abort it ends the enqueued collectives, else it
-// waits for them. NCCL's call waits for streams and for graphs, on a thread of its own.
+// disconnect frees the communicator, once. After an abort it ends the enqueued collectives; otherwise it waits for
+// them. NCCL's call waits for streams and for graphs, so it runs on a separate goroutine.
 func (c *communicator) disconnect(abort bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +191,7 @@ func (c *communicator) disconnect(abort bool) {
 	}()
 }
 
-// gone reports whether there is no communicator, or none any more.
+// gone reports whether no communicator was made, or it has been freed.
 func (c *communicator) gone() bool {
 	if c.freed == nil {
 		return c.comm == 0
@@ -204,7 +204,7 @@ func (c *communicator) gone() bool {
 	}
 }
 
-// freed waits until the communicator is freed. A graph of a caller may keep it for ever.
+// freed waits until the communicator is freed. A caller's graph may keep it for ever.
 func (g *Group) freed(limit time.Duration) error {
 	c := &g.communicator
 	if c.freed == nil {

@@ -9,9 +9,9 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// diagnose finds where this rank's run of a plan waits: on each stream, at the first wait after the one its step word
-// names. Where a replay may be at several plans, it is the plan that the words show unfinished, else probably the one
-// captured after the last plan that has begun.
+// diagnose finds where this rank's run of a plan waits: on each stream, at the first wait after the one that its step
+// word names. Where a replay may be at several plans, diagnose takes the plan that the words show unfinished, or else
+// probably the plan that was captured after the last plan that has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
 	var at next
 	var plan int
@@ -47,7 +47,7 @@ func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error
 	return w, true
 }
 
-// following are the plans, beginning after the last one that a step word names.
+// following returns the plans in turn, beginning after the last plan that a step word names.
 func following(plans []int, words []uint32) []int {
 	begun := func(i int) bool {
 		return slices.ContainsFunc(words, func(w uint32) bool { return int(w>>16) == plans[i] })
@@ -60,7 +60,7 @@ func following(plans []int, words []uint32) []int {
 	return plans
 }
 
-// amidst reports whether a stream has come past one wait of the plan and not to its last.
+// amidst reports whether a stream has passed a wait of the plan and has not reached the plan's last wait.
 func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	last := map[string]int{}
 	for _, s := range steps {
@@ -76,8 +76,8 @@ func amidst(steps []Step, plan int, words map[string]uint32) bool {
 	return false
 }
 
-// stepWords is the values of the streams' step words, by stream. Among streams that differ
-// by priority alone, the plan's counts.
+// stepWords returns the step words, by stream name. Where two streams have the same name and different priorities, it
+// returns the word of the stream on which this plan runs.
 func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +91,8 @@ func (p *pool) stepWords(plan int, words []uint32) map[string]uint32 {
 	return byStream
 }
 
-// suspect picks of the peers that a step waits for the one that is gone, else
-// one that has begun fewer runs than this rank, else the first.
+// suspect picks one of the peers that a step waits for: the peer that is gone, else a peer that has begun fewer runs
+// than this rank, else the first.
 func suspect(peers []int, rank int, all []history, cause error) int {
 	var gone *store.GoneError
 	if errors.As(cause, &gone) && slices.Contains(peers, gone.Rank) {
@@ -109,8 +109,8 @@ func suspect(peers []int, rank int, all []history, cause error) int {
 	return rank
 }
 
-// order describes how the ranks' sequences of plans differ: the first run known of all that
-// was not the same plan everywhere, else how many runs each has begun.
+// order describes how the ranks' sequences of plans differ: the first known run that was not the same plan on all
+// ranks, or else the number of runs that each rank has begun.
 func order(all []history, name func(int) string) string {
 	least, most := all[0].runs, all[0].runs
 	for _, h := range all {
@@ -131,7 +131,7 @@ func order(all []history, name func(int) string) string {
 	return ""
 }
 
-// shares are values with the ranks that have them.
+// shares has each value with the ranks that have it.
 type shares []share
 
 type share struct {
@@ -139,7 +139,7 @@ type share struct {
 	ranks []string
 }
 
-// differ groups the ranks by a value; nil if they all have the same.
+// differ groups the ranks by a value; it returns nil if all ranks have the same value.
 func differ(all []history, value func(history) uint64) shares {
 	var s shares
 	for r, h := range all {
@@ -182,7 +182,7 @@ func (p *page) report(w Wait) {
 	p.writeTextOf(w.Rank, sectionText, textBytes, w.Text)
 }
 
-// waits is the waits that all ranks have reported.
+// waits returns the waits that the ranks have reported.
 func (p *page) waits() []Wait {
 	var all []Wait
 	for r := range p.size {

@@ -9,12 +9,12 @@ import (
 	"ovgen/runtime/launcher"
 )
 
-// Dumper makes, of the words of Config.Dump, the function that writes about a bound plan.
+// Dumper takes the words of Config.Dump and makes the function that writes about a bound plan.
 type Dumper func(words string, to io.Writer) (func(Tracer) error, error)
 
 var dumper Dumper
 
-// RegisterDumper has all groups write about their plans by a Dumper. Package dump registers its own.
+// RegisterDumper makes all groups write about their plans by a Dumper. Package dump registers one.
 func RegisterDumper(d Dumper) { dumper = d }
 
 // Dump writes about a bound plan where Config.Dump asks for it.
@@ -25,7 +25,7 @@ func (g *Group) Dump(plan Tracer) error {
 	return g.config.dump(plan)
 }
 
-// dumpBy finds the function for the words of Config.Dump; nil where there are none.
+// dumpBy finds the function for the words of Config.Dump; it returns nil for no words.
 func dumpBy(words string, to io.Writer) (func(Tracer) error, error) {
 	switch {
 	case words == "":
@@ -39,8 +39,8 @@ func dumpBy(words string, to io.Writer) (func(Tracer) error, error) {
 
 var checker func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error
 
-// RegisterChecker has groups whose Config.Check is set compare, ahead of a run of a plan on a stream, the operands that
-// all ranks must hold alike. Package alike registers its own.
+// RegisterChecker makes groups whose Config.Check is set call c ahead of each run of a plan on a stream. c compares the
+// operands that all ranks must hold alike. Package alike registers it.
 func RegisterChecker(c func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error) {
 	checker = c
 }

@@ -9,10 +9,10 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// carrier takes open files between the ranks of this machine, beside the store.
+// carrier passes open files between the ranks of this machine, outside of the store.
 type carrier struct{ group *Group }
 
-// Hand lets the peers take files.
+// Hand offers files to the peers.
 func (c carrier) Hand(files []*os.File) (done func(), err error) {
 	config := &c.group.config
 	h, err := store.Hand(config.Network, config.Job, config.Rank, files)
@@ -22,7 +22,7 @@ func (c carrier) Hand(files []*os.File) (done func(), err error) {
 	return func() { _ = h.Close() }, nil
 }
 
-// Take takes a peer's, within Config.CallTimeout and until the group is aborted.
+// Take takes files from a peer, within Config.CallTimeout and until the group is aborted.
 func (c carrier) Take(peer, count int) ([]*os.File, error) {
 	config := &c.group.config
 	ctx, cancel := context.WithTimeout(context.Background(), config.CallTimeout)
@@ -35,7 +35,7 @@ func (c carrier) Take(peer, count int) ([]*os.File, error) {
 		}
 	}()
 	files, err := store.Take(ctx, config.Network, config.Job, peer, count)
-	if errors.Is(err, store.ErrFiles) { // the peer has died, most likely, which the group is about to learn
+	if errors.Is(err, store.ErrFiles) { // most likely the peer has died, and the group is about to learn it
 		select {
 		case <-c.group.done:
 			err = errors.Join(err, c.group.failure())

@@ -9,7 +9,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// flights is how many runs the watch follows one by one.
+// flights is the number of runs that the watch follows one by one.
 const flights = 64
 
 // flight is a run that may not have drained.
@@ -21,20 +21,20 @@ type flight struct {
 	deadline time.Time       // zero where ctx has one
 }
 
-// runs is the group's one sequence. The fields above mu belong to the holder of issue, which is never needed by the
-// abort: its holder may be blocked in an enqueue. No driver call is made under mu.
+// runs is the group's one sequence of runs. The holder of issue owns the fields above mu. The abort never needs issue,
+// since its holder may be blocked in an enqueue. No driver call is made under mu.
 type runs struct {
 	issue  chan struct{} // held from Begin to End
 	shared bool          // a caller's graph holds order: every run waits for and records it
-	side   driver.Stream // where order is recorded at first
+	side   driver.Stream // the first record of order is on it
 	last   driver.Event  // the end of the last run enqueued by the host
 	seq    uint64
 	graph  captured                  // the capture that the last run went into
-	events [flights + 1]driver.Event // of the ring's places, then of the tail
+	events [flights + 1]driver.Event // one for each place of the ring, then one for the tail
 
 	mu       sync.Mutex
 	order    driver.Event    // the end of the last run, as captured graphs see it; set once
-	captured []int           // the plans that have been captured, in order of the first time
+	captured []int           // the plans that have been captured, in the order of their first captures
 	ring     [flights]flight // in order of seq
 	head     int
 	n        int
@@ -42,8 +42,8 @@ type runs struct {
 	hasTail  bool   // tail is in flight
 }
 
-// next is the event for the run that will be pushed next. When the ring is full
-// the runs after it share one event, which then stands for the youngest.
+// next is the event for the run that will be pushed next. When the ring is full, all runs after it share one event,
+// which then belongs to the youngest of them.
 func (s *runs) next() driver.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *runs) front() (flight, bool) {
 	return s.tail, s.hasTail
 }
 
-// replayed are the plans that were captured, and the event that replays record.
+// replayed returns the plans that were captured, and the event that replays record.
 func (s *runs) replayed() (plans []int, order driver.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,10 +103,10 @@ func (s *runs) forget(plan int) {
 	s.captured = slices.DeleteFunc(s.captured, func(id int) bool { return id == plan })
 }
 
-// cancelled is the oldest run's context, and whether a run is in flight.
+// cancelled returns the Done channel of the oldest run's context, and whether a run is in flight.
 func (s *runs) cancelled() (<-chan struct{}, bool) {
 	f, ok := s.front()
-	if !ok || f.ctx == nil || f.ctx.Err() != nil { // ended already: seen by expired
+	if !ok || f.ctx == nil || f.ctx.Err() != nil { // it has ended already, and expired sees it
 		return nil, ok
 	}
 	return f.ctx.Done(), true

@@ -41,7 +41,7 @@ type Group struct {
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
 	closing    atomic.Bool
-	leaving    atomic.Bool // Close meets the peers, after which each may go
+	leaving    atomic.Bool // Close meets the peers; after that each peer may go
 	closeOnce  sync.Once
 	closeErr   error
 }
@@ -58,21 +58,21 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 // Choice names the driver and the reason for it, for a program to print.
 func (g *Group) Choice() string { return g.choice }
 
-// Side is the stream on which the group orders its runs where it must not use a caller's: verifiers know by it
-// that an event there is no part of a run.
+// Side is the stream on which the group orders its runs where it must not use a caller's stream. Verifiers use it to
+// tell that an event on this stream is no part of a run.
 func (g *Group) Side() driver.Stream { return g.runs.side }
 
 // CallTimeout is Config.CallTimeout: the bound of collective calls.
 func (g *Group) CallTimeout() time.Duration { return g.config.CallTimeout }
 
-// Graphs is Config.Graphs: how many graphs of its own each plan keeps.
+// Graphs is Config.Graphs: the number of graphs that each plan keeps.
 func (g *Group) Graphs() int { return g.config.Graphs }
 
-// Arena is this rank's device memory that every peer maps, and theirs.
+// Arena is the device memory of all ranks that every peer maps.
 func (g *Group) Arena() *Arena { return g.arena }
 
-// Imports is the cache of the memory that this rank's plans have exported to peers and
-// opened of theirs. Plans close their share before the group closes.
+// Imports is the cache of the memory that this rank's plans have exported to peers and of the peers' memory that they
+// have opened. Each plan closes its exports and imports before the group closes.
 func (g *Group) Imports() *ipc.Cache { return g.imports }
 
 // Done is closed when the group has been aborted, and when it is closed.
@@ -98,7 +98,7 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for later ones an error that only refers to it.
+// aborted is failure; the first caller gets the whole diagnosis, later callers an error that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()
 	if err != nil && g.reported.Swap(true) {
@@ -107,8 +107,8 @@ func (g *Group) aborted() error {
 	return err
 }
 
-// Alive is nil while the group can be used, else ErrClosed or its *AbortError, with which the calls of plans fail. Its
-// text tells the whole story unless an earlier call or Err has; then it refers to that.
+// Alive is nil while the group can be used. Otherwise it is ErrClosed or the group's *AbortError, and calls of plans
+// fail with it. The error tells the whole story unless an earlier call or Err has told it; then it refers to that.
 func (g *Group) Alive() error {
 	if err := g.aborted(); err != nil {
 		return err
@@ -127,10 +127,10 @@ func (g *Group) Alive() error {
 // ErrClosed is returned by calls on a group that has been closed.
 var ErrClosed = errors.New("group is closed")
 
-// Gather is the group's one collective primitive: it returns every rank's blob, by rank. Errors quote what, the name of
-// this rank's action ("bind plan 3 (allgatherlinear)"). If the names differ before a semicolon, all ranks get a
-// *store.MismatchError and may go on. Any other failure (a rank does not come in time, is gone, or its ctx ends) aborts
-// the group. A blob has at most store.MaxBlob bytes.
+// Gather is the group's one collective primitive: it returns every rank's blob, by rank. The argument what names this
+// rank's action ("bind plan 3 (allgatherlinear)"), and errors quote it. If the parts of the names before a semicolon
+// differ, all ranks get a *store.MismatchError and may go on. Any other failure (a rank does not come in time, is gone,
+// or its ctx ends) aborts the group. A blob has at most store.MaxBlob bytes.
 func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte, error) {
 	select {
 	case g.collective <- struct{}{}:

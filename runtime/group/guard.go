@@ -61,7 +61,7 @@ func (g *Group) Watch(ctx context.Context, s driver.Stream) (err error) {
 	}
 }
 
-// drained is how a stream that is not busy any more has ended.
+// drained returns the error of a stream that is no longer busy.
 func (g *Group) drained(err error) error {
 	if err != nil {
 		g.Abort(err)

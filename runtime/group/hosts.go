@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// place is where a rank is among the hosts of a group. Ranks are numbered host by host, and each host has as many.
+// place is a rank's place among the hosts of a group. Ranks are numbered host by host, and every host has the same
+// number of ranks.
 type place struct {
 	hosts, each int // hosts of the group, ranks of each
-	host, local int // of this rank: its host, and its number there
+	host, local int // this rank's host, and its number there
 
 	names []string // of the hosts
 }
@@ -37,10 +38,10 @@ func (g *Group) rail() (first, ranks, rank int) {
 	return g.place.local, g.place.hosts, g.place.host
 }
 
-// places finds the hosts of the ranks, and where one of them is.
+// places finds the hosts of the ranks, and the place of one rank.
 func places(all []identity, rank int) (place, error) {
 	p := place{hosts: 1, each: len(all)}
-	first := []int{0} // rank of each host
+	first := []int{0} // first rank of each host
 	for r := 1; r < len(all); r++ {
 		if all[r].Host == all[r-1].Host {
 			continue
@@ -69,7 +70,7 @@ func places(all []identity, rank int) (place, error) {
 	p.hosts = len(first)
 	p.host, p.local = rank/p.each, rank%p.each
 	for _, f := range first {
-		_, name, _ := strings.Cut(all[f].Host, " ") // behind the boot id
+		_, name, _ := strings.Cut(all[f].Host, " ") // the name follows the boot id
 		p.names = append(p.names, name)
 	}
 	return p, nil

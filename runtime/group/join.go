@@ -14,11 +14,11 @@ import (
 )
 
 // Join makes its caller a rank of the job that c names: this process or, with Config.Local, a goroutine of it. It is
-// collective: it returns when all ranks have come, checked each other and mapped each other's arena, or gives every
-// rank an error and leaves nothing open. Errors wrap *store.RendezvousError, *store.RefusedError, *CheckError,
-// *PeerError or *ProbeError, and driver.ErrUnavailable where this machine or build has no driver that serves, or is not
-// for Linux. A Config that is wrong by itself is refused before the rendezvous, and the peers that come within a second
-// get an error.
+// collective. It returns when all ranks have come, have checked each other and have mapped each other's arena;
+// otherwise every rank gets an error, and nothing stays open. Errors wrap *store.RendezvousError, *store.RefusedError,
+// *CheckError, *PeerError or *ProbeError, or driver.ErrUnavailable where this machine or build has no driver that
+// serves the group, or is not for Linux. Join refuses a Config that is wrong by itself before the rendezvous, and the
+// peers that come within a second get an error.
 func Join(ctx context.Context, c Config) (*Group, error) {
 	if err := launcher.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
@@ -51,8 +51,8 @@ func Join(ctx context.Context, c Config) (*Group, error) {
 	return g, nil
 }
 
-// assemble takes the steps of Join. After each the ranks agree that all have
-// taken it, so every rank knows why one could not.
+// assemble takes the steps of Join. After each step all ranks agree that it succeeded, so that every rank learns why a
+// step of another rank failed.
 func (g *Group) assemble(ctx context.Context) error {
 	if err := g.chooseDriver(ctx); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (g *Group) chooseDriver(ctx context.Context) error {
 	return nil
 }
 
-// simulated is the advice to run without GPUs, where there are none and the binary can.
+// simulated is the advice to run in the simulator, where there are no GPUs and the binary has the simulator.
 func simulated(name string, err error) string {
 	if _, missing := driver.Lookup("sim"); name != "cuda" || missing != nil ||
 		!errors.Is(err, driver.ErrUnavailable) {
@@ -127,8 +127,8 @@ func simulated(name string, err error) string {
 	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", launcher.EnvDriver)
 }
 
-// tryDriver opens this rank's device and compares it with the others'. why is
-// set, the same on all ranks, where another driver may do.
+// tryDriver opens this rank's device and compares it with the other ranks' devices. Where another driver may serve, why
+// is set, to the same text on all ranks.
 func (g *Group) tryDriver(ctx context.Context, name string) (why string, err error) {
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
@@ -193,7 +193,7 @@ func (g *Group) closeDriver() error {
 	return g.drv.Close()
 }
 
-// makePage lets every rank map the memory of its host's first.
+// makePage maps the page of the host's first rank on every rank.
 func (g *Group) makePage(ctx context.Context) error {
 	var path []byte
 	var err error
@@ -223,7 +223,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()
-	alone := g.apart && !g.Ring() // each rank keeps its own
+	alone := g.apart && !g.Ring() // each rank keeps an arena that no peer maps
 	if err == nil && alone {
 		err = export.Close()
 	}
@@ -269,7 +269,7 @@ func (g *Group) exportArena() (*ipc.Export, error) {
 	return g.imports.Export(p, g.config.Arena)
 }
 
-// makeStreams makes the streams of runs, and tries the release once.
+// makeStreams makes the group's streams and events, and tries the release of an abort once.
 func (g *Group) makeStreams() (err error) {
 	if g.runs.side, err = g.drv.StreamCreateWithPriority(driver.Normal); err != nil {
 		return fmt.Errorf("make a stream: %w", err)

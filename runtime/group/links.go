@@ -29,7 +29,7 @@ func (g *Group) Reaches(rank int) bool {
 	return g.Ring() && (rank == (g.Rank()+1)%n || rank == (g.Rank()+n-1)%n)
 }
 
-// links describes the fabric for Choice, and the limits that follow from it.
+// links describes the fabric and the limits that follow from it, for Choice.
 func (g *Group) links(unreached *CheckError) string {
 	var text []string
 	if kind := g.fabric.Kind(); kind != fabric.Alone && kind != fabric.Apart {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// next is the wait that a stream comes to after the one its step word names.
+// next is the wait that a stream reaches after the wait that its step word names.
 type next struct {
 	Step
 	sure    bool   // the step words fit no other wait of the stream
 	posted  bool   // the step waits for none of Posts
-	missing []Post // for which it waits
+	missing []Post // the posts that the step waits for
 }
 
-// lacks are the peers whose posts the step may wait for.
+// lacks returns the peers whose posts the step may wait for.
 func (n *next) lacks() []int {
 	var peers []int
 	for _, p := range n.missing {
@@ -53,7 +53,7 @@ func (n *next) words() string {
 	return strings.Join(names, between)
 }
 
-// nexts is the next wait of each stream in a run of plan.
+// nexts returns the next wait of each stream in a run of plan.
 func nexts(steps []Step, plan int, words map[string]uint32) (list []next) {
 	waits := map[string][]Step{}
 	var streams []string
@@ -72,19 +72,19 @@ func nexts(steps []Step, plan int, words map[string]uint32) (list []next) {
 			if i+1 < len(waits[name]) {
 				x.Step = waits[name][i+1]
 			} else {
-				x.sure = false // the last wait of this run, or of the run before
+				x.sure = false // it is the last wait of this run, or of the run before
 			}
 		}
 		if x.Unmarked && len(waits[name]) > 1 {
-			x.sure = false // the words do not say which of them it is
+			x.sure = false // the words do not say which wait of the stream it is
 		}
 		list = append(list, x)
 	}
 	return list
 }
 
-// earliest finds the step that a run waits at: a certain one before one that the words leave in doubt, then
-// one whose posts are missing, then the first in issue order.
+// earliest finds the step at which a run waits: a step that is sure before one that is not, then a step whose posts are
+// missing, then the first step in issue order.
 func earliest(list []next) (at next, ok bool) {
 	later := func(a, b bool) int { // true comes later
 		switch {

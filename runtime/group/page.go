@@ -12,26 +12,26 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Layout of the page that all ranks of a host map, in bytes. Every word has one writer, the rank whose section it lies
-// in, except the abort word, which the first rank to abort swaps from 0 to its rank plus one, and the sections of ranks
-// on other hosts, in which all ranks of this one write the same, as they have been told.
+// Layout of the page that all ranks of a host map, in bytes. Every word is written by one rank only, the rank whose
+// section it lies in, with two exceptions. The first rank to abort swaps the abort word from 0 to its rank plus one.
+// All ranks of this host write the same news into the sections of ranks on other hosts.
 const (
 	pageAbort    = 0
 	pageSections = 256
 
 	sectionBytes  = 4096
 	sectionRuns   = 0    // uint64: runs begun by this rank's host
-	sectionState  = 8    // 1: since the abort it has read its words and written its waits; 2: it sets all words
-	sectionClosed = 12   // 1: it has closed its imports
-	sectionProbe  = 20   // word that Join blocks a stream on
-	sectionKind   = 24   // of its reason to abort
+	sectionState  = 8    // 1: since the abort the rank has read its words and written its waits; 2: it sets all words
+	sectionClosed = 12   // 1: the rank has closed its imports
+	sectionProbe  = 20   // word on which Join blocks a stream
+	sectionKind   = 24   // kind of the rank's reason to abort
 	sectionGone   = 28   // the rank that was gone
 	sectionWait   = 32   // plan, step, peer plus one, sure, posted
-	sectionRecent = 64   // plans of its last runs, a ring of recentRuns
+	sectionRecent = 64   // plans of the rank's last runs, a ring of recentRuns
 	sectionReason = 192  // length, text
-	sectionText   = 704  // length, text: the step it waited at
-	sectionSteps  = 1024 // its step words as the abort found them
-	sectionPosts  = 2048 // its semaphore words that it may wait for, likewise
+	sectionText   = 704  // length, text: the step at which the rank waited
+	sectionSteps  = 1024 // the rank's step words at the abort
+	sectionPosts  = 2048 // the rank's semaphore words that it may wait for, at the abort
 
 	recentRuns  = 32
 	mostPosts   = (sectionBytes - sectionPosts) / 4
@@ -39,12 +39,12 @@ const (
 	textBytes   = sectionSteps - sectionText - 4
 )
 
-// page is the host's shared memory: a memfd of its first rank, so nothing lies in the
-// file system, that the others open through /proc and pin for their device.
+// page is the host's shared memory. The host's first rank makes it as a memfd, so nothing lies in the file system; the
+// other ranks open it through /proc, and every rank pins it for its device.
 type page struct {
 	rank int
 	size int
-	each int // ranks of a host; sections of ranks elsewhere hold their news
+	each int // ranks of a host; sections of ranks on other hosts hold their news
 
 	mu     sync.RWMutex // held to read where Close may unmap meanwhile
 	mem    []byte
@@ -124,8 +124,8 @@ func (p *page) aborted() bool {
 // abortedBy is the rank that set the abort word.
 func (p *page) abortedBy() int { return int(p.word(pageAbort).Load()) - 1 }
 
-// claim sets the abort word, unless another rank has. The reason is written
-// first, so whoever sees the word can read it.
+// claim sets the abort word, unless another rank has set it. It writes the reason first, so that every rank that sees
+// the word can read the reason.
 func (p *page) claim(kind, gone uint32, reason string) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -185,13 +185,13 @@ func (p *page) runs(rank int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&p.mem[section(rank, sectionRuns)]))
 }
 
-// history is the runs that a rank has begun: their number, and the plans of the last ones.
+// history has the number of runs that a rank has begun, and the plans of the last runs.
 type history struct {
 	runs   uint64
 	recent [recentRuns]uint32
 }
 
-// history of every rank; of one on another host that has told nothing, this rank's.
+// history returns every rank's history. For a rank on another host that has sent no news, it returns this rank's.
 func (p *page) history() []history {
 	all := make([]history, p.size)
 	for i := range all {

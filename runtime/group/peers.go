@@ -12,18 +12,18 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Peers is a buffer of each rank that kernels of the caller's own read and write on every rank of a host, and words by
-// which these kernels signal each other. A word is 0 at first. One rank sets it to 1, and one awaits that and takes it
-// back to 0, so that a captured kernel may run again and again. An abort sets all words to 1, again and again: a kernel
-// that waits for nothing but words always ends, and Group.Err then says that its results are wrong.
+// Peers has one buffer of each rank, which the caller's kernels read and write on every rank of a host, and words by
+// which these kernels signal each other. A word is 0 at first. One rank sets it to 1; another rank waits for the 1 and
+// resets the word to 0, so that a captured kernel may run again and again. An abort sets all words to 1, again and
+// again: a kernel that waits for nothing but words always ends, and Group.Err then says that its results are wrong.
 type Peers struct {
 	group  *Group
 	id     int
 	bytes  int64
 	words  int
-	offset int64 // of the words in each arena; 0 without
+	offset int64 // of the words in each arena; 0 where there are none
 	at     []driver.Ptr
-	table  driver.Ptr // of Buffers, and behind it that of Words
+	table  driver.Ptr // the table of Buffers, followed by the table of Words
 
 	export  *ipc.Export
 	imports [][]*ipc.Import
@@ -90,7 +90,7 @@ func (p *Peers) make(ctx context.Context, what string, at driver.Ptr) (err error
 	}
 	if _, err = p.agree(ctx, what+": mapped", nil, err); err != nil && g.Alive() == nil {
 		closed := ipc.CloseImports(p.imports)
-		_, late := g.Gather(ctx, what+": given up", nil) // then each may free its memory
+		_, late := g.Gather(ctx, what+": given up", nil) // then each rank may free its memory
 		err = errors.Join(err, closed, late)
 	}
 	return err
@@ -146,7 +146,7 @@ func (p *Peers) agree(ctx context.Context, what string, mine []byte, err error) 
 	return agreed(what, mine, err, func(blob []byte) ([][]byte, error) { return p.group.Gather(ctx, what, blob) })
 }
 
-// tabulate writes the tables.
+// tabulate writes the tables of Buffers and Words into device memory.
 func (p *Peers) tabulate(at driver.Ptr) (err error) {
 	g := p.group
 	p.at[g.Rank()] = at
@@ -168,18 +168,20 @@ func (p *Peers) tabulate(at driver.Ptr) (err error) {
 	return g.drv.MemcpyHtoD(p.table, text)
 }
 
-// Buffers is an array in this rank's device memory: for each rank of the group the 8 bytes of its buffer's address
-// here. It is 0 for a rank that this one does not reach: of another host, or apart.
+// Buffers is an array in this rank's device memory. For each rank of the group it has the 8 bytes of the address at
+// which this rank maps that rank's buffer, or 0 for a rank that this one does not reach: one of another host, or one
+// that is apart.
 func (p *Peers) Buffers() driver.Ptr { return p.table }
 
-// Words is such an array of the address of each rank's word 0 of rank 0. Its word n of rank from lies at
-// ((n * Group.Size) + from) * 4 bytes from there. All are 0 where Peers was called with no words.
+// Words is an array like Buffers. For each rank it has the address of that rank's word 0 that rank 0 sets. The word n
+// that rank from sets lies ((n * Group.Size) + from) * 4 bytes behind it. All addresses are 0 where Peers was called
+// with no words.
 func (p *Peers) Words() driver.Ptr { return p.table + driver.Ptr(8*p.group.Size()) }
 
-// Buffer is where a rank's buffer is mapped here, 0 for a rank that this one does not reach.
+// Buffer is the address at which a rank's buffer is mapped here, 0 for a rank that this one does not reach.
 func (p *Peers) Buffer(rank int) driver.Ptr { return p.at[rank] }
 
-// Word is where word n of a rank is mapped here that rank from sets: 0 for a rank that this one does not reach.
+// Word is the address here of a rank's word n that rank from sets, 0 for a rank that this one does not reach.
 func (p *Peers) Word(rank, n, from int) driver.Ptr {
 	if p.words == 0 || p.group.arena.Base(rank) == 0 {
 		return 0
@@ -190,10 +192,10 @@ func (p *Peers) Word(rank, n, from int) driver.Ptr {
 // Bytes is the size of each rank's buffer.
 func (p *Peers) Bytes() int64 { return p.bytes }
 
-// Name is how the group's errors call it.
+// Name is the name of the buffers in the group's errors.
 func (p *Peers) Name() string { return "shared buffer" }
 
-// Steps has none: a buffer has no runs.
+// Steps returns nil: shared buffers have no runs.
 func (p *Peers) Steps() []Step { return nil }
 
 // Close ends the use of the buffers on all ranks. It is collective; the caller's kernels that use the buffers must have
@@ -209,13 +211,13 @@ func (p *Peers) Close(ctx context.Context) error {
 	return p.closeErr
 }
 
-// shut closes the imports and, when all ranks have, gives up the rest.
+// shut closes the imports and, when all ranks have closed theirs, releases the other resources.
 func (p *Peers) shut(ctx context.Context) error {
 	g := p.group
 	ctx, cancel := context.WithTimeout(ctx, g.CallTimeout())
 	defer cancel()
 	failed := g.Alive()
-	if errors.Is(failed, ErrClosed) { // and so is its driver, which frees the rest
+	if errors.Is(failed, ErrClosed) { // the driver is closed too, and has freed the rest
 		return failed
 	}
 	if failed == nil {
@@ -234,7 +236,7 @@ func (p *Peers) shut(ctx context.Context) error {
 	return errors.Join(failed, driver.Fold(failed, err, p.release()))
 }
 
-// zero leaves the words as later plans expect them, whatever the kernels have done.
+// zero resets the words to 0, as later plans expect them, whatever the kernels have done.
 func (p *Peers) zero() error {
 	if p.words == 0 {
 		return nil
@@ -247,7 +249,7 @@ func (p *Peers) zero() error {
 	return g.drv.StreamSynchronize(g.runs.side)
 }
 
-// release gives up the resources that make took, also if make failed.
+// release releases the resources that make took, also if make failed.
 func (p *Peers) release() error {
 	g := p.group
 	errs := []error{ipc.CloseImports(p.imports)}

@@ -21,30 +21,30 @@ type Step struct {
 	Number int    // from 1, as written into step words
 	Stream string // the pooled stream's String
 	Wait   bool   // the step waits for the peers
-	// Unmarked: the step writes no step word, as collectives do not.
+	// Unmarked says that the step writes no step word, as collectives do not.
 	Unmarked bool
 	Peers    []int
-	Posts    []Post // that the step awaits; none where their words do not say which are missing
+	Posts    []Post // the posts that the step awaits; none where their words do not say which are missing
 	Text     string // "Wait ready[2]"
 }
 
-// Closer is a Tracer that the group closes when the group is closed first.
+// Closer is a Tracer that Group.Close closes if it is still open.
 type Closer interface {
 	Close(context.Context) error
 }
 
-// MaxPlans is how many plans of a group can be open at once: ids fill the upper half of a step word.
+// MaxPlans is the number of plans of a group that can be open at once: ids fill the upper half of a step word.
 const MaxPlans = 1<<16 - 1
 
 type plans struct {
 	mu   sync.Mutex
-	last int // id that was given last
+	last int // the last id that was given
 	byID map[int]Tracer
 }
 
 // Register makes a plan known to the group and returns its id, from 1 to MaxPlans. Ranks that make and close the same
-// plans in the same order get the same ids. Ids are given in turn, so that of a closed plan comes again as late as can
-// be: a step word that still holds it would mislead a diagnosis.
+// plans in the same order get the same ids. Ids are given in turn, so that the id of a closed plan returns as late as
+// possible: a step word that still holds it would mislead a diagnosis.
 func (g *Group) Register(t Tracer) (id int, err error) {
 	p := &g.plans
 	p.mu.Lock()
@@ -76,7 +76,7 @@ func (p *plans) open() []Tracer {
 	return list
 }
 
-// Unregister forgets a plan, whose id another one may get.
+// Unregister forgets a plan; another plan may get its id.
 func (g *Group) Unregister(id int) {
 	g.plans.mu.Lock()
 	defer g.plans.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 type Post struct {
 	Peer int
 	Name string     // "arrived[1]"
-	Part string     // of the step that awaits it, where parts have words of their own: "tile group 3 of 8"
+	Part string     // part of the awaiting step, where its parts have separate words: "tile group 3 of 8"
 	Word driver.Ptr // in this rank's arena: not 0 from the peer's post until the step takes it
-	Or   driver.Ptr // where the peer may post in its place, as packets do; 0: nowhere
-	// After: it is awaited behind the step's work.
+	Or   driver.Ptr // second word, in which the peer may post instead, as packets do; 0: none
+	// After says that the step awaits the post behind its work.
 	After bool
-	// Taken is a word at the peer, in which this rank posts once it has taken this post; 0: none.
+	// Taken is a word at the peer, which this rank posts once it has taken this post; 0: none.
 	Taken driver.Ptr
 }
 
-// readPosts copies the words of the posts that the steps await, and notes for which each waits. It notes nothing where
-// the device does not answer, or where a rank may have set all words meanwhile.
+// readPosts copies the words of the posts that the steps await, and notes the posts that each step waits for. It notes
+// nothing where the device does not answer, or where a rank may have set all words meanwhile.
 func (g *Group) readPosts(list []next) {
 	var at []driver.Ptr // of the words, in the order in which they are copied
 	read := func(word driver.Ptr) error {
@@ -40,7 +40,7 @@ func (g *Group) readPosts(list []next) {
 			if read(p.Word) != nil || read(p.Or) != nil {
 				return
 			}
-			_ = read(p.Taken) // of a peer that may be gone
+			_ = read(p.Taken) // the word of a peer that may be gone
 		}
 	}
 	if len(at) == 0 || g.drain(g.abort.stream, readTimeout) != nil || g.page.released() {
@@ -65,7 +65,7 @@ func missing(posts []Post, set func(driver.Ptr) bool) (list []Post) {
 	there := func(p Post) bool { return set(p.Word) || set(p.Or) }
 	works := false
 	for _, p := range posts {
-		further := func(o Post) bool { return o.After && o.Peer == p.Peer && there(o) } // the peer is, than this post
+		further := func(o Post) bool { return o.After && o.Peer == p.Peer && there(o) } // the peer is past p
 		switch {
 		case p.After:
 		case there(p):

@@ -13,18 +13,18 @@ import (
 	"ovgen/runtime/launcher"
 )
 
-// Ranks are all ranks of a group that is in one process, by rank. Each may be used on a goroutine of its
-// own as if it were a process: nothing but Join and the way to peers' memory differs.
+// Ranks are all ranks of a group that is in one process, by rank. Each rank may be used on its goroutine as if it were
+// a process: only Join and the access to peers' memory differ.
 type Ranks []*Group
 
 // JoinAll makes a group whose ranks are all in this process, one for each of Config.Devices, or for the first
 // Config.Size devices, or for all devices of the backend. Config.Rank, Driver and Context belong to one rank and must
 // be zero; Job is not needed. Decorate is called by all ranks at once. Its errors are Join's.
 //
-// Buffers that peers read or write are memory of Group.Driver, which takes a multiple of 2 MiB for each, or other
-// mapped memory (cuMemMap); Bind refuses memory of cuMemAlloc. No device may have access to all memory of another's
-// context (cuCtxEnablePeerAccess, which PyTorch calls to copy between devices): allocations and new graphs would then
-// wait for runs, and runs for ranks that allocate.
+// Buffers that peers read or write are memory of Group.Driver, which takes a multiple of 2 MiB for each buffer, or
+// other mapped memory (cuMemMap); Bind refuses memory of cuMemAlloc. No device may have access to the whole memory of
+// another device's context (cuCtxEnablePeerAccess, which PyTorch calls to copy between devices): allocations and new
+// graphs would then wait for runs, and runs for ranks that allocate.
 func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err := c.spread(); err != nil {
 		return nil, fmt.Errorf("join all ranks: %w", err)
@@ -42,8 +42,8 @@ func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	return nil, all.giveUp(ctx, err)
 }
 
-// giveUp ends the ranks that have joined, where err has kept others from it: ctx may have ended between
-// one rank's return from Join and another's. A rank that has not joined is nil.
+// giveUp ends the ranks that have joined, where err has kept other ranks from joining: ctx may have ended between one
+// rank's return from Join and another's. A rank that has not joined is nil.
 func (all Ranks) giveUp(ctx context.Context, err error) error {
 	return errors.Join(err, all.Each(func(g *Group) error {
 		if g == nil {
@@ -77,7 +77,7 @@ func (c *Config) spread() error {
 	if c.Network == nil {
 		c.Network = store.Memory()
 	}
-	_, err := c.resolve() // one rank's error, and not that of all
+	_, err := c.resolve() // returns the error once, and not for each rank
 	return err
 }
 
@@ -99,8 +99,8 @@ func (c *Config) devices() (n int, err error) {
 	return 0, err
 }
 
-// Each runs f as every rank at once (see the function Each). A rank that gives up while others wait for
-// it should abort the group.
+// Each runs f as every rank at once (see the function Each). If a rank gives up while others wait for it, f should
+// abort the group.
 func (all Ranks) Each(f func(g *Group) error) error {
 	return Each(len(all), func(r int) error { return f(all[r]) })
 }
@@ -112,8 +112,8 @@ func (all Ranks) Close(ctx context.Context) error {
 }
 
 // Each runs f for n ranks at once, each on its own goroutine, and returns when all have returned. If all ranks return
-// the same text, Each returns one of the errors unchanged. Otherwise it joins the errors of the ranks that report
-// theirs (see Reports), each behind its rank; where no rank reports, it joins the errors of all ranks.
+// errors with the same text, Each returns one of them unchanged. Otherwise it joins the errors of the ranks that report
+// theirs (see Reports), each after its rank; where no rank reports, it joins the errors of all ranks.
 func Each(n int, f func(rank int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

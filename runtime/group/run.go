@@ -13,29 +13,29 @@ import (
 type Run struct {
 	main      driver.Stream
 	capturing bool
-	empty     bool // of Drain
+	empty     bool // the run of Drain
 	flight
 }
 
 // Capturing reports whether the run went into a graph of the caller.
 func (r *Run) Capturing() bool { return r.capturing }
 
-// Begin opens a run of a registered plan whose operations will be enqueued on main and streams forked from it. It makes
-// main wait for the group's last run, so that plans run in one sequence on whatever streams they are enqueued, and
-// holds that sequence until End, which must follow. ctx bounds the run: when it ends before the run has drained, and
-// when it has ended before Begin, the group is aborted: the peers can't be left to wait. So it is where ctx is nil or
-// has no deadline and the run has not drained Config.RunTimeout from now.
+// Begin opens a run of a registered plan whose operations will be enqueued on main and on streams forked from it. It
+// makes main wait for the group's last run, so that all plans run in one sequence, whichever streams their runs are
+// enqueued on. It holds that sequence until End, which must follow. ctx bounds the run: the group is aborted when ctx
+// ends before the run has drained, or has ended before Begin, since the peers can't be left waiting. Where ctx is nil
+// or has no deadline, the group is aborted if the run has not drained within Config.RunTimeout.
 //
-// While the caller captures main into a graph, only the waiting and recording
-// nodes are made, one of each for all runs of a capture: the host does not see the replays.
+// While the caller captures main into a graph, Begin and End make only the nodes that wait and record, one of each for
+// all runs of a capture: the host does not see the replays.
 //
-// A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that graph holds nothing of Begin and End.
+// A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that graph holds no node of Begin or End.
 func (g *Group) Begin(ctx context.Context, plan int, main driver.Stream) (Run, error) {
 	return g.begin(ctx, Run{main: main, flight: flight{plan: plan, ctx: ctx}})
 }
 
-// Drain returns when all runs of the group have drained on this rank. It is an empty run
-// of a plan on main, which the group's history leaves out.
+// Drain returns when all runs of the group have drained on this rank. It is an empty run of a plan on main, which does
+// not appear in the group's history.
 func (g *Group) Drain(ctx context.Context, plan int, main driver.Stream) error {
 	r, err := g.begin(ctx, Run{main: main, empty: true, flight: flight{plan: plan, ctx: ctx}})
 	if err == nil {
@@ -87,7 +87,7 @@ func (g *Group) End(r *Run) error {
 	return nil
 }
 
-// Wait returns when the run has drained: nil only if the abort word is 0 then, else an *AbortError.
+// Wait returns when the run has drained. It returns nil only if the abort word is 0 at that time, else an *AbortError.
 func (g *Group) Wait(r *Run) error {
 	if r.capturing {
 		return fmt.Errorf("wait for %s: its run is being captured", g.planName(r.plan))
@@ -128,7 +128,7 @@ func (g *Group) open(r *Run) (err error) {
 	return nil
 }
 
-// shut records the run's end where later runs and the watch find it.
+// shut records the run's end for later runs and for the watch.
 func (g *Group) shut(r *Run) error {
 	s := &g.runs
 	if r.capturing {
@@ -150,8 +150,8 @@ func (g *Group) shut(r *Run) error {
 	return nil
 }
 
-// share makes the event that orders captured runs, when the first is captured: a graph can only name a fixed event, and
-// as long as none does, runs need not record it.
+// share makes the event that orders captured runs, when the first run is captured. A graph can only name a fixed event;
+// until a graph names it, runs need not record it.
 func (g *Group) share(plan int) error {
 	s := &g.runs
 	s.mu.Lock()

@@ -35,12 +35,13 @@ func (s *Stream) String() string {
 // StepValue is the value that a wait writes into the step word of its stream.
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
-// CountWords are how many count words a stream has, each StepBytes after the one before it: one for blocks, and one
+// CountWords is the number of count words of a stream, each StepBytes after the one before it: one for blocks, and one
 // for each of 64 parts of a kernel's work.
 const CountWords = 1 + 64
 
-// CountWord is the address of a stream's first count word, given that of its step word. A kernel counts its blocks
-// there, and in the others parts of its work; between kernels the words are zero, also after an abort.
+// CountWord is the address of a stream's first count word, given the address of its step word. A kernel counts its
+// blocks in the first count word, and parts of its work in the others. Between kernels the words are zero, also after
+// an abort.
 func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
 
 // pool is the group's streams. making serialises calls that may block in the driver; the abort needs mu only.
@@ -61,8 +62,8 @@ func (p *pool) find(name string, index int, prio driver.Priority) *Stream {
 	return nil
 }
 
-// Stream returns the pooled stream of that name, index and priority, and makes it at first, which includes a try of the
-// abort's release on it. It may synchronise the device: call it before a plan runs.
+// Stream returns the pooled stream of the given name, index and priority. The first call makes the stream and tries the
+// abort's release on it. Stream may synchronise the device: call it before a plan runs.
 func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, error) {
 	g.pool.making <- struct{}{}
 	defer func() { <-g.pool.making }()
@@ -93,8 +94,8 @@ func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, erro
 	return s, nil
 }
 
-// Workspace is driver.WorkspaceBytes of device memory for the matrix products of
-// this stream, allocated at first: call it before a plan runs.
+// Workspace is driver.WorkspaceBytes of device memory for the matrix products of this stream. The first call allocates
+// it: call it before a plan runs.
 func (s *Stream) Workspace() (driver.Ptr, error) {
 	s.group.pool.making <- struct{}{}
 	defer func() { <-s.group.pool.making }()
@@ -135,8 +136,8 @@ func (e *ProbeError) Error() string {
 
 const probeTimeout = 2 * time.Second
 
-// probe blocks a stream and releases it as an abort would. The word lies in the
-// page, so that the host can release the stream where the device can't.
+// probe blocks a stream and releases it as an abort would. The word lies in the page, so that the host can release the
+// stream where the device can't.
 func (g *Group) probe(s driver.Stream) error {
 	word := g.page.own(sectionProbe)
 	at := g.page.device + driver.Ptr(section(g.Rank(), sectionProbe))

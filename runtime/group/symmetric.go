@@ -9,21 +9,21 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// symmetric is this rank's memory that NCCL's kernels reach on every rank: one allocation, which the communicator has
-// one window of. All ranks lay it out alike.
+// symmetric is this rank's memory that NCCL's kernels reach on every rank: one allocation, with one window of the
+// communicator. All ranks lay it out alike.
 type symmetric struct {
 	windows     driver.Windows
 	base        driver.Ptr
 	bytes       int64
 	unabortable string // why an abort does not end its collectives
-	// Its collectives run on a stream of their own: NCCL before 2.30.7 lets one begin before the kernel ahead of it on
-	// its stream has ended.
+	// The collectives of symmetric memory run on a separate stream: NCCL before 2.30.7 lets one begin before the kernel
+	// ahead of it on its stream has ended.
 	stream driver.Stream
 	events [2]driver.Event
 
 	mu     sync.Mutex
 	used   int64
-	staged int64 // at the end, of the plan that stages the most
+	staged int64 // bytes at the end, for the plan that stages the most
 }
 
 // ErrNoSymmetric says that a group has no symmetric memory.
@@ -53,12 +53,12 @@ func (e *SymmetricError) Error() string {
 // symmetricUnit is the alignment of the addresses that Symmetric returns: NCCL's kernels then move whole vectors.
 const symmetricUnit = 512
 
-// Symmetric takes memory that NCCL's kernels reach on every rank, Config.Symmetric bytes in all; it lives until the
-// group is closed. All ranks ask for the same sizes and make the same plans, in one common order, since plans by NCCL
-// alone stage in this memory too, where there is room. NCCL's symmetric kernels run collectives between such buffers
-// with no copy on the way; its ordinary kernels run a collective with a buffer elsewhere. A Bind of such memory is
-// collective, and refuses memory that does not lie at the same place on all ranks. The error is ErrNoSymmetric or a
-// *SymmetricError.
+// Symmetric takes memory that NCCL's kernels reach on every rank, from the Config.Symmetric bytes of the group; it
+// lives until the group is closed. All ranks ask for the same sizes and make the same plans, in one common order, since
+// plans by NCCL alone stage in this memory too, where there is room. NCCL's symmetric kernels run collectives between
+// such buffers with no intermediate copy; if one of the buffers lies elsewhere, NCCL's ordinary kernels run the
+// collective. A Bind of such memory is collective, and refuses memory that does not lie at the same place on all ranks.
+// The error is ErrNoSymmetric or a *SymmetricError.
 func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	s := &g.symmetric
 	if s.base == 0 {
@@ -78,9 +78,9 @@ func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	return at, nil
 }
 
-// StageSymmetric returns the address at which a plan stages this many bytes in the memory of Symmetric: at its end. All
-// plans share this staging, since their runs follow one another. It returns 0 where there is no such memory, or too
-// little left.
+// StageSymmetric returns the address at which a plan stages the given bytes: at the end of the symmetric memory. All
+// plans share this staging, since their runs follow one another. It returns 0 where the group has no symmetric memory,
+// or too little of it is left.
 func (g *Group) StageSymmetric(bytes int64) driver.Ptr {
 	s := &g.symmetric
 	if s.base == 0 {
@@ -96,7 +96,7 @@ func (g *Group) StageSymmetric(bytes int64) driver.Ptr {
 	return s.base + driver.Ptr(at)
 }
 
-// SymmetricOffset is where an address lies in the memory of Symmetric; ok is false elsewhere.
+// SymmetricOffset returns the offset of an address in the symmetric memory; ok is false for an address outside of it.
 func (g *Group) SymmetricOffset(p driver.Ptr) (offset int64, ok bool) {
 	if !g.symmetric.holds(p) {
 		return 0, false
@@ -106,11 +106,11 @@ func (g *Group) SymmetricOffset(p driver.Ptr) (offset int64, ok bool) {
 
 func (s *symmetric) holds(p driver.Ptr) bool { return p >= s.base && p < s.base+driver.Ptr(s.bytes) }
 
-// SymmetricBytes is how much symmetric memory the group has, 0 without.
+// SymmetricBytes is the size of the group's symmetric memory, 0 where it has none.
 func (g *Group) SymmetricBytes() int64 { return g.symmetric.bytes }
 
-// makeSymmetric makes the memory, the communicator and its window, where Config.Symmetric asks for them. It is
-// collective.
+// makeSymmetric makes the memory, the communicator and its window, where Config.Symmetric asks for symmetric memory. It
+// is collective.
 func (g *Group) makeSymmetric(ctx context.Context) error {
 	if g.config.Symmetric == 0 {
 		return nil
@@ -126,14 +126,14 @@ func (g *Group) makeSymmetric(ctx context.Context) error {
 	if err := g.Connect(ctx, all); err != nil {
 		return err
 	}
-	if err := g.tryWindow(ctx); err != nil { // NCCL wants a collective before
+	if err := g.tryWindow(ctx); err != nil { // NCCL wants a collective before the registration
 		return err
 	}
 	err = g.register(ctx)
 	if _, err = g.meet(ctx, "register symmetric memory", nil, err); err != nil {
 		return err
 	}
-	if err := g.tryWindow(ctx); err != nil { // and makes its connections in the first of the window's
+	if err := g.tryWindow(ctx); err != nil { // NCCL makes connections in the window's first collective
 		return err
 	}
 	_, err = g.meet(ctx, "try symmetric memory", nil, nil)
@@ -212,20 +212,20 @@ func (g *Group) register(ctx context.Context) error {
 	return nil
 }
 
-// tries are the collectives of symmetric kernels.
+// tries are the collectives that have symmetric kernels.
 var tries = []driver.CollectiveDesc{
 	{Kind: driver.AllGather, Bytes: symmetricUnit, Type: driver.FP32},
 	{Kind: driver.ReduceScatter, Bytes: symmetricUnit, Type: driver.FP32},
 	{Kind: driver.AllReduce, Bytes: symmetricUnit, Type: driver.FP32},
 }
 
-// tryWindow runs each once over the beginning of the memory.
+// tryWindow runs each collective of tries once, at the beginning of the symmetric memory.
 func (g *Group) tryWindow(ctx context.Context) error {
 	recv := g.symmetric.base + driver.Ptr(g.Size()*symmetricUnit)
 	return g.Rehearse(ctx, tries, recv, g.symmetric.base, g.runs.side)
 }
 
-// leastSymmetric is room for the tries.
+// leastSymmetric is the bytes that tryWindow needs.
 func leastSymmetric(ranks int) int64 { return int64(2 * ranks * symmetricUnit) }
 
 // behind makes a later stream wait for the work enqueued on an earlier one.
@@ -236,7 +236,7 @@ func behind(d driver.Driver, later, earlier driver.Stream, e driver.Event) error
 	return d.StreamWaitEvent(later, e, 0)
 }
 
-// free gives the memory up, once the communicator is freed.
+// free frees the stream, the events and, once the communicator is freed, the memory.
 func (s *symmetric) free(d driver.Driver, freed bool) error {
 	var errs []error
 	for _, e := range s.events {

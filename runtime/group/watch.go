@@ -54,7 +54,7 @@ func (g *Group) observe() {
 			g.hear(m)
 		case <-gone:
 			gone = nil
-			if !g.leaving.Load() { // else it may have left after all had met; the meeting says if it had not
+			if !g.leaving.Load() { // a peer may leave after Close's meeting; an earlier end fails the meeting
 				g.Abort(g.client.Err())
 			}
 		case <-g.watch.stop:
@@ -92,12 +92,12 @@ func (g *Group) inspect() {
 		return
 	}
 	if done, err := g.drv.EventQuery(f.event); err == nil && done {
-		return // just in time; it leaves the ring when it is the oldest
+		return // it drained just in time; it leaves the ring when it is the oldest
 	}
 	g.Abort(g.lateness(f))
 }
 
-// lateness is why a run is given up.
+// lateness is the reason why a run is given up.
 func (g *Group) lateness(f flight) error {
 	what := "run " + g.planName(f.plan)
 	if f.ctx != nil && f.ctx.Err() != nil {
@@ -106,13 +106,13 @@ func (g *Group) lateness(f flight) error {
 	return g.tooLong(what)
 }
 
-// tooLong is the cause of the abort of a run without its own deadline.
+// tooLong is the cause of the abort of a run whose context has no deadline.
 func (g *Group) tooLong(what string) error {
 	return fmt.Errorf("%s: it did not drain within %v (Config.RunTimeout): %w", what, g.config.RunTimeout,
 		context.DeadlineExceeded)
 }
 
-// runCause is how the context of a run or of a watch ended.
+// runCause is the error of the ended context of a run or of a watch.
 func runCause(ctx context.Context, what string) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if !errors.Is(cause, err) {
