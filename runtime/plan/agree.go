@@ -8,8 +8,8 @@ import (
 // maxReport bounds the error text that a rank hands to its peers.
 const maxReport = 2 << 10
 
-// agree is a collective step that fails everywhere or nowhere: each rank brings its payload or its error. It returns
-// every rank's payload; or this rank's own error, or a *RankError of the first rank that has one.
+// agree is a collective step that fails on all ranks or on none: each rank sends its payload or its error. It returns
+// every rank's payload, or this rank's error, or a *RankError of the first rank that has an error.
 func (p *Plan) agree(ctx context.Context, what string, mine []byte, failed error) ([][]byte, error) {
 	blob := append([]byte{0}, mine...)
 	if failed != nil {

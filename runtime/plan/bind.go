@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// alignment of a caller's buffer, which the kernels' vector loads need.
+// alignment of a caller's buffer in bytes, which the kernels' vector loads need.
 const alignment = 16
 
 // binding is an address with the identity of its memory.
@@ -19,54 +19,54 @@ type binding struct {
 	id uint64
 }
 
-// target is the binding that a Bind tries to make. Nothing of it is the plan's until this rank
-// has accepted it, and all ranks have where Bind is collective.
+// target is the binding that a Bind tries to make. The plan takes it only after this rank has accepted it and, where
+// Bind is collective, all ranks have.
 type target struct {
-	memory []binding // by buffer of the caller; zero where this rank has nothing of it
+	memory []binding // by buffer of the caller; zero where this rank has no part of it
 	chunks *chunking // of uneven buffers
 }
 
 // Bind gives the plan its buffers, in the order of their declarations. It is collective where a count, or memory that
 // peers use, differs from the plan's last collective Bind; the first Bind of a plan that has such memory is collective
 // too. A collective Bind waits for the runs in flight, exchanges the handles that the peers do not have, and captures
-// the plan's graph. Every Bind is collective where a rank has nothing of a buffer that peers use. Of balanced parts,
-// however, a rank without rows binds memory all the same: its old memory where the others bind their old memory, new
-// memory where the others bind new memory.
+// the plan's graph. Every Bind is collective where a rank has no part of a buffer that peers use. Balanced parts are an
+// exception: a rank without rows binds memory nevertheless, its old memory where the other ranks bind their old memory,
+// new memory where the other ranks bind new memory.
 //
-// Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends nothing, waits for
-// nothing and changes only the next runs of this rank. Runs in flight, and graphs that a caller has captured, go on
-// with their old memory, which the caller keeps for them. A local Bind asks CUDA nothing about memory of the group's
-// Driver, and makes no allocation. The first Replay or Run with addresses that the plan has no graph for captures one,
-// after the runs in flight; the plan keeps the graphs of the bindings used last, Config.Graphs of them.
+// If only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends nothing, waits for
+// nothing and changes only the next runs of this rank. Runs in flight, and graphs that a caller has captured, continue
+// with their old memory, which the caller keeps for them. A local Bind makes no call of CUDA about memory of the
+// group's Driver, and no allocation. The first Replay or Run with addresses that the plan has no graph for captures a
+// graph, after the runs in flight; the plan keeps the graphs of the bindings used last, at most Config.Graphs.
 //
-// Memory that peers use is new for all ranks or for none: where only some ranks bind it anew, the call ends by its ctx
-// or Config.CallTimeout and aborts the group, with the rank and the buffers. The caller owns the memory and keeps it
-// until the runs with it have drained. It keeps memory that peers use until another Bind has replaced it, or Close has
-// returned, on all ranks.
+// Memory that peers use is new for all ranks or for none. If only some ranks bind new memory, the call ends by its ctx
+// or Config.CallTimeout and aborts the group with an error that names the rank and the buffers. The caller owns the
+// memory and keeps it until the runs with it have drained. The caller keeps memory that peers use until, on all ranks,
+// another Bind has replaced it or Close has returned.
 //
 // Addresses are multiples of 16 bytes. Memory that peers read must be memory that can be exported: of cuMemAlloc, or of
 // cuMemCreate with a handle for other processes, also in several parts. A buffer that runs write must overlap no other
-// buffer of this rank, no arena, and no buffer of a peer that its peers use; two buffers that runs only read may be
-// one. Bind can't see the other buffers of a peer: ranks of one process keep their buffers apart themselves. After an
-// error the plan is not bound. All ranks get the error of a collective Bind, and this rank alone the error of a local
-// one: ErrBusy, ErrClosed, *DisagreementError, *RankError for another rank's failure, or *group.AbortError. This rank
-// alone also gets an error of writing to group.Config.DumpTo.
+// buffer of this rank, no arena, and no buffer of a peer that its peers use; two buffers that runs only read may be the
+// same memory. Bind can't see the other buffers of a peer: ranks of one process must keep their buffers apart
+// themselves. After an error the plan is not bound. All ranks get the error of a collective Bind, and this rank alone
+// gets the error of a local Bind: ErrBusy, ErrClosed, *DisagreementError, *RankError for another rank's failure, or
+// *group.AbortError. This rank alone also gets an error of writing to group.Config.DumpTo.
 //
-// Before Bind, the caller sets each Call of the schedule that no kernel does. Where one is nil, a Bind that captures a
-// graph fails by a *CallError; after another Bind the first run fails by it, which ends the group.
+// Before Bind, the caller sets each Call of the schedule that no kernel does. If a Call is nil, a Bind that captures a
+// graph fails with a *CallError; after any other Bind the first run fails with it, which aborts the group.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
 
-// BindCounts is Bind of a program with uneven parts, which the counts give their
-// sizes; other counts are another collective Bind.
+// BindCounts is Bind for a program with uneven parts, whose sizes come from the counts. A Bind with other counts is
+// collective.
 func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	defer p.leave()
 	to := &p.next
-	to.chunks = nil // as of counts that are refused
+	to.chunks = nil // as for counts that are refused
 	for i, f := range p.bindable {
 		to.memory[i] = binding{f.At(0), f.id}
 	}
@@ -76,7 +76,7 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 	}
 	same, local := p.changes(to)
 	if wrong == nil && local {
-		wrong = ctx.Err() // of a collective one, all ranks get it
+		wrong = ctx.Err() // all ranks get the error of a collective Bind
 	}
 	if wrong == nil && same && p.bound {
 		return nil
@@ -100,9 +100,10 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 	return nil
 }
 
-// changes reports whether all memory, and whether all shared memory, is the last Bind's: in the second case this rank
-// binds alone. A rank that binds no memory for a buffer that others use, as all ranks but 0 for the source of a
-// broadcast, can't know that the others' memory is new: no Bind of such a plan is local.
+// changes compares the target with the last Bind. same says that all memory is the same. local says that all shared
+// memory is the same, so that this rank binds alone. A rank that binds no memory for a buffer that other ranks use, as
+// all ranks but 0 for the source of a broadcast, can't know whether the other ranks' memory is new: no Bind of such a
+// plan is local.
 func (p *Plan) changes(to *target) (same, local bool) {
 	same = to.chunks == p.chunks
 	local = same && p.met && p.everywhere()
@@ -114,7 +115,7 @@ func (p *Plan) changes(to *target) (same, local bool) {
 	return same, local
 }
 
-// everywhere says whether each rank binds memory for each buffer that peers use.
+// everywhere reports whether each rank binds memory for each buffer that peers use.
 func (p *Plan) everywhere() bool {
 	for _, f := range p.bindable {
 		for rank := range p.Size() {
@@ -126,8 +127,8 @@ func (p *Plan) everywhere() bool {
 	return true
 }
 
-// tells says whether also a rank that has nothing of a buffer binds memory for it, by which it knows whether the
-// others' is new: where balanced parts leave it no row.
+// tells reports whether also a rank that has no part of a buffer binds memory for it: a rank whose balanced part has no
+// rows. By this memory the rank knows whether the other ranks' memory is new.
 func (p *Plan) tells(f *Buffer) bool { return p.balanced != nil && f.shared }
 
 // bindLocal takes memory that no peer uses.
@@ -144,10 +145,10 @@ func (p *Plan) bindLocal(to *target, wrong error) error {
 	return nil
 }
 
-// inspect looks at the memory that the plan is to be bound to.
+// inspect checks the memory that the plan is to be bound to, and notes its identity.
 func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	if len(addr) != len(p.bindable) {
-		for i, at := range addr[:min(len(addr), len(p.bindable))] { // which tell whether the peers bind anew
+		for i, at := range addr[:min(len(addr), len(p.bindable))] { // they tell whether peers bind new memory
 			if at != to.memory[i].at {
 				to.memory[i] = binding{at: at}
 			}
@@ -158,7 +159,7 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	for i, f := range p.bindable {
 		bytes := to.chunks.size(f, p.Rank())
 		to.memory[i] = binding{at: addr[i]}
-		if bytes == 0 && !p.tells(f) { // by the address the rank knows that the peers bind anew
+		if bytes == 0 && !p.tells(f) { // by the address the rank knows that the peers bind new memory
 			continue
 		}
 		id, err := p.examine(f, addr[i], bytes)
@@ -170,8 +171,8 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	return errors.Join(errs...)
 }
 
-// examine returns an identity that tells the memory at an address from other memory there. It knows memory of the
-// group's driver without a call, and asks CUDA about other memory.
+// examine returns an identity that tells the memory at an address from other memory at the same address. It knows
+// memory of the group's driver without a call, and asks CUDA about other memory.
 func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err error) {
 	if at == 0 {
 		return 0, errors.New("no address (the program uses this buffer)")
@@ -188,9 +189,9 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err er
 	}
 	switch {
 	case a.LegacyIpcCapable:
-	case !a.Device && !f.shared: // Export says it of shared ones
+	case !a.Device && !f.shared: // Export refuses shared buffers of this kind
 		return a.BufferID, fmt.Errorf("%#x is not device memory", at)
-	case f.shared && ipc.Mapped(a, p.driver.Properties().Ordinal): // it may have several parts, and each may be new
+	case f.shared && ipc.Mapped(a, p.driver.Properties().Ordinal): // each of its parts may be new
 		return p.group.Imports().Identify(at, bytes)
 	default:
 		return a.BufferID, nil
@@ -210,7 +211,7 @@ func room(at, base driver.Ptr, size, bytes int64) error {
 	return nil
 }
 
-// changed names the buffers whose memory is not that of the last Bind.
+// changed names the buffers whose memory differs from the last Bind's.
 func (p *Plan) changed(to *target) []string {
 	var names []string
 	for i, f := range p.bindable {
@@ -221,8 +222,8 @@ func (p *Plan) changed(to *target) []string {
 	return names
 }
 
-// rebind exchanges, captures, and gives up the memory of the Bind before: its
-// imports first, then, when all ranks have closed theirs, its exports.
+// rebind exchanges the memory, captures the graph, and releases the memory of the last Bind: its imports first, then,
+// when all ranks have closed theirs, its exports.
 func (p *Plan) rebind(ctx context.Context, to *target, wrong error) error {
 	p.met = false
 	if err := p.drain(ctx); err != nil {
@@ -267,7 +268,7 @@ func (p *Plan) rebind(ctx context.Context, to *target, wrong error) error {
 	return err
 }
 
-// export readies the shared buffers, unless something is wrong already.
+// export exports the shared buffers, unless wrong is set already.
 func (p *Plan) export(to *target, wrong error) ([]*ipc.Export, error) {
 	if wrong != nil {
 		return nil, wrong
@@ -287,7 +288,8 @@ func (p *Plan) export(to *target, wrong error) ([]*ipc.Export, error) {
 	return exports, nil
 }
 
-// closeExports gives up exports. In a Bind, memory that was freed is no error: it is why the caller binds again.
+// closeExports closes exports. In a Bind, memory that was freed is no error: the caller binds again because it freed
+// the memory.
 func closeExports(exports []*ipc.Export, freed bool) error {
 	var errs []error
 	for _, e := range exports {
@@ -298,15 +300,15 @@ func closeExports(exports []*ipc.Export, freed bool) error {
 	return errors.Join(errs...)
 }
 
-// adopt takes the new places of chunks and the new addresses, own and peers'.
+// adopt takes the new places of chunks and the new addresses, this rank's and the peers'.
 func (p *Plan) adopt(to *target, imports [][]*ipc.Import) error {
 	p.forget()
-	if err := p.graphs.drop(); err != nil { // they hold the peers' old addresses
+	if err := p.graphs.drop(); err != nil { // the graphs hold the peers' old addresses
 		return err
 	}
 	p.chunks = to.chunks
 	p.chunks.adopt()
-	next := make([]int, p.Size()) // in each rank's list
+	next := make([]int, p.Size()) // next import in each rank's list
 	for i, f := range p.bindable {
 		f.at[p.Rank()], f.id = to.memory[i].at, to.memory[i].id
 		if !f.exchanged() {

@@ -26,7 +26,7 @@ func Build(g *group.Group, prog *Program, shape string) *Builder {
 func begin(rank, ranks, hosts int, prog *Program, shape string) *Builder {
 	p := &Plan{rank: rank, ranks: ranks, hosts: hosts, program: prog, shape: shape, turn: make(chan struct{}, 1)}
 	each := ranks / hosts
-	first := rank / each * each // of the host
+	first := rank / each * each // first rank of the host
 	for i := 1; i < each; i++ {
 		p.peers = append(p.peers, first+(rank-first+i)%each)
 	}
@@ -36,10 +36,10 @@ func begin(rank, ranks, hosts int, prog *Program, shape string) *Builder {
 	return b
 }
 
-// MainStream names the stream on which a plan's own runs are enqueued.
+// MainStream names the stream of the group on which Plan.Run enqueues runs.
 const MainStream = "main"
 
-// Rank that the plan is made on.
+// Rank is the rank that the plan is made on.
 func (b *Builder) Rank() int { return b.plan.Rank() }
 
 // Size is the number of ranks.
@@ -51,7 +51,7 @@ func (b *Builder) Hosts() int { return b.plan.hosts }
 // PerHost is the number of ranks of each host.
 func (b *Builder) PerHost() int { return b.plan.perHost() }
 
-// Plan is the plan being built: Rank and Size may be used at once, the rest once Finish has returned.
+// Plan is the plan that is being built: Rank and Size may be used at once, the other methods once Finish has returned.
 func (b *Builder) Plan() *Plan { return b.plan }
 
 // Issue declares the function that enqueues one run, call by call.
@@ -61,7 +61,7 @@ func (b *Builder) mistake(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf(format, args...))
 }
 
-// Caller declares memory of the caller that this rank alone uses, of at least that many bytes. Bind takes its address.
+// Caller declares memory of the caller that this rank alone uses, of at least the given bytes. Bind takes its address.
 func (b *Builder) Caller(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes})
 }
@@ -71,7 +71,7 @@ func (b *Builder) Shared(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true})
 }
 
-// InLoop is Shared for memory that the runs themselves exchange, by Queue.Share, and Bind does not.
+// InLoop is Shared for memory that Queue.Share exchanges during runs, instead of Bind.
 func (b *Builder) InLoop(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true, inLoop: true})
 }
@@ -88,7 +88,7 @@ func (b *Builder) Alike(f *Buffer) *Buffer {
 	return f
 }
 
-// Root says that rank 0 alone has a buffer of the caller: the others bind none.
+// Root says that only rank 0 has a buffer of the caller: the other ranks bind none.
 func (b *Builder) Root(f *Buffer) *Buffer {
 	f.root = true
 	return f
@@ -107,8 +107,8 @@ func (b *Builder) bindable(f *Buffer) *Buffer {
 	return f
 }
 
-// Allocate declares memory of the plan, at one offset of every rank's arena. Its
-// contents do not outlive a run: the plans of a group share the place.
+// Allocate declares memory of the plan, at the same offset in every rank's arena. Its contents do not outlive a run:
+// the plans of a group share the memory.
 func (b *Builder) Allocate(name string, bytes int64) *Buffer {
 	if bytes < 0 {
 		b.mistake("buffer %s has %d bytes", name, bytes)
@@ -125,17 +125,17 @@ func (b *Builder) Semaphore(name string) *Semaphore {
 	return &Semaphore{set: set}
 }
 
-// MostBlocks is how many blocks a kernel has at most whose blocks signal each for itself. They
-// run side by side on every GPU of as many multiprocessors, and that many fill its links.
+// MostBlocks is the largest number of blocks of a kernel whose blocks signal each for itself. Such blocks run side by
+// side on every GPU with as many multiprocessors, and MostBlocks of them fill its links.
 const MostBlocks = 64
 
-// ByBlocks gives a semaphore such words for each block of the kernels that signal it.
+// ByBlocks gives a semaphore separate words for each block of the kernels that signal it.
 func (b *Builder) ByBlocks(s *Semaphore) *Semaphore {
 	s.set.blocks = MostBlocks
 	return s
 }
 
-// Semaphores declares n of them.
+// Semaphores declares n semaphores of one name.
 func (b *Builder) Semaphores(name string, n int) []*Semaphore {
 	set := &semaphores{name: name, count: n, blocks: 1}
 	b.plan.semaphores = append(b.plan.semaphores, set)
@@ -146,7 +146,7 @@ func (b *Builder) Semaphores(name string, n int) []*Semaphore {
 	return members
 }
 
-// Stream declares a stream, shared with the plans of the group that name it so.
+// Stream declares a stream. Plans of the group that use the same name and priority share it.
 func (b *Builder) Stream(name string, p driver.Priority) *Stream {
 	return b.stream(name, 0, p)
 }
@@ -161,8 +161,8 @@ func (b *Builder) Streams(name string, first, n int, p driver.Priority) []*Strea
 	return s
 }
 
-// FallingStreams declares streams as Streams does, of falling priority: the first below
-// High, and each below the one before it until Low is reached.
+// FallingStreams declares streams as Streams does, with falling priorities: the priority of the first is below High,
+// and each later priority is below the one before it until Low is reached.
 func (b *Builder) FallingStreams(name string, first, n int) []*Stream {
 	s := b.Streams(name, first, n, driver.Low)
 	for i := first; i < n; i++ {
@@ -177,7 +177,8 @@ func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
 	return s
 }
 
-// Matmul declares a matrix product; equal ones are one. M may be zero, on ranks that have nothing to multiply.
+// Matmul declares a matrix product; equal products are declared once. M may be zero, on ranks that have no rows to
+// multiply.
 func (b *Builder) Matmul(d driver.MatmulDesc) *Product {
 	if d.M < 0 {
 		b.mistake("a product of %d rows", d.M)

@@ -6,19 +6,19 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Call is work of the caller's own in a run: a function that enqueues it on a stream. It reads the
-// memory of the schedule's operands, in their order, and writes all of the result's; the list is its
-// own until it returns. A run that is enqueued or captured calls it once; a replay does not, so
-// its operations may depend on the bound memory and on nothing that changes later.
+// Call is the caller's work in a run: a function that enqueues it on a stream. It reads the memory of the schedule's
+// operands, in their order, and writes the whole result. It may use the list of operands until it returns. A run that
+// is enqueued or captured calls the function once; a replay does not, so its operations may depend on the bound memory
+// and on nothing that changes later.
 //
-// It must not wait on the host, nor load, allocate or free anything once the first run is under way, and
-// leaves the stream ordered: the stream waits for work that it starts elsewhere. Memory that the schedule
-// does not name is its own affair, as long as nothing else in a run touches it. Behind an abort it may
-// be given garbage, and must come to an end all the same.
+// The function must not wait on the host, nor load, allocate or free anything once the first run is under way. It
+// leaves the stream ordered: the stream waits for work that the function starts elsewhere. The function may use memory
+// that the schedule does not name, as long as nothing else in a run touches that memory. After an abort its operands
+// may hold garbage, and its work must nevertheless end.
 type Call func(on driver.Stream, to Range, from []Range) error
 
-// Range is memory of this rank. What a call makes in eight bits has a scale of fp32 for each of its Rows, which the
-// call makes too.
+// Range is memory of this rank. A Call that makes eight bits also makes a scale of fp32 for each of the Rows of its
+// result.
 type Range struct {
 	At     driver.Ptr
 	Bytes  int64
@@ -26,7 +26,7 @@ type Range struct {
 	Rows   int64
 }
 
-// CallError says that a function of the caller's is missing.
+// CallError says that a function of the caller is missing.
 type CallError struct{ Program, Call string }
 
 // Error says where the function belongs.
@@ -38,12 +38,12 @@ func (e *CallError) Error() string {
 // All is this rank's buffer.
 func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
 
-// With is this rank's buffer of eight bits, with the one of its scales.
+// With is this rank's buffer of eight bits, together with the buffer of its scales.
 func (b *Buffer) With(scales *Buffer) Range {
 	return Range{b.At(0), b.bytes, scales.At(0), scales.bytes / driver.FP32.Size()}
 }
 
-// Call has a function of the caller's enqueue its work.
+// Call makes a function of the caller enqueue its work.
 func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
 	if !q.node(s, "Call ", name) {
 		return

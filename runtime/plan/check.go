@@ -13,8 +13,8 @@ import (
 // MaxExtent is the largest extent of a shape: it keeps the bytes of every tensor within an int64.
 const MaxExtent = 1 << 30
 
-// Check reports everything that keeps this many ranks from running a shape of that type, whose
-// extents come in the order of Program.Extents.
+// Check reports everything that keeps the given number of ranks from running a shape of the given type, whose extents
+// come in the order of Program.Extents.
 func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 	if ranks < 1 {
 		return fmt.Errorf("no ranks: %d", ranks)
@@ -45,7 +45,7 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 	return errors.Join(errs...)
 }
 
-// value is an extent by its name, the ranks, or a number.
+// value returns the extent of that name, or for D the number of ranks, or the number that the name is.
 func (p *Program) value(name string, ranks int, extents []int) int {
 	if i := slices.Index(p.Extents, name); i >= 0 {
 		return extents[i]

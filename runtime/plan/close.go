@@ -10,12 +10,13 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Close ends the plan on all ranks once its runs have drained. When it has returned on all of them, the memory that the
+// Close ends the plan on all ranks once its runs have drained. When it has returned on all ranks, the memory that the
 // plan was bound to may be freed. It is bounded by ctx and the group's timeout, after which the group is aborted. Where
-// the group is dead it waits for no peer and returns the group's error. A second call returns the first call's error.
+// the group is dead, Close waits for no peer and returns the group's error. A second call returns the first call's
+// error.
 func (p *Plan) Close(ctx context.Context) error {
 	if !p.made() {
-		return nil // it has nothing
+		return nil // the plan has no resources
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
 	defer cancel()
@@ -33,10 +34,10 @@ func (p *Plan) Close(ctx context.Context) error {
 	return p.closeErr
 }
 
-// take has the plan's turn, or waits for it until ctx ends.
+// take takes the plan's turn at once if it is free, else waits for it until ctx ends.
 func (p *Plan) take(ctx context.Context) bool {
 	select {
-	case p.turn <- struct{}{}: // also where ctx has ended
+	case p.turn <- struct{}{}: // it takes a free turn also where ctx has ended
 		return true
 	default:
 	}
@@ -48,17 +49,17 @@ func (p *Plan) take(ctx context.Context) bool {
 	}
 }
 
-// shut drains, closes the imports, and when all ranks have, gives up the rest.
+// shut drains, closes the imports and, when all ranks have closed theirs, releases the other resources.
 func (p *Plan) shut(ctx context.Context) error {
 	failed := p.group.Alive()
-	if errors.Is(failed, group.ErrClosed) { // and its driver, which frees the plan's share of it
+	if errors.Is(failed, group.ErrClosed) { // the driver is closed too, and has freed the plan's resources
 		return failed
 	}
 	if failed == nil {
 		failed = p.drain(ctx)
 	}
 	if failed != nil && p.ran {
-		_ = p.group.Wait(&p.run) // the abort lets it drain; its error is failed
+		_ = p.group.Wait(&p.run) // the abort lets the run drain; failed is the run's error already
 	}
 	err := errors.Join(p.graphs.drop(), ipc.CloseImports(p.imports))
 	if failed == nil {
@@ -70,7 +71,7 @@ func (p *Plan) shut(ctx context.Context) error {
 	return errors.Join(failed, driver.Fold(failed, err, closeExports(p.exports, false), p.release()))
 }
 
-// release destroys all that Finish has made.
+// release destroys everything that Finish has made.
 func (p *Plan) release() error {
 	var errs []error
 	for _, e := range p.events {

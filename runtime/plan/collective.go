@@ -13,7 +13,7 @@ import (
 // Collectives declares that runs have collectives of NCCL, which add up elements of a type.
 func (b *Builder) Collectives(t driver.Type) { b.plan.collective, b.plan.summed = true, t }
 
-// AllGather brings bytes of each rank together on all, in the order of ranks.
+// AllGather gathers bytes of each rank on all ranks, in the order of ranks.
 func (q *Queue) AllGather(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllGather, s, recv, send, bytes)
 }
@@ -23,17 +23,18 @@ func (q *Queue) ReduceScatter(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.ReduceScatter, s, recv, send, bytes)
 }
 
-// AllReduce adds up bytes of all ranks and leaves each rank the sum.
+// AllReduce adds up bytes of all ranks and leaves the sum on each rank.
 func (q *Queue) AllReduce(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllReduce, s, recv, send, bytes)
 }
 
-// AllToAll gives part p of each rank's operand to rank p. Sizes of parts are in bytes.
+// AllToAll sends part p of each rank's operand to rank p. Sizes of parts are in bytes.
 func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
-// Exchange sends bytes to a rank of another host that has this rank's number there, and gets as many from one.
+// Exchange sends bytes to the rank with this rank's local number on another host, and receives as many from such a
+// rank.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
 	each := q.PerHost()
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
@@ -45,7 +46,7 @@ func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send drive
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}, EveryPeer)
 }
 
-// enqueueTogether enqueues a collective, which waits for one rank or for all of the communicator.
+// enqueueTogether enqueues a collective that waits for one rank, or for all ranks of the communicator.
 func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.CollectiveDesc, from int) {
 	live := q.begin(s)
 	if q.numbering() {
@@ -78,8 +79,8 @@ func (p *Plan) rail(one int) (list []int) {
 	return list
 }
 
-// connect makes the group's communicator, unless a plan before has, and tries each of the plan's
-// collectives, on memory that it takes for a while. No rank begins where one has failed.
+// connect makes the group's communicator, unless an earlier plan has made it, and tries each of the plan's collectives,
+// on memory that it allocates for the trials. No rank begins the trials if a rank has failed.
 func (p *Plan) connect(ctx context.Context, failed error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
 	defer cancel()
@@ -106,7 +107,7 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 	return err
 }
 
-// rehearsal is the bytes that the largest collectives send and receive.
+// rehearsal returns the bytes that the largest collectives send and receive.
 func (p *Plan) rehearsal() (send, recv int64) {
 	for _, d := range p.collectives {
 		s, r := d.Sizes(1 + len(p.rail(EveryPeer)))

@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Components are the parts of a bound plan on this rank, for a package that writes about them.
+// Components are the parts of a bound plan on this rank, for a package that prints them.
 type Components struct {
 	Chosen     string // the schedule that a tuning chose, and why; else empty
 	Buffers    []BufferPart
@@ -17,7 +17,8 @@ type Components struct {
 	Events     []driver.Event
 }
 
-// BufferPart is a buffer. Its kind is caller, shared or staged; its addresses are those of each rank, as mapped here.
+// BufferPart is a buffer. Its kind is caller, shared or staged; At has the address of each rank's buffer, as mapped
+// here.
 type BufferPart struct {
 	Name, Kind string
 	Bytes      int64
@@ -25,7 +26,7 @@ type BufferPart struct {
 	Alike      bool // all ranks must hold the same values in it
 }
 
-// SemaphorePart is a semaphore with the number of its words on a rank, and its address on each.
+// SemaphorePart is a semaphore with the number of its words on a rank, and its address on each rank.
 type SemaphorePart struct {
 	Name  string
 	Words int
@@ -40,7 +41,7 @@ type StreamPart struct {
 	Step, Workspace driver.Ptr // Workspace is 0 where no product runs
 }
 
-// ProductPart is a product. One without rows has no handle, and runs skip it.
+// ProductPart is a product. A product without rows has no handle, and runs skip it.
 type ProductPart struct {
 	Desc   driver.MatmulDesc
 	Handle driver.Product
@@ -52,7 +53,7 @@ type KernelPart struct {
 	Handle driver.Function
 }
 
-// Components of the plan.
+// Components returns the plan's components.
 func (p *Plan) Components() Components {
 	c := Components{Chosen: p.chosen, Events: p.events}
 	for _, b := range slices.Concat(p.bindable, p.staged) {
@@ -80,7 +81,7 @@ func (p *Plan) Components() Components {
 	return c
 }
 
-// Listener takes the collectives and the functions of the caller's that a run would call.
+// Listener receives the collectives and the functions of the caller that a run would call.
 type Listener interface {
 	Collective(on driver.Stream, d driver.CollectiveDesc, ranks int, recv, send driver.Ptr) error
 	Function(on driver.Stream, name string, to Range, from []Range) error

@@ -15,23 +15,24 @@ type stretch struct {
 	to      driver.Ptr // after the last byte
 }
 
-// overlaps is false of an empty stretch.
+// overlaps reports whether two stretches share memory; an empty stretch overlaps none.
 func (s stretch) overlaps(o stretch) bool { return max(s.from, o.from) < min(s.to, o.to) }
 
-// conflicts reports whether runs write memory of one that is also the other's.
+// conflicts reports whether the two stretches share memory, and runs write at least one of them.
 func (s stretch) conflicts(o stretch) bool { return (s.written || o.written) && s.overlaps(o) }
 
 // String is "C at [0x1000, 0x1400)".
 func (s stretch) String() string { return fmt.Sprintf("%s at [%#x, %#x)", s.name, s.from, s.to) }
 
-// of is the memory that a Bind gives this rank's buffer; empty where the rank has nothing of it.
+// of is the memory that a Bind gives this rank's buffer; empty where the rank has no part of it.
 func (to *target) of(i int, f *Buffer) stretch {
 	at := to.memory[i].at
 	return stretch{f.name, f.written, at, at + driver.Ptr(to.chunks.size(f, f.rank))}
 }
 
-// disjoint refuses memory that a run writes under one name and uses under another: two buffers of the caller, one of
-// them written, or one of the caller and an arena. The proof of a program takes different names for different memory.
+// disjoint refuses memory that a run writes under one name and uses under another name: two buffers of the caller, one
+// of them written, or a buffer of the caller and an arena. The proof of a program assumes that different names are
+// different memory.
 func (p *Plan) disjoint(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {
@@ -54,8 +55,8 @@ func (p *Plan) disjoint(to *target) error {
 	return errors.Join(errs...)
 }
 
-// apart refuses memory of this rank that is also a buffer of a peer, as mapped here, if runs write
-// either. It needs the peers' addresses, which a collective Bind has once all else of it is done.
+// apart refuses memory of this rank that is also a buffer of a peer, as mapped here, if runs write either buffer. It
+// needs the peers' addresses, so a collective Bind calls it last.
 func (p *Plan) apart(to *target) error {
 	var errs []error
 	for i, f := range p.bindable {
@@ -76,7 +77,7 @@ func (p *Plan) apart(to *target) error {
 	return errors.Join(errs...)
 }
 
-// overlap names two buffers of the caller that share memory, and the one that runs write.
+// overlap is the error of two buffers of the caller that share memory. It names the buffer that runs write.
 func overlap(a, b stretch) error {
 	written := a.name
 	switch {

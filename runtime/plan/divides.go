@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Divide is a requirement on a shape: Extent, or Extent times With where With is set, is a multiple of
-// By, or of Times By where Times is above one, and of as many times the width of Heads.
+// Divide is a requirement on a shape. Extent, or Extent times With where With is set, must be a multiple of By, times
+// Times where Times is above one, times Heads where Heads is set.
 type Divide struct {
 	Extent string // one of Program.Extents, or a number
 	By     string // one of Program.Extents, "D" for the ranks, or a number
 	Times  int
-	With   string // as Extent
-	Heads  string // as Extent
+	With   string // like Extent
+	Heads  string // like Extent
 }
 
-// divided names the requirements on a shape that do not hold, all of one extent together.
+// divided returns an error for each requirement on a shape that does not hold; all requirements on one extent make one
+// error.
 func (p *Program) divided(ranks int, extents []int) (errs []error) {
 	for i, d := range p.Divides {
 		if p.plain(d) {
@@ -31,7 +32,7 @@ func (p *Program) divided(ranks int, extents []int) (errs []error) {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// plain reports whether a requirement is on one extent of the shape alone.
+// plain reports whether a requirement concerns a single extent of the shape.
 func (p *Program) plain(d Divide) bool { return d.With == "" && slices.Contains(p.Extents, d.Extent) }
 
 // divisible checks an extent against all requirements on it alone. Its error gives the number that must divide the
@@ -65,7 +66,7 @@ func (p *Program) divisible(extent string, ranks int, extents []int) error {
 		nearest(x, all))
 }
 
-// common is the least multiple of both, or more than an extent can be.
+// common is the least common multiple of a and b, or a number above MaxExtent if a or b is above it.
 func common(a, b int) int {
 	if max(a, b) > MaxExtent {
 		return MaxExtent + 1
@@ -77,7 +78,7 @@ func common(a, b int) int {
 	return a / x * b
 }
 
-// nearest are the multiples next to an extent that an extent may be.
+// nearest names the nearest multiples below and above an extent that are valid extents.
 func nearest(x, of int) string {
 	below := x / of * of
 	switch above := below + of; {
@@ -92,7 +93,7 @@ func nearest(x, of int) string {
 	}
 }
 
-// by is the number that a requirement makes divide an extent.
+// by is the number that must divide an extent by a requirement.
 func (p *Program) by(d Divide, ranks int, extents []int) int {
 	n := max(d.Times, 1)
 	for _, factor := range []string{d.By, d.Heads} {
@@ -103,7 +104,7 @@ func (p *Program) by(d Divide, ranks int, extents []int) int {
 	return n
 }
 
-// multiple is a requirement's number and its meaning.
+// multiple is the text of a requirement's number and its meaning.
 func (d Divide) multiple(by, ranks int) string {
 	switch {
 	case d.By == "D" && by > ranks:

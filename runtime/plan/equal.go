@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// Ranks that share no file of algorithms tune a product apart, and algorithms round differently. So the first rank that
-// has a product says by which algorithm: a result that every rank makes whole has the same bits on all.
+// Ranks that share no file of algorithms may tune a product to different algorithms, which round differently. So the
+// first rank that has a product decides its algorithm: a result that every rank computes whole then has the same bits
+// on all ranks.
 
-// algorithms are those of the plan's products.
+// algorithms returns the algorithm of each of the plan's products.
 func (p *Plan) algorithms() map[string]string {
 	of := map[string]string{}
 	for _, m := range p.products {
@@ -22,11 +23,11 @@ func (p *Plan) algorithms() map[string]string {
 	return of
 }
 
-// equal makes products by the algorithms of the first ranks, of all that the ranks have sent. Where they have the same,
-// it has nothing to do.
+// equal remakes products by the algorithms of the first ranks, from the algorithms that all ranks have sent. If all
+// ranks have the same algorithms, it does nothing.
 func (p *Plan) equal(ctx context.Context, all [][]byte) error {
 	first, differ := map[string]string{}, false
-	for _, b := range slices.Backward(all) { // those of a rank replace those of later ones
+	for _, b := range slices.Backward(all) { // a rank's algorithms replace those of later ranks
 		if err := json.Unmarshal(b, &first); err != nil {
 			return fmt.Errorf("compare algorithms: %w (run the same binary on all ranks)", err)
 		}

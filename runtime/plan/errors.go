@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Errors that say how a plan was used wrongly.
+// Errors of a plan that was used wrongly.
 var (
 	ErrClosed   = errors.New("the plan is closed")
 	ErrNotBound = errors.New("the plan is not bound " +
@@ -27,10 +27,10 @@ func (e *UnprovenError) Error() string {
 	return fmt.Sprintf("%s is not proven (emit it by ovgen gen PACKAGE, which proves it)", e.Program)
 }
 
-// LinkError says that a program needs NVLink between two ranks that it does not join.
+// LinkError says that a program needs NVLink between two ranks whose devices are not joined by it.
 type LinkError struct {
 	Program string
-	Ranks   [2]int // whose devices are joined otherwise
+	Ranks   [2]int // the ranks whose devices are joined otherwise
 }
 
 // Error names the values to use instead.
@@ -40,10 +40,10 @@ func (e *LinkError) Error() string {
 		"(let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Ranks[0], e.Ranks[1])
 }
 
-// ApartError says that a program uses peers' memory, in a group of ranks that can't reach it.
+// ApartError says that a program uses peers' memory, and the group's ranks can't reach it.
 type ApartError struct {
 	Program string
-	Ring    bool // the ranks reach their neighbours'
+	Ring    bool // the ranks reach their neighbours' memory
 }
 
 // Error names the values to use instead.
@@ -56,7 +56,7 @@ func (e *ApartError) Error() string {
 		"(Group.Choice says which; use %s)", e.Program, use)
 }
 
-// HostsError says that a program is for ranks of one host, in a group of ranks on several.
+// HostsError says that a program is for ranks of one host, and the group has ranks on several hosts.
 type HostsError struct {
 	Program string
 	Hosts   int
@@ -71,7 +71,7 @@ func (e *HostsError) Error() string {
 // BlocksError says that the blocks of a kernel, which wait for the peers' blocks, may not all be on the device at once.
 type BlocksError struct {
 	Program string
-	Blocks  int // of a launch at most
+	Blocks  int // of a launch, at most
 	Have    int // multiprocessors of the device
 }
 
@@ -83,10 +83,11 @@ func (e *BlocksError) Error() string {
 		e.Program, e.Blocks, e.Have)
 }
 
-// RoomError says that the device has no room for all blocks of a kernel at the same time, though some wait for others.
+// RoomError says that the device has no room for all blocks of a kernel at the same time, and some blocks wait for
+// others.
 type RoomError struct {
 	Program, Kernel string
-	Blocks          int // of a launch at most
+	Blocks          int // of a launch, at most
 	Threads, Shared int // of a block: its threads, and bytes of dynamic shared memory
 	Each            int // blocks that a multiprocessor has room for
 	Multiprocessors int // of the device
@@ -101,11 +102,11 @@ func (e *RoomError) Error() string {
 		e.Kernel, e.Program, e.Blocks, e.Threads, e.Shared, e.Each*e.Multiprocessors, e.Each, e.Multiprocessors)
 }
 
-// CapabilityError says that a kernel of a program was made for other GPUs.
+// CapabilityError says that a kernel of a program was made for other GPUs than this device.
 type CapabilityError struct {
 	Program, Kernel string
 	Needs, Have     int  // compute capabilities: 90 for 9.0
-	Later           bool // later ones do as well
+	Later           bool // later capabilities do as well
 }
 
 // Error names the values to use instead.
@@ -133,14 +134,14 @@ func (e *RanksError) Error() string {
 		e.Program, numbers(e.Proven), e.Size, slices.Min(all), slices.Max(all))
 }
 
-// DisagreementError says that ranks came to one plan with different things.
+// DisagreementError says that ranks called New or Bind of one plan with different values.
 type DisagreementError struct {
 	What   string   // "program", "shape", "layout"
 	Values []string // by rank
 	Do     string   // the remedy
 }
 
-// Error names the ranks of each value and the remedy.
+// Error names the ranks that have each value, and the remedy.
 func (e *DisagreementError) Error() string {
 	var parts []string
 	for i, v := range e.Values {
@@ -168,7 +169,7 @@ type RankError struct {
 	Text string // that rank's error
 }
 
-// Error quotes the rank.
+// Error begins with the rank.
 func (e *RankError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
 
 func ranks(list []int) string {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// maxElements of a buffer: their bytes fit an int64 twice over.
+// maxElements of a buffer: their bytes fit into half of an int64.
 const maxElements = 1 << 60
 
-// checkElements refuses extents that make more elements than can be counted in bytes: no buffer has more than the
-// largest extents, as many as it has axes, times the ranks. It sorts the extents.
+// checkElements refuses extents whose product is too large to be counted in bytes. No buffer has more elements than the
+// product of the largest extents, one for each of its axes, times the ranks. It sorts the extents.
 func checkElements(ranks, axes int, extents ...int) error {
 	slices.Sort(extents)
 	n := uint64(ranks)

@@ -15,14 +15,14 @@ import (
 )
 
 // Finish makes the plan on all ranks: it lays out the arena, compares program, shape and layout over the ranks, loads
-// and tunes, and runs every kernel once, so that a run loads nothing. issue enqueues one run; Finish calls it once
+// and tunes, and launches every kernel once, so that a run loads nothing. issue enqueues one run; Finish calls it once
 // without enqueuing anything, to number its steps.
 func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error) {
 	p := b.plan
 	p.issue = issue
 	p.next.memory = make([]binding, len(p.bindable))
 	p.graphs.most = p.group.Graphs()
-	// If peers use none of the caller's memory, the ranks have nothing to exchange at the first Bind.
+	// If peers use no memory of the caller, the ranks have nothing to exchange at the first Bind.
 	p.met = p.counts == 0 && !slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 	err := p.group.Alive()
 	if err == nil {
@@ -37,24 +37,24 @@ func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error)
 	return p, nil
 }
 
-// Shape is the size and element type of a plan: each generated package has its own.
+// Shape is the size and element type of a plan: each generated package has a separate type.
 type Shape interface {
-	Check(ranks int) error // everything that keeps this many ranks from running it
+	Check(ranks int) error // everything that keeps the given number of ranks from running it
 	String() string        // as errors print it
 }
 
 // Make is New of every generated package: a plan of prog for a shape, on all ranks of the group. declare gives a
 // builder the parts of the plan and the function that issues a run.
 //
-// Every rank of the group calls it with the same shape, and all get the error of one. Everything that a run needs is
-// allocated, opened, loaded and tuned here; the device may be synchronised. The group's arena holds the plan's words
-// and staging: Shape.Memory says how much. Each stream that runs products has a workspace of 32 MiB besides, which it
-// shares with the group's other plans.
+// Every rank of the group calls Make with the same shape, and all ranks get the error of any rank. Make allocates,
+// opens, loads and tunes everything that a run needs; it may synchronise the device. The group's arena holds the plan's
+// words and staging: Shape.Memory returns how much the plan needs. Each stream that runs products also has a workspace
+// of 32 MiB, which it shares with the group's other plans.
 //
 // Its errors come from Shape.Check, or wrap *DisagreementError, *UnprovenError, *RanksError, *CapabilityError,
 // *HostsError, *ApartError, *LinkError, *BlocksError, *RoomError, *group.ArenaError, *group.WordsError, *RankError for
-// another rank's failure, or *group.AbortError where a rank did not come in time. All but the last leave the group
-// whole.
+// another rank's failure, or *group.AbortError where a rank did not come in time. After all errors but the last the
+// group goes on.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
 	if g == nil {
@@ -71,8 +71,8 @@ func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	return made, nil
 }
 
-// Refuse is Finish for a rank that can't make the plan, because of err: it comes to where the peers agree on the plan,
-// so that they get the error too instead of waiting.
+// Refuse is Finish for a rank that can't make the plan, because of err. It takes part in the step in which the peers
+// agree on the plan, so that they get the error too instead of waiting.
 func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
 	b := Build(g, prog, "")
 	b.errs = append(b.errs, err)
@@ -80,8 +80,8 @@ func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error
 	return err
 }
 
-// make takes two collective steps: the ranks compare their identities, then each confirms that it is ready. Where they
-// have tuned a product apart they take a third.
+// make takes two collective steps: the ranks compare their identities, then each rank confirms that it is ready. If
+// they have tuned a product to different algorithms, they take a third step.
 func (p *Plan) make(ctx context.Context, mistakes error) error {
 	failed := mistakes
 	if failed == nil {
@@ -157,7 +157,7 @@ func (p *Plan) layOut() error {
 	}
 	for _, s := range p.semaphores {
 		if s.count < 1 {
-			continue // a set that a rank alone has no member of
+			continue // the set has no members for a rank alone
 		}
 		offset, err := arena.Words(s.words(p.Size()))
 		if err != nil {
@@ -174,7 +174,7 @@ func (p *Plan) layOut() error {
 	return p.number()
 }
 
-// within is a place in a rank's arena as mapped here, zero where it is not.
+// within is the address of an offset in a rank's arena as mapped here, zero where the arena is not mapped.
 func within(a *group.Arena, rank int, offset int64) driver.Ptr {
 	if base := a.Base(rank); base != 0 {
 		return base + driver.Ptr(offset)
@@ -203,7 +203,7 @@ func (p *Plan) number() error {
 	return nil
 }
 
-// identity lists the parts of the plan that must be equal on all ranks, each with the remedy for a difference.
+// identity lists the parts of the plan that must be equal on all ranks, each part with the remedy for a difference.
 func (p *Plan) identity() []part {
 	var layout []string
 	for _, f := range p.bindable {

@@ -27,7 +27,7 @@ func (p *Program) runs(on driver.Properties) error {
 }
 
 // Suits returns the reason why a program can't run on the device and the group's links, or nil. Ranks of equal devices
-// get the same. reaches says that the program uses peers' memory.
+// get the same answer. reaches says that the program uses peers' memory.
 func Suits(g *group.Group, prog *Program, reaches bool) error {
 	if err := prog.runs(g.Driver().Properties()); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (m Memory) Reaches() bool {
 	return m.Words+m.Packets > 0
 }
 
-// stage takes memory for buffers of these sizes and returns the offset of each, in the arena or from p.staging on.
-// Buffers that only collectives use are staged in symmetric memory where the group has enough left.
+// stage takes memory for buffers of the given sizes and returns the offset of each buffer, in the arena or from
+// p.staging on. Buffers that only collectives use are staged in symmetric memory where the group has enough of it left.
 func (p *Plan) stage(sizes []int64) ([]int64, error) {
 	if p.collective && !p.reaches() && p.group.SymmetricBytes() > 0 {
 		offsets, total := apart(sizes)
@@ -83,7 +83,7 @@ func (p *Plan) stage(sizes []int64) ([]int64, error) {
 	return offsets, nil
 }
 
-// apart lays buffers out one behind the other.
+// apart lays out buffers one behind the other.
 func apart(sizes []int64) (offsets []int64, total int64) {
 	for _, n := range sizes {
 		offsets = append(offsets, total)
@@ -92,8 +92,8 @@ func apart(sizes []int64) (offsets []int64, total int64) {
 	return offsets, total
 }
 
-// outside allocates staging that the arena has no room for, where no peer uses it and the group's configuration allows
-// the fall-back; else it returns err.
+// outside allocates staging outside the arena, where the arena has no room for it, no peer uses it and the group's
+// configuration allows the fall-back; else it returns err.
 func (p *Plan) outside(sizes []int64, err error) ([]int64, error) {
 	if !errors.As(err, new(*group.ArenaError)) || p.reaches() || !p.group.FallsBack() {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// graphs are a plan's own, one for each of the bindings that were replayed last.
+// graphs are the graphs that a plan keeps, one for each of the bindings that were replayed last.
 type graphs struct {
 	most int
 	list []kept
@@ -21,10 +21,10 @@ type graphs struct {
 type kept struct {
 	graph *device.Graph
 	at    []driver.Ptr
-	used  uint64 // the count of uses at its last one
+	used  uint64 // the count of uses when it was used last
 }
 
-// bound says whether the graph was captured with the addresses that the buffers have now.
+// bound reports whether the graph was captured with the present addresses of the buffers.
 func (k *kept) bound(buffers []*Buffer) bool {
 	for i, f := range buffers {
 		if f.At(0) != k.at[i] {
@@ -47,7 +47,7 @@ func (g *graphs) find(buffers []*Buffer) *device.Graph {
 	return nil
 }
 
-// keep adds a graph, in place of the one used longest ago where there are as many as may be.
+// keep adds a graph. If there are as many as allowed, it replaces the one that was used longest ago.
 func (g *graphs) keep(graph *device.Graph, buffers []*Buffer) error {
 	g.uses++
 	made := kept{graph: graph, used: g.uses}
@@ -69,7 +69,7 @@ func (g *graphs) keep(graph *device.Graph, buffers []*Buffer) error {
 	return old.Close()
 }
 
-// drop gives up all graphs.
+// drop closes all graphs.
 func (g *graphs) drop() error {
 	var errs []error
 	for i := range g.list {
@@ -79,8 +79,9 @@ func (g *graphs) drop() error {
 	return errors.Join(errs...)
 }
 
-// ownGraph is the graph of the memory that the plan is bound to. If there is none yet, it drains the group's
-// runs on this rank and captures one; s, which it is for, must not be in capture then.
+// ownGraph returns the plan's graph for the memory that the plan is bound to. If there is none yet, it drains the
+// group's runs on this rank and captures one; the stream s, on which the graph will be launched, must not be in capture
+// then.
 func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, error) {
 	if g := p.graphs.find(p.bindable); g != nil {
 		return g, nil
@@ -102,7 +103,7 @@ func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, er
 	return g, err
 }
 
-// errCapturing is Replay's on a stream in capture.
+// errCapturing is the error of Replay on a stream in capture.
 var errCapturing = errors.New("the stream is being captured (use Enqueue)")
 
 // capture makes a graph of the memory that the plan is bound to.

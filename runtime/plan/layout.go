@@ -11,9 +11,10 @@ type Region struct {
 	Rank  int
 	Base  driver.Ptr
 	Bytes int64
-	// Flags names the words that are packets' flags, where packets land there. Data is then the bytes of data of each
-	// rank, Part the bytes of its packets, and Half the bytes of one of two halves; behind them are the words of
-	// blocks. Where plain data lands, Words is where in each part the flags begin, a word for each block.
+	// Flags names the words that are packets' flags, where packets land in the memory. Data is then the bytes of data
+	// of each rank, Part the bytes of a rank's packets, and Half the bytes of one of the two halves; the words of
+	// blocks follow the halves. Where plain data lands, Words is the offset in each part at which the flags begin, a
+	// word for each block.
 	Flags                   string
 	Data, Part, Half, Words int64
 }
@@ -21,7 +22,7 @@ type Region struct {
 // Regions of a plan.
 type Regions []Region
 
-// Find is the region that an address lies in.
+// Find returns the region that holds an address.
 func (list Regions) Find(at driver.Ptr) (Region, bool) {
 	for i := range list {
 		if r := &list[i]; at >= r.Base && at < r.Base+driver.Ptr(r.Bytes) {
@@ -31,7 +32,7 @@ func (list Regions) Find(at driver.Ptr) (Region, bool) {
 	return Region{}, false
 }
 
-// Layout lists all memory that a run of the bound plan uses, for whoever records or draws a run.
+// Layout lists all memory that a run of the bound plan uses, for code that records or draws a run.
 func (p *Plan) Layout() Regions {
 	var list Regions
 	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
@@ -45,7 +46,7 @@ func (p *Plan) Layout() Regions {
 	}
 	for _, s := range p.semaphores {
 		for r, at := range s.base {
-			if at == 0 { // of another host
+			if at == 0 { // the rank is on another host
 				continue
 			}
 			list = append(list, Region{Name: s.name, Rank: r, Base: at, Bytes: 4 * int64(s.words(p.Size()))})
@@ -71,7 +72,7 @@ func (p *Plan) Layout() Regions {
 	return list
 }
 
-// Streams are the handles of the plan's own streams by name; main is the one that Run uses.
+// Streams are the handles of the plan's pooled streams, with their names; main is the stream that Run uses.
 func (p *Plan) Streams() map[driver.Stream]string {
 	names := map[driver.Stream]string{}
 	for _, s := range p.streams {
@@ -80,5 +81,5 @@ func (p *Plan) Streams() map[driver.Stream]string {
 	return names
 }
 
-// Side is the group's own stream (see group.Group.Side).
+// Side is the group's side stream (see group.Group.Side).
 func (p *Plan) Side() driver.Stream { return p.group.Side() }

@@ -10,30 +10,30 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Memory is the device memory that a plan needs, as Shape.Memory of a generated package
-// tells before there is a group. Where ranks need different amounts, it is the largest.
+// Memory is the device memory that a plan needs, as Shape.Memory of a generated package computes it before there is a
+// group. Where ranks need different amounts, it is the largest.
 type Memory struct {
 	Buffers []BufferMemory // the caller's, in the order of Bind
-	// Staging is in bytes of the arena. The plans of a group share it: the largest counts.
+	// Staging is in bytes of the arena. The plans of a group share it: the group needs the largest.
 	Staging int64
 	// Words are the 32-bit semaphore words of the arena that the plan keeps until its Close.
 	Words int64
-	// Packets is in bytes of the arena, in which packets land. The plan keeps them until its Close.
+	// Packets is the bytes of the arena in which packets land. The plan keeps them until its Close.
 	Packets int64
 	// Workspaces is the number of streams that run products. Each has a workspace of driver.WorkspaceBytes. Plans of a
-	// group share streams of one name and priority, and so their workspaces.
+	// group share streams of one name and priority, and thus their workspaces.
 	Workspaces int
-	// Tuning is the memory that New allocates while it tunes a product on a GPU or tries NCCL's collectives, and frees
-	// again, in bytes: the operands and a workspace of the largest product, or the data that the largest collectives
-	// send and receive. NCCL has memory of its own besides.
+	// Tuning is the memory, in bytes, that New allocates while it tunes a product on a GPU or tries NCCL's collectives,
+	// and then frees: the operands and a workspace of the largest product, or the data that the largest collectives
+	// send and receive. NCCL allocates more memory, which is not counted here.
 	Tuning int64
 }
 
-// BufferMemory is a buffer of the caller's.
+// BufferMemory is a buffer of the caller.
 type BufferMemory struct {
 	Name  string
-	Bytes int64 // with uneven parts, the most that counts may ask for
-	// Shared says that peers use it: a Bind of new memory for it is collective.
+	Bytes int64 // with uneven parts, the largest that counts may ask for
+	// Shared says that peers use the buffer: a Bind of new memory for it is collective.
 	Shared bool
 }
 
@@ -48,8 +48,8 @@ func (m Memory) Caller() (bytes int64) {
 // Workspace is the size of the workspaces in bytes.
 func (m Memory) Workspace() int64 { return int64(m.Workspaces) * driver.WorkspaceBytes }
 
-// Beside makes m the memory that its plans and one that needs n take together in a group. They share
-// the staging and the workspaces; each has words and packets of its own.
+// Beside adds the memory of a plan that needs n to m, which is then the memory that these plans take together in a
+// group. They share the staging and the workspaces; each plan has separate words and packets.
 func (m *Memory) Beside(n Memory) {
 	m.Buffers = append(m.Buffers, n.Buffers...)
 	m.Words, m.Packets = m.Words+n.Words, m.Packets+n.Packets
@@ -57,8 +57,8 @@ func (m *Memory) Beside(n Memory) {
 	m.Tuning = max(m.Tuning, n.Tuning)
 }
 
-// Arena is the least Config.Arena of a group with this plan alone, in bytes. Of several
-// plans, it is that of their Memory beside each other.
+// Arena is the least Config.Arena of a group with this plan alone, in bytes. For several plans, combine their Memory by
+// Beside first.
 func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging+m.Packets, m.Words) }
 
 // String is one line: "A 8388608, C 16777216; staging 8388608, 8 words; workspaces 2 of
@@ -76,8 +76,8 @@ func (m Memory) String() string {
 		strings.Join(buffers, ", "), m.Staging, packets, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
-// MarshalJSON has the amounts and their sums, in bytes but for words and
-// workspaces, under the names that they have in C.
+// MarshalJSON writes the amounts and their sums, words and workspaces as numbers and all else in bytes, under the names
+// that they have in C.
 func (m Memory) MarshalJSON() ([]byte, error) {
 	type buffer struct {
 		Name   string `json:"name"`
@@ -101,8 +101,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
 }
 
-// Measure is Memory of every generated package's Shape: the most device memory that any of the ranks needs for a plan
-// of the shape. declare is as for Make; it is called for each rank, and no plan is made.
+// Measure is Memory of every generated package's Shape: the most device memory that any rank needs for a plan of the
+// shape. declare is as for Make; Measure calls it for each rank, and makes no plan.
 func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P) (Memory, error) {
 	if err := s.Check(ranks); err != nil {
 		return Memory{}, err
@@ -110,7 +110,7 @@ func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P)
 	var most Memory
 	hosts := 1
 	if prog.Hosts {
-		hosts = ranks // no other number takes more
+		hosts = ranks // no other number of hosts takes more
 	}
 	for r := range ranks {
 		b := begin(r, ranks, hosts, prog, s.String())
@@ -127,7 +127,7 @@ func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P)
 	return most, nil
 }
 
-// Cover raises each amount of m to that of n, which has the same buffers: m is then enough for either.
+// Cover raises each amount of m to the amount of n, which has the same buffers: m is then enough for either plan.
 func (m *Memory) Cover(n Memory) {
 	for i, f := range n.Buffers {
 		m.Buffers[i].Bytes = max(m.Buffers[i].Bytes, f.Bytes)
@@ -175,8 +175,8 @@ func (b *Builder) measure() (Memory, error) {
 	return m, nil
 }
 
-// RehearsalBytes is the memory that New allocates to try collectives, given the bytes that the largest
-// send and receive.
+// RehearsalBytes is the memory that New allocates to try collectives, given the bytes that the largest collectives send
+// and receive.
 func RehearsalBytes(send, recv int64) int64 {
 	return group.StagingBytes(send) + group.StagingBytes(recv)
 }
@@ -189,8 +189,9 @@ func (p *Product) scratch() int64 {
 	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size(), p.desc.Type.Size())
 }
 
-// TuningBytes is the memory that a driver allocates while it tunes a product of m by k and k by n elements of
-// a size into elements of another: operands, result, bias and a workspace.
+// TuningBytes is the memory that a driver allocates while it tunes a product of m by k and k by n elements. from is the
+// size of an operand's element, to the size of a result's element. The memory holds operands, result, bias and a
+// workspace.
 func TuningBytes(m, k, n, from, to int64) int64 {
 	total := int64(driver.WorkspaceBytes)
 	for _, operand := range []int64{m * k * from, k * n * from, m * n * to, n*to + 16} {

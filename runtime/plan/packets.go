@@ -8,19 +8,20 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Packets is memory of a plan in which packets of all ranks land, at one offset of every rank's arena: two halves, of a
-// part for each rank, and a word for each block that says which half its next run uses. A packet has 4 bytes and is 0
-// between runs. Behind the packets of a part, 8 bytes for each lie beside them, for data that are no packet.
+// Packets is memory of a plan in which packets of all ranks land, at the same offset of every rank's arena. It has two
+// halves, each with a part for each rank, and for each block a word that says which half the block's next run uses. A
+// packet has 4 bytes and is 0 between runs. In each part, behind its packets, lie 8 more bytes for each packet, for
+// data that are not packets.
 type Packets struct {
 	name, flags string
-	bytes       int64 // of data, of all parts
-	words       bool  // plain data lands, and behind each part is a word for each block
+	bytes       int64 // of data, in all parts
+	words       bool  // plain data lands, and each part ends with a word for each block
 	offset      int64
 	base        []driver.Ptr
 }
 
-// Packets declares memory for packets, given the bytes of all ranks' data together, one equal part a rank, and
-// the name of their flags. No other plan shares it.
+// Packets declares memory for packets, given the bytes of all ranks' data together, one equal part for each rank, and
+// the name of their flags. No other plan shares this memory.
 func (b *Builder) Packets(name, flags string, bytes int64) *Packets {
 	if bytes < 0 {
 		b.mistake("buffer %s has %d bytes", name, bytes)
@@ -30,17 +31,17 @@ func (b *Builder) Packets(name, flags string, bytes int64) *Packets {
 	return p
 }
 
-// Words says that plain data lands, and that its flags are a word for each block of the kernel that sends it.
+// Words says that plain data lands, whose flags are a word for each block of the kernel that sends it.
 func (b *Builder) Words(p *Packets) *Packets {
 	p.words = true
 	return p
 }
 
-// MostPacketBlocks is how many blocks, of 512 threads at most, a kernel has at most that sends packets: two for each of
-// MostBlocks multiprocessors.
+// MostPacketBlocks is the largest number of blocks, each of at most 512 threads, of a kernel that sends packets: two
+// for each of MostBlocks multiprocessors.
 const MostPacketBlocks = 2 * MostBlocks
 
-// part is the bytes of a rank's packets in a half, or of its data and words.
+// part is the bytes of a rank's part of a half: its packets with the words beside them, or its data and words.
 func (x *Packets) part(ranks int) int64 {
 	if x.words {
 		return x.flagsAt(ranks) + group.StagingBytes(4*MostPacketBlocks)
@@ -48,10 +49,10 @@ func (x *Packets) part(ranks int) int64 {
 	return 3 * x.flagsAt(ranks)
 }
 
-// flagsAt is the place in a part where the words of plain data begin, or the words beside packets.
+// flagsAt is the offset in a part at which the words of plain data begin, or the words beside packets.
 func (x *Packets) flagsAt(ranks int) int64 { return group.StagingBytes(x.bytes / int64(ranks)) }
 
-// wordsAt is flagsAt of plain data; 0 for packets.
+// wordsAt is flagsAt for plain data, and 0 for packets.
 func (x *Packets) wordsAt(ranks int) int64 {
 	if !x.words {
 		return 0
@@ -62,21 +63,21 @@ func (x *Packets) wordsAt(ranks int) int64 {
 // half is the bytes of a half.
 func (x *Packets) half(ranks int) int64 { return int64(ranks) * x.part(ranks) }
 
-// turn is where the words of blocks begin.
+// turn is the offset at which the words of blocks begin.
 func (x *Packets) turn(ranks int) int64 { return 2 * x.half(ranks) }
 
-// size is the bytes of all.
+// size is the bytes of both halves and of the words of blocks.
 func (x *Packets) size(ranks int) int64 {
 	return group.StagingBytes(x.turn(ranks) + 4*MostPacketBlocks)
 }
 
-// PacketBytes is the bytes of the arena that all ranks' packets take, or plain data with words, given the bytes of data
-// in all.
+// PacketBytes is the bytes of the arena that all ranks' packets, or plain data with words, take, given the bytes of all
+// ranks' data together.
 func PacketBytes(data int64, ranks int, words bool) int64 {
 	return (&Packets{bytes: data, words: words}).size(ranks)
 }
 
-// land takes the plan's places for packets in the arena.
+// land takes the plan's memory for packets from the arena.
 func (p *Plan) land() error {
 	arena := p.group.Arena()
 	for _, x := range p.packets {
@@ -92,7 +93,7 @@ func (p *Plan) land() error {
 	return nil
 }
 
-// clearPackets takes the plan's own packets and their turns to 0. The ranks meet before one sends any.
+// clearPackets sets this rank's packets and the words of blocks to 0. The ranks meet before a rank sends packets.
 func (p *Plan) clearPackets() error {
 	for _, x := range p.packets {
 		if err := p.driver.MemsetD32Async(x.base[p.rank], 0, x.size(p.Size())/4, p.main.own); err != nil {
@@ -102,22 +103,24 @@ func (p *Plan) clearPackets() error {
 	return nil
 }
 
-// PacketWords are the addresses that a kernel of packets works with: its part of each rank's landing, by rank, with 0
-// for itself; its own landing, the bytes of a part of it, from there to the first block's word or to the words beside
-// packets, and from one half to the other; the first block's turn; and its step.
+// PacketWords has the addresses and distances that a kernel of packets works with. To is this rank's part of each
+// rank's landing, by rank, 0 for this rank. From is this rank's landing. Part is the bytes of a part, Half the bytes
+// from one half to the other, Flags the bytes from the start of a part to its first block's word, or to the words
+// beside packets. Turn is the first block's word that says the half. Step and Value are the kernel's step word and its
+// value.
 type PacketWords struct {
 	To         []driver.Ptr
 	From       driver.Ptr
 	Part, Half int64
 	Flags      int64
 	Turn       driver.Ptr
-	Spread     int64 // from the landing to that of the sums that are spread
+	Spread     int64 // bytes from the landing to the landing of the sums that are spread
 	Step       driver.Ptr
 	Value      uint32
 }
 
-// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. A kernel that spreads sums has
-// a second landing for them, as large as the first. The addresses are valid until the next call.
+// PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that spreads sums has a
+// second landing for the sums, as large as the first. The addresses are valid until the next call.
 func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packets) (w PacketWords) {
 	q.begin(s)
 	q.named = true
@@ -157,7 +160,7 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packe
 	return w
 }
 
-// awaited notes, in a step, the first packet of each peer, in both halves.
+// awaited notes in a step the first packet of each peer, in both halves.
 func (x *Packets) awaited(step *group.Step, w PacketWords) {
 	for _, p := range step.Peers {
 		word := w.From + driver.Ptr(int64(p)*w.Part)

@@ -22,7 +22,7 @@ type Plan struct {
 	driver  driver.Driver
 	program *Program
 	shape   string
-	chosen  string // by Tune: the schedule, and why
+	chosen  string // by Tune: the schedule, and the reason
 	id      int
 	issue   func(*Queue)
 	peers   []int // r+1, r+2, ..., of this rank's host
@@ -30,42 +30,42 @@ type Plan struct {
 	main        *Stream
 	bindable    []*Buffer // in the order of Bind's addresses
 	staged      []*Buffer
-	staging     driver.Ptr // memory of staging outside the arena; 0 without
-	inWindow    bool       // it is of Group.Symmetric's memory, else the plan's own
-	collective  bool       // it has collectives
-	counts      int        // of uneven parts, how many Bind takes
-	rows        int        // that they add up to; 0: any
-	balanced    []int      // rows of each rank's part, where New knows them
-	chunks      *chunking  // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
+	staging     driver.Ptr // memory of staging outside the arena; 0 where there is none
+	inWindow    bool       // staging is memory of Group.Symmetric, else allocated by the plan
+	collective  bool       // the plan has collectives
+	counts      int        // the number of counts of uneven parts that Bind takes
+	rows        int        // the sum that the counts must have; 0: any
+	balanced    []int      // rows of each rank's part, where New knows the parts
+	chunks      *chunking  // by the last Bind's counts, or balanced; nil for even parts, and before a Bind succeeded
 	semaphores  []*semaphores
 	packets     []*Packets
 	streams     []*Stream
 	products    []*Product
 	kernels     []*Kernel
 	tiles       []string                // kernels that differ by their tiles
-	tile        string                  // the one to launch; empty where an estimate chooses
-	summed      driver.Type             // of collectives that add up
-	collectives []driver.CollectiveDesc // of a run, each once
+	tile        string                  // the kernel to launch; empty where an estimate chooses
+	summed      driver.Type             // element type of the collectives that add up
+	collectives []driver.CollectiveDesc // of a run, each collective once
 	module      driver.Module
 	events      []driver.Event
 	steps       []group.Step
 	numbered    atomic.Pointer[[]group.Step] // steps, once all have their numbers
 
 	turn     chan struct{} // held by the goroutine that uses the plan
-	closed   bool          // the rest is guarded by turn
+	closed   bool          // turn guards this field and all that follow
 	closeErr error
 	bound    bool
-	met      bool   // the peers know this rank's shared memory and counts, and this rank theirs
-	next     target // of a Bind; kept, so that a local one makes no allocation
+	met      bool   // the peers know this rank's shared memory and counts, and this rank knows theirs
+	next     target // the target of a Bind; kept, so that a local Bind makes no allocation
 	exports  []*ipc.Export
 	imports  [][]*ipc.Import
 	graphs   graphs
 	queue    Queue
-	run      group.Run // the last one enqueued outside of captures
+	run      group.Run // the last run that was enqueued outside of captures
 	ran      bool
 }
 
-// Base is the plan without its package's fields.
+// Base is the plan without the fields of its package.
 func (p *Plan) Base() *Plan { return p }
 
 // perHost is the number of ranks of each host.
@@ -83,7 +83,7 @@ func (p *Plan) Group() *group.Group { return p.group }
 // Program is the program that the plan was made of.
 func (p *Plan) Program() *Program { return p.program }
 
-// Name is the program's, for the group's errors.
+// Name is the program's name, for the group's errors.
 func (p *Plan) Name() string { return p.program.Name }
 
 // Steps of one run, for the group's errors; none until Finish has numbered them.
@@ -105,7 +105,7 @@ func (p *Plan) String() string {
 	return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name)
 }
 
-// made says that New has made the plan.
+// made reports whether New has made the plan.
 func (p *Plan) made() bool { return p != nil && p.group != nil }
 
 // note adds a step during the dry run.
@@ -114,7 +114,7 @@ func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
 		Peers: slices.Clone(peers), Text: text})
 }
 
-// enter takes the plan for one call; leave gives it back.
+// enter takes the plan's turn for one call; leave gives it back.
 func (p *Plan) enter() error {
 	if !p.made() {
 		return ErrUnmade
@@ -137,17 +137,16 @@ func (p *Plan) enter() error {
 func (p *Plan) leave() { <-p.turn }
 
 // Enqueue issues one run on the caller's stream: after everything that the caller has enqueued there, and before
-// everything that it enqueues next. The host does not wait. The stream may be captured into a graph of the caller,
-// which is dead after Close of this plan, after the group's Done, and after a Bind of memory that peers use or of other
-// counts. A local Bind leaves it alive, with the memory that it was captured with. The graph keeps the priorities of
-// the plan's streams if it is instantiated to (CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY). Every rank of the group
-// enqueues its own run.
+// everything that the caller enqueues next. The host does not wait. The stream may be captured into a graph of the
+// caller. This graph must not be launched after Close of this plan, after the group's Done, or after a Bind of memory
+// that peers use or of other counts. After a local Bind it may still be launched, and uses the memory that it was
+// captured with. The graph keeps the priorities of the plan's streams if it is instantiated with
+// CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. Every rank of the group enqueues a run.
 //
-// A failure after Enqueue is learnt from the group's Done and Err, and a run that has not drained
-// after Config.RunTimeout aborts the group. The group does not see the launches of a captured
-// graph: its Watch, called after each, bounds them. Errors wrap ErrNotBound, ErrBusy, ErrClosed,
-// ErrEager in a capture of a program that must not be captured, group.ErrClosed or
-// *group.AbortError.
+// The group's Done and Err report a failure after Enqueue, and a run that has not drained within Config.RunTimeout
+// aborts the group. The group does not see the launches of a captured graph: Group.Watch, called after each launch,
+// bounds them. Errors wrap ErrNotBound, ErrBusy, ErrClosed, ErrEager in a capture of a program that must not be
+// captured, group.ErrClosed or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("enqueue %s: %w", p, err)
@@ -179,11 +178,11 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, p.queue.err)
 }
 
-// Replay is Enqueue by one launch of the plan's own graph of these buffers: the host spends a few microseconds, however
-// many the ranks. Bind captures the graph where it is collective; after a local one, the first Replay with buffers that
-// the plan keeps no graph of waits for the runs in flight and captures it. Its kernels have the priorities of the
-// plan's streams, not that of s. The stream must not be in capture. A program that must not be captured has no graph:
-// ErrEager.
+// Replay is Enqueue by one launch of the graph that the plan keeps for these buffers: the host spends a few
+// microseconds, whatever the number of ranks. A collective Bind captures the graph. After a local Bind, the first
+// Replay with buffers that the plan keeps no graph for waits for the runs in flight and captures one. Its kernels have
+// the priorities of the plan's streams, and not the priority of s. The stream must not be in capture. A program that
+// must not be captured has no graph: Replay returns ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("replay %s: %w", p, err)
@@ -195,9 +194,10 @@ func (p *Plan) Replay(s driver.Stream) error {
 	return nil
 }
 
-// Run replays the plan's own graph on a stream of the group, or enqueues a program that must not be captured, and
-// waits. When ctx ends first, or has no deadline and Config.RunTimeout has passed, the group is aborted on all ranks:
-// the peers can't be left to wait. The *group.AbortError says who waited for whom. Other errors are Enqueue's.
+// Run replays the plan's graph on a stream of the group, or enqueues a program that must not be captured, and waits for
+// the run. If ctx ends first, or has no deadline and Config.RunTimeout passes, the group is aborted on all ranks, since
+// the peers can't be left waiting. The *group.AbortError says which rank waited for which. Other errors are the errors
+// of Enqueue.
 func (p *Plan) Run(ctx context.Context) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("run %s: %w", p, err)
@@ -238,8 +238,8 @@ func (p *Plan) replay(ctx context.Context, s driver.Stream) error {
 	return p.end(&run, graph.Launch(s))
 }
 
-// end closes the run. If issuing it failed, peers may wait for the missing steps, so the
-// group ends too; a capture that failed has started nothing.
+// end closes the run. If issuing it failed, peers may wait for the missing steps, so end aborts the group; a capture
+// that failed has started nothing.
 func (p *Plan) end(run *group.Run, issued error) error {
 	err := errors.Join(issued, p.group.End(run))
 	if run.Capturing() {

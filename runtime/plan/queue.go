@@ -8,8 +8,8 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Queue issues one run of a plan. Every call is one node of the host program and one step of the run. The first error
-// sticks: later calls do nothing. It makes no Go allocation.
+// Queue issues one run of a plan. Every call is one node of the host program and one step of the run. The queue keeps
+// the first error, after which later calls do nothing. It makes no Go allocation.
 type Queue struct {
 	plan     *Plan
 	dry      bool // enqueue nothing: name steps and count events, or exchange the buffers that Share names
@@ -19,7 +19,7 @@ type Queue struct {
 	named    bool // the step of the next Launch has been counted
 	items    []driver.MemOp
 	words    []driver.Ptr
-	ranges   []Range // that the next call reads
+	ranges   []Range // the operands of the next Call
 	one      [1]int  // a peer as a list
 	shares   shares
 	listener Listener // of List; else nil
@@ -46,8 +46,8 @@ func (q *Queue) Local() int { return q.plan.rank % q.PerHost() }
 // Main is the stream that the run was enqueued on.
 func (q *Queue) Main() *Stream { return q.plan.main }
 
-// Post writes 1 into the word that each peer keeps for this rank, in one batch;
-// no peers means every peer of this host in the order r+1, r+2, ...
+// Post writes 1 into the word that each peer keeps for this rank, in one batch; with no peers it posts to every peer of
+// this host in the order r+1, r+2, ...
 func (q *Queue) Post(s *Stream, sem *Semaphore, peers ...int) {
 	if !q.signal(s, "Post", sem, peers) {
 		return
@@ -58,8 +58,8 @@ func (q *Queue) Post(s *Stream, sem *Semaphore, peers ...int) {
 	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
 }
 
-// Wait waits for the posts of these peers, resets their words, and notes the step
-// in the stream's step word, in one batch; no peers means every peer.
+// Wait waits for the posts of the given peers, resets their words, and writes the step into the stream's step word, in
+// one batch; with no peers it waits for every peer.
 func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
 	if !q.signal(s, "Wait", sem, peers) {
 		return
@@ -73,24 +73,24 @@ func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
 	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
 }
 
-// PostWords counts the step of a post by a kernel, which the Launch that follows enqueues: the kernel writes 1 to each
-// word. The words are valid until the next call.
+// PostWords counts the step of a post by a kernel, which the next Launch enqueues: the kernel writes 1 to each word.
+// The words are valid until the next call.
 func (q *Queue) PostWords(s *Stream, sem *Semaphore, peers ...int) []driver.Ptr {
 	q.signal(s, "Post", sem, peers)
 	q.named = true
 	return q.words
 }
 
-// WaitWords counts the step of a wait by a kernel, which the Launch that follows enqueues: the kernel waits until each
-// word is 1, writes 0 to each, and then value to the step word.
+// WaitWords counts the step of a wait by a kernel, which the next Launch enqueues: the kernel waits until each word is
+// 1, writes 0 to each, and then value to the step word.
 func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driver.Ptr, step driver.Ptr, value uint32) {
 	q.signal(s, "Wait", sem, peers)
 	q.named = true
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
-// awaits notes, in the step that is being numbered, the words of a semaphore that it awaits, and returns them. Blocks
-// that signal each for itself take theirs one by one, so their words do not say which are missing.
+// awaits notes in the step that is being numbered the words of a semaphore that the step awaits, and returns the posts.
+// Blocks that signal each for itself take their words one by one, so the words do not say which posts are missing.
 func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) []group.Post {
 	if sem == nil || sem.set.blocks > 1 {
 		return nil
@@ -103,7 +103,7 @@ func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) []group.
 	return step.Posts[n:]
 }
 
-// peers is one peer as a list, or all.
+// peers is one peer as a list, or all peers.
 func (q *Queue) peers(one int) []int {
 	if one < 0 {
 		return q.plan.peers
@@ -112,7 +112,7 @@ func (q *Queue) peers(one int) []int {
 	return q.one[:]
 }
 
-// signal begins the step of a post or wait and collects its words; it is false when nothing is to be enqueued.
+// signal begins the step of a post or wait and collects its words; it returns false when nothing is to be enqueued.
 func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool {
 	if len(peers) == 0 {
 		peers = q.plan.peers
@@ -129,7 +129,7 @@ func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool
 	return live && len(peers) > 0
 }
 
-// collect appends the words that a wait or a post is about.
+// collect appends the words that a wait awaits or a post sets.
 func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	for _, p := range peers {
 		if wait {
@@ -140,7 +140,7 @@ func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	}
 }
 
-// Idle reports whether a copy is of no bytes, and counts its step then, which leaves the stream as it is.
+// Idle reports whether a copy has no bytes. It then counts the step of the copy, which enqueues nothing.
 func (q *Queue) Idle(s *Stream, bytes int64) bool {
 	if bytes != 0 || q.numbering() { // sizes may not be known yet
 		return false
@@ -159,13 +159,13 @@ func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
 	}
 }
 
-// Rows are rows of bytes in memory. Each begins Pitch bytes after the one before it.
+// Rows are rows of bytes in memory. Each row begins Pitch bytes after the row before it.
 type Rows struct {
 	At    driver.Ptr
 	Pitch int64
 }
 
-// SetColumns copies rows of width bytes each by the copy engine, given the bytes of all.
+// SetColumns copies rows of width bytes each by the copy engine, given the bytes of all rows.
 func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
 	if q.Idle(s, bytes) {
 		return
@@ -181,7 +181,7 @@ func (q *Queue) Matmul(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
 	q.Product("Matmul", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
 }
 
-// NoBias is the bias of a Linear or Matmul without one.
+// NoBias is the bias of a Linear or Matmul that has no bias.
 const NoBias driver.Ptr = 0
 
 // Linear enqueues c = a * bᵀ + bias.
@@ -194,7 +194,7 @@ func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
 	q.Product("Gradient", s, p, driver.Operands{C: c, A: a, B: b})
 }
 
-// Product enqueues a product, a word for texts. A product without rows counts as a step and enqueues nothing.
+// Product enqueues a product; kind is its name in texts. A product without rows counts as a step and enqueues nothing.
 func (q *Queue) Product(kind string, s *Stream, p *Product, x driver.Operands) {
 	if p.empty() {
 		q.nothing(s, kind+" of no rows")
@@ -207,8 +207,8 @@ func (q *Queue) Product(kind string, s *Stream, p *Product, x driver.Operands) {
 	}
 }
 
-// Synchronize makes s wait for all work that was enqueued so far on another stream. An event that
-// already marks all of that is waited for again, not recorded again.
+// Synchronize makes s wait for all work that was enqueued so far on another stream. If an event already marks all of
+// that work, s waits for this event, and no event is recorded.
 func (q *Queue) Synchronize(s, on *Stream) {
 	live := q.begin(s)
 	if q.numbering() {
@@ -226,7 +226,7 @@ func (q *Queue) Synchronize(s, on *Stream) {
 	}
 }
 
-// Launch enqueues a kernel with its parameter struct, which it copies.
+// Launch enqueues a kernel. It copies the kernel's parameter struct.
 func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params unsafe.Pointer) {
 	if q.numbering() {
 		k.noteLaunch(grid, block)
@@ -244,7 +244,7 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
 }
 
-// Fail ends the run with an error, where a call can't be made. New fails too, if its dry run comes there.
+// Fail ends the run with an error, where a call can't be made. If the dry run of New calls Fail, New fails too.
 func (q *Queue) Fail(err error) {
 	if q.err == nil {
 		q.err = err
@@ -268,17 +268,17 @@ func (q *Queue) nothing(s *Stream, text string) {
 	}
 }
 
-// numbering says that the steps are being named, once, in Finish.
+// numbering reports whether the steps are being named, which Finish does once.
 func (q *Queue) numbering() bool { return q.dry && !q.shares.passing }
 
-// begin counts a step on s, which no event marks any more.
+// begin counts a step on s; after it no event marks all work of s.
 func (q *Queue) begin(s *Stream) bool {
 	q.step++
 	s.mark = unmarked
 	return !q.dry && q.err == nil
 }
 
-// check keeps the first error with the step that it belongs to.
+// check keeps the first error, with the step that failed.
 func (q *Queue) check(err error) {
 	if err != nil && q.err == nil {
 		t := q.plan.steps[q.step-1]

@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Multiprocessors is the number of the device, and 0 where nothing is enqueued.
+// Multiprocessors is the number of multiprocessors of the device, and 0 where nothing is enqueued.
 func (q *Queue) Multiprocessors() int {
 	if q.dry {
 		return 0
@@ -15,8 +15,8 @@ func (q *Queue) Multiprocessors() int {
 	return q.plan.driver.Properties().Multiprocessors
 }
 
-// TensorMap sets *to to a description of a tensor by which the kernel of the next Launch copies. It is false where
-// nothing is enqueued, and *to stays as it was.
+// TensorMap sets *to to the description of a tensor, by which the kernel of the next Launch copies. Where nothing is
+// enqueued it returns false and leaves *to unchanged.
 func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	if q.dry || q.err != nil {
 		return false
@@ -25,8 +25,8 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	return q.err == nil
 }
 
-// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits around its work a word of each peer
-// for each group of tiles.
+// AwaitsGroups notes in the step that is being numbered that its kernel awaits, before its work and after it, a word of
+// each peer for each group of tiles.
 func (q *Queue) AwaitsGroups(x Signals, groups int) {
 	if !q.numbering() {
 		return
@@ -41,7 +41,7 @@ func (q *Queue) AwaitsGroups(x Signals, groups int) {
 	}
 }
 
-// ofGroup is a peer's post for a group of tiles, before the work or after it.
+// ofGroup returns a peer's post for a group of tiles, before the work or after it.
 func (q *Queue) ofGroup(x Signals, peer, of, groups int, after bool) group.Post {
 	word := func(sem *Semaphore, holder, from int) driver.Ptr {
 		return sem.word(holder, from) + driver.Ptr(4*of*sem.set.stride())
@@ -57,9 +57,9 @@ func (q *Queue) ofGroup(x Signals, peer, of, groups int, after bool) group.Post 
 	return post
 }
 
-// CountWord is the word in which a kernel of several blocks on s counts its blocks as they
-// start and finish. It is zero before the kernel and after it, and no other stream uses it.
+// CountWord is the word in which a kernel of several blocks on s counts its blocks as they start and finish. The word
+// is zero before the kernel and after it, and no other stream uses it.
 func (q *Queue) CountWord(s *Stream) driver.Ptr { return group.CountWord(s.step) }
 
-// CountApart is the distance in words from a count word of a stream to its next.
+// CountApart is the distance in words from one count word of a stream to the next.
 const CountApart = group.StepBytes / 4

@@ -17,23 +17,24 @@ type Signals struct {
 	From, To int        // ranks, or EveryPeer
 }
 
-// EveryPeer stands for all of them where one may be named.
+// EveryPeer, in the place of a rank, means all peers.
 const EveryPeer = -1
 
-// StepWords are the words of one kernel that signals around its work, in this order: it writes 1 to each of PrePost,
-// waits until each of PreWait is 1, does its work, writes 0 to each of PreWait and Value to Step, writes 1 to each of
-// PostPost, and waits until each of PostWait is 1, writes 0 to each and Value to Step.
+// StepWords are the words of one kernel that signals around its work, in this order: the kernel writes 1 to each word
+// of PrePost, waits until each word of PreWait is 1, and does its work. It then writes 0 to each word of PreWait and
+// Value to Step, writes 1 to each word of PostPost, waits until each word of PostWait is 1, and writes 0 to each of
+// these and Value to Step.
 type StepWords struct {
 	PrePost, PreWait, PostPost, PostWait []driver.Ptr
 	Step                                 driver.Ptr
 	Value                                uint32
-	// Stride is the distance in words between the words of consecutive blocks, where each block
-	// signals for itself; the fields above are the first block's.
+	// Stride is the distance in words between the words of consecutive blocks, where each block signals for itself; the
+	// fields above are then the words of the first block.
 	Stride int
 }
 
-// StepWords counts the step of such a kernel, which the Launch that follows enqueues. The words are valid until the
-// next call.
+// StepWords counts the step of a kernel that signals around its work, which the next Launch enqueues. The words are
+// valid until the next call.
 func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	q.begin(s)
 	q.named = true
@@ -68,7 +69,7 @@ func (q *Queue) stride(x Signals) (words int) {
 	return words
 }
 
-// ByBlocks says that the semaphores have words for each block of the kernel.
+// ByBlocks reports whether the semaphores have words for each block of the kernel.
 func (x *Signals) ByBlocks() bool {
 	for _, sem := range [...]*Semaphore{x.PrePost, x.PreWait, x.PostPost, x.PostWait} {
 		if sem != nil && sem.set.blocks > 1 {

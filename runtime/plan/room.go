@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// launch is the number of blocks of a launch, and of threads of a block.
+// launch is the number of blocks of a launch, and the number of threads of a block.
 type launch struct{ blocks, threads int }
 
 // noteLaunch notes a launch while the steps are numbered.
@@ -14,8 +14,9 @@ func (k *Kernel) noteLaunch(grid, block driver.Dim3) {
 	k.most = launch{max(k.most.blocks, int(grid.X)), max(k.most.threads, int(block.X))}
 }
 
-// together is the most of a launch whose blocks must run at the same time; no blocks where they need not. A launch
-// AtOnce has a block for each multiprocessor at most. By counts that only Bind knows, it may be the most of the kernel.
+// together returns the largest launch of a kernel whose blocks must run at the same time, and no blocks where they need
+// not. A kernel AtOnce is launched with at most one block for each multiprocessor. Where only Bind knows the counts,
+// the result is the limit of the kernel.
 func (p *Plan) together(k *Kernel) launch {
 	all := launch{k.code.Blocks, k.code.Threads}
 	switch {
@@ -27,7 +28,7 @@ func (p *Plan) together(k *Kernel) launch {
 	return k.most
 }
 
-// room asks the device whether the blocks of a kernel that must run at the same time can.
+// room asks the device whether all blocks of a kernel that must run at the same time can do so.
 func (p *Plan) room(k *Kernel) error {
 	most, have := p.together(k), p.driver.Properties().Multiprocessors
 	if most.blocks == 0 {

@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Runner is the common part of the plans of all generated packages. Bind is not in it, since each package binds a type
-// of its own.
+// Runner is the common part of the plans of all generated packages. It has no Bind, since Bind takes a different type
+// in each package.
 type Runner interface {
 	Enqueue(driver.Stream) error
 	Replay(driver.Stream) error
@@ -19,8 +19,8 @@ type Runner interface {
 // Sized is the Shape of a generated package.
 type Sized interface {
 	Shape
-	Memory(ranks int) (Memory, error) // of a plan, on a rank at most
+	Memory(ranks int) (Memory, error) // the most memory that a plan needs on any rank
 }
 
-// SetChosen keeps the schedule that a tuning chose, and why, for dumps.
+// SetChosen keeps the schedule that a tuning chose, and the reason, for dumps.
 func (p *Plan) SetChosen(why string) { p.chosen = why }

@@ -9,19 +9,19 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// shares is the exchange of handles in the loop over the steps.
+// shares is the state of the exchange of handles in the loop over the steps.
 type shares struct {
-	declared bool            // the program has a Share of a buffer that Bind leaves alone
-	done     bool            // all of them have been exchanged since the last Bind
-	passing  bool            // the pass that exchanges is under way
+	declared bool            // the program has a Share of a buffer that Bind does not exchange
+	done     bool            // all such buffers have been exchanged since the last Bind
+	passing  bool            // the pass that exchanges handles is under way
 	ctx      context.Context // of that pass
-	count    int             // Shares of it so far
-	err      error           // the first of it
+	count    int             // number of Shares in the pass so far
+	err      error           // first error of the pass
 }
 
-// Share is ShareMemHandles in the loop: this rank's buffer goes to one peer, another peer's comes. In the first run
-// after a Bind the ranks exchange; in every later one the peer's handle is looked up in the cache and found. A buffer
-// of the plan lies in the arena, which every rank has mapped.
+// Share is ShareMemHandles in the loop: it gives this rank's buffer to one peer and takes another peer's. In the first
+// run after a Bind the ranks exchange handles; in every later run the cache has the peer's handle. A buffer of the plan
+// needs no exchange: it lies in the arena, which every rank has mapped.
 func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
 	case !b.inLoop, q.listener != nil:
@@ -38,8 +38,8 @@ func (q *Queue) Share(b *Buffer, to, from int) {
 	}
 }
 
-// exchange is one Share of the first run: all ranks of the group meet in it, since they are at the same one. After an
-// error a rank still comes to the later ones, so that no peer waits for it.
+// exchange does one Share of the first run. It is a collective step of all ranks of the group, since all are at the
+// same Share. After an error a rank takes part in the later Shares too, so that no peer waits for it.
 func (q *Queue) exchange(b *Buffer, from int) {
 	p, x := q.plan, &q.shares
 	x.count++
@@ -70,9 +70,9 @@ func (q *Queue) exchange(b *Buffer, from int) {
 	}
 }
 
-// share goes through the program's Shares before the first run after a Bind, and enqueues
-// nothing: opening a handle may synchronise the device, which must not meet a waiting
-// stream. It is collective and fails on every rank or on none. A capture can't wait for it.
+// share does the program's Shares before the first run after a Bind, and enqueues nothing: opening a handle may
+// synchronise the device, and no stream may be waiting then. It is collective and fails on every rank or on none. A
+// capture can't wait for it.
 func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	q := &p.queue
 	if !q.shares.declared || q.shares.done {
@@ -95,11 +95,11 @@ func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	q.dry, q.shares.passing, q.shares.ctx = false, false, nil
 	_, err := p.agree(ctx, fmt.Sprintf("run %s: shared", p), nil, q.shares.err)
 	q.shares.done = err == nil
-	p.met = p.met && err == nil // all ranks fail, and meet in the Bind that puts it right
+	p.met = p.met && err == nil // all ranks fail, and the next Bind, which repairs this, is collective
 	return err
 }
 
-// forget gives up the memory that the runs have exchanged, when the plan is bound anew.
+// forget drops the memory that runs have exchanged, when the plan is bound to new memory.
 func (p *Plan) forget() {
 	p.queue.shares.done = false
 	for _, f := range p.bindable {

@@ -8,21 +8,21 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// symmetric reports whether the plan's collectives use memory of Group.Symmetric at an address. NCCL takes it that this
-// lies at the same place on all ranks, and does not look, so a Bind of it is collective.
+// symmetric reports whether an address lies in memory of Group.Symmetric that the plan's collectives use. NCCL assumes
+// that this memory lies at the same place on all ranks, and does not check it, so a Bind of such memory is collective.
 func (p *Plan) symmetric(at driver.Ptr) bool {
 	_, ok := p.group.SymmetricOffset(at)
 	return ok && len(p.collectives) > 0
 }
 
-// InSymmetric says that the plan stages in memory of Group.Symmetric.
+// InSymmetric reports whether the plan stages in memory of Group.Symmetric.
 func (p *Plan) InSymmetric() bool { return p.inWindow }
 
 // elsewhere is the place of a buffer outside of symmetric memory.
 const elsewhere = -1
 
-// agreeOnPlaces compares where the buffers of a plan with collectives lie in the ranks' symmetric memory. A group
-// without any needs no such step.
+// agreeOnPlaces compares the places of the buffers in the ranks' symmetric memory, for a plan with collectives. A group
+// without symmetric memory needs no such step.
 func (p *Plan) agreeOnPlaces(ctx context.Context, what string, to *target, wrong error) error {
 	if p.group.SymmetricBytes() == 0 || len(p.collectives) == 0 {
 		return nil

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Tiles declares kernels of a product that differ by their tiles alone: a launch takes one of them.
+// Tiles declares kernels of a product that differ only in their tiles: a launch takes one of them.
 func (b *Builder) Tiles(kernels ...string) { b.plan.tiles = append(b.plan.tiles, kernels...) }
 
-// Tiles are the kernels of a product among which each launch takes one, by an estimate; none where it has no choice.
+// Tiles are the kernels of a product among which each launch chooses by an estimate; none where there is no choice.
 func (p *Plan) Tiles() []string { return slices.Clone(p.tiles) }
 
-// UseTiles has launches take that kernel, one of Tiles, and not the one by the estimate, but for those of products that
-// it does not make: a plan may pull rows by tiles and sum up by others. It comes before the first Bind, which captures
-// the plan's graph. Ranks may take different ones: they signal each other by shards, whatever the tiles.
+// UseTiles makes launches take the given kernel, which is one of Tiles, instead of choosing by the estimate. Launches
+// of products that the kernel does not make still choose: a plan may pull rows with one kernel and sum with another.
+// Call UseTiles before the first Bind, which captures the plan's graph. Ranks may take different kernels: they signal
+// each other by shards, whatever the tiles.
 func (p *Plan) UseTiles(kernel string) error {
 	if !slices.Contains(p.tiles, kernel) {
 		return &UnknownTilesError{p.program.Name, kernel, p.Tiles()}
@@ -25,7 +26,7 @@ func (p *Plan) UseTiles(kernel string) error {
 	return nil
 }
 
-// UnknownTilesError says that a program has no kernel of tiles of that name.
+// UnknownTilesError says that a program has no kernel of tiles with that name.
 type UnknownTilesError struct {
 	Program, Kernel string
 	Known           []string

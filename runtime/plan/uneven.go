@@ -10,16 +10,16 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// uneven is a buffer whose chunks differ.
+// uneven describes a buffer whose chunks differ in size.
 type uneven struct {
-	unit   int64 // bytes that a count counts
+	unit   int64 // bytes for each unit of a count
 	chunks int
 	index  func(rank, chunk int) int
-	room   int64 // bytes from a chunk to the next; 0: the chunk's size
+	room   int64 // bytes from one chunk to the next; 0: the chunk's size
 	*table       // of the last Bind
 }
 
-// table is where the chunks of each rank begin, with the end of the last, and their sizes.
+// table has the offsets of each rank's chunks, the end of the last chunk, and the sizes of the chunks.
 type table struct {
 	offsets [][]int64
 	sizes   [][]int64
@@ -33,7 +33,7 @@ func newTable(ranks, chunks int) *table {
 	return t
 }
 
-// chunking is where the chunks of all uneven buffers are by some counts.
+// chunking has the chunks of all uneven buffers for given counts.
 type chunking struct {
 	counts []int
 	tables map[*Buffer]*table
@@ -42,18 +42,18 @@ type chunking struct {
 // Counts says that Bind takes n counts, the same on all ranks.
 func (b *Builder) Counts(n int) { b.plan.counts = n }
 
-// Rows says that products take so many rows, which are those of all parts: Bind refuses counts that add up to others.
+// Rows says that the products take n rows, the sum over all parts: Bind refuses counts with another sum.
 func (b *Builder) Rows(n int) { b.plan.rows = n }
 
-// Balanced says that the rows of uneven parts are as even as can be: the first ranks have one more than the others
-// where the ranks don't divide the rows. Bind then takes no counts.
+// Balanced says that the rows are divided into uneven parts as evenly as possible: where the number of ranks does not
+// divide the rows, the first ranks have one row more than the others. Bind then takes no counts.
 func (b *Builder) Balanced(rows int) {
 	for r := range b.Size() {
 		b.plan.balanced = append(b.plan.balanced, (rows+b.Size()-1-r)/b.Size())
 	}
 }
 
-// Parts declares a matrix product for each of the balanced parts, with its rows in place of d's.
+// Parts declares a matrix product for each of the balanced parts; it is d with the rows of the part.
 func (b *Builder) Parts(d driver.MatmulDesc) (list []*Product) {
 	for _, d.M = range b.plan.balanced {
 		list = append(list, b.Matmul(d))
@@ -61,14 +61,14 @@ func (b *Builder) Parts(d driver.MatmulDesc) (list []*Product) {
 	return list
 }
 
-// Uneven says that a buffer's chunks differ: chunk c of rank q has unit bytes times the index(q, c)-th count. The
-// chunks of a rank have at most the bytes that the buffer was declared with.
+// Uneven says that a buffer's chunks differ in size: chunk c of rank q has unit bytes times the index(q, c)-th count.
+// The chunks of a rank have together at most the bytes that the buffer was declared with.
 func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chunk int) int) {
 	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, table: newTable(b.plan.Size(), chunks)}
 }
 
-// Padded says that the chunks of an uneven buffer lie that many bytes apart, whatever
-// their counts, which must leave them as much at most.
+// Padded says that the chunks of an uneven buffer begin room bytes apart, whatever their counts. No chunk may have more
+// than room bytes.
 func (b *Builder) Padded(f *Buffer, room int64) {
 	if f.uneven.room = room; room <= 0 || room > f.bytes/int64(f.uneven.chunks) {
 		b.mistake("buffer %s has %d bytes: they are no %d chunks of %d", f.name, f.bytes, f.uneven.chunks, room)
@@ -78,7 +78,7 @@ func (b *Builder) Padded(f *Buffer, room int64) {
 // Part is the address of a chunk of this rank's buffer.
 func (b *Buffer) Part(chunk int) driver.Ptr { return b.PeerPart(b.rank, chunk) }
 
-// PeerPart is the address of a chunk of that rank's buffer, as mapped here.
+// PeerPart is the address of a chunk of the given rank's buffer, as mapped here.
 func (b *Buffer) PeerPart(rank, chunk int) driver.Ptr {
 	return b.Peer(rank, b.uneven.offsets[rank][chunk])
 }
@@ -86,7 +86,7 @@ func (b *Buffer) PeerPart(rank, chunk int) driver.Ptr {
 // Size is the bytes of a chunk of this rank's buffer.
 func (b *Buffer) Size(chunk int) int64 { return b.PeerSize(b.rank, chunk) }
 
-// PeerSize is the bytes of a chunk of that rank's buffer.
+// PeerSize is the bytes of a chunk of the given rank's buffer.
 func (b *Buffer) PeerSize(rank, chunk int) int64 {
 	return b.uneven.sizes[rank][chunk]
 }
@@ -100,7 +100,7 @@ func (b *Buffer) Room() int64 { return b.uneven.room }
 // size is the bytes that a rank has of the buffer.
 func (b *Buffer) size(rank int) int64 { return (*chunking)(nil).size(b, rank) }
 
-// size is the bytes that a rank has of a buffer by these counts or, without any, by those of the last Bind.
+// size is the bytes that a rank has of a buffer by these counts or, where c is nil, by the counts of the last Bind.
 func (c *chunking) size(f *Buffer, rank int) int64 {
 	switch {
 	case f.root && rank != 0:
@@ -113,7 +113,7 @@ func (c *chunking) size(f *Buffer, rank int) int64 {
 	return c.tables[f].offsets[rank][f.uneven.chunks]
 }
 
-// adopt makes these the places of the buffers' chunks.
+// adopt makes c the chunks of the buffers.
 func (c *chunking) adopt() {
 	if c == nil {
 		return
@@ -123,7 +123,8 @@ func (c *chunking) adopt() {
 	}
 }
 
-// count lays the uneven buffers out by the counts of a Bind: as they are, where the counts have not changed.
+// count computes the chunks of the uneven buffers by the counts of a Bind, and keeps the present chunks where the
+// counts have not changed.
 func (p *Plan) count(to *target, counts []int) error {
 	if len(counts) != p.counts {
 		return fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), p.counts)
@@ -148,7 +149,7 @@ func (p *Plan) count(to *target, counts []int) error {
 	return err
 }
 
-// balance lays the uneven buffers out by the rows of balanced parts, if the program has such.
+// balance computes the chunks of the uneven buffers by the rows of balanced parts, if the program has balanced parts.
 func (p *Plan) balance() (err error) {
 	if p.balanced == nil {
 		return nil
@@ -159,7 +160,7 @@ func (p *Plan) balance() (err error) {
 	return err
 }
 
-// chunking is where the chunks of the uneven buffers are by some counts.
+// chunking computes the chunks of all uneven buffers by the counts.
 func (p *Plan) chunking(counts []int) (*chunking, error) {
 	c := &chunking{slices.Clone(counts), map[*Buffer]*table{}}
 	for _, f := range slices.Concat(p.bindable, p.staged) {
@@ -175,13 +176,13 @@ func (p *Plan) chunking(counts []int) (*chunking, error) {
 	return c, nil
 }
 
-// lay finds the places of the chunks.
+// lay computes the offsets and sizes of the buffer's chunks by the counts.
 func (b *Buffer) lay(counts []int) (*table, error) {
 	u, t := b.uneven, newTable(len(b.at), b.uneven.chunks)
 	for r, at := range t.offsets {
 		for c := range u.chunks {
 			count := int64(counts[u.index(r, c)])
-			if count > b.bytes/u.unit { // as bytes it may be too large for an int64
+			if count > b.bytes/u.unit { // the bytes of a larger count may not fit an int64
 				return nil, fmt.Errorf("%s: chunk %d of rank %d has a count of %d, and the shape has room for %d",
 					b.name, c, r, count, b.bytes/u.unit)
 			}
@@ -200,7 +201,7 @@ func (b *Buffer) lay(counts []int) (*table, error) {
 	return t, nil
 }
 
-// agreeOnCounts compares the counts that the ranks have come with; a program without any needs no such step.
+// agreeOnCounts compares the counts of the ranks; a program without counts needs no such step.
 func (p *Plan) agreeOnCounts(ctx context.Context, what string, to *target, wrong error) error {
 	if p.counts == 0 {
 		return nil
