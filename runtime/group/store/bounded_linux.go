@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounded ends a connection whose bytes nobody takes, after as long as a connection without answers to its probes.
+// bounded sets a limit after which a connection ends whose peer takes no bytes: the time after which it ends without
+// answers to its probes.
 func bounded(_, _ string, c syscall.RawConn) (err error) {
 	set := c.Control(func(fd uintptr) {
 		limit := (1 + probes) * probeEvery

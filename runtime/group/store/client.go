@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// margin is how much longer than rank 0's timeout a client waits for rank 0 to say so.
+// margin is the time that a client waits beyond rank 0's timeout for rank 0 to report the timeout.
 const margin = 2 * time.Second
 
 // Client is a rank's membership in a job.
@@ -21,13 +21,13 @@ type Client struct {
 	wg     sync.WaitGroup
 	bound  atomic.Int64  // of a Gather, in nanoseconds
 	turn   chan struct{} // one Gather at a time
-	broken error         // of a Gather left early; guarded by turn
+	broken error         // the error of a Gather that ended early; guarded by turn
 	answer chan answer   // from the reader to Gather
-	told   chan Message  // from the reader to whoever hears
-	write  sync.Mutex    // held by who writes a frame
+	told   chan Message  // from the reader to the receiver of Told
+	write  sync.Mutex    // held while a frame is written
 
 	gone   chan struct{} // closed by the reader when the membership ends
-	ended  error         // why, set before gone is closed
+	ended  error         // the reason why the membership ended, set before gone is closed
 	closed chan struct{}
 	once   sync.Once
 	err    error // of Close
@@ -47,7 +47,7 @@ func ended(err error) error {
 	return &GoneError{Rank: 0}
 }
 
-// interrupt makes reads and writes fail when ctx ends; call the result after.
+// interrupt makes reads and writes fail when ctx ends; the caller calls stop after them.
 func (c *Client) interrupt(ctx context.Context) (stop func()) {
 	conn := c.conn
 	end := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
@@ -76,7 +76,7 @@ func (c *Client) read() {
 			}
 			select {
 			case c.told <- m:
-			default: // nobody hears
+			default: // nobody receives
 			}
 			continue
 		}
@@ -87,7 +87,7 @@ func (c *Client) read() {
 		}
 		select {
 		case c.answer <- a:
-		default: // nobody waits: a failure sent to all
+		default: // no Gather waits: rank 0 has sent a failure to all ranks
 		}
 	}
 }
@@ -122,9 +122,9 @@ func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 }
 
 // Gather returns every rank's blob, by rank, when all ranks have come with the same key. The key names this rank's
-// action; errors quote a detail after "; ", which need not be the same. Where keys differ, the error is a
-// *MismatchError and the job goes on. It is a *MissingError where a rank did not come in time or gave up, a *GoneError,
-// or wraps ctx's: then the job is over, and every later Gather of any rank fails.
+// action; it may end with "; " and a detail, which errors quote and which may differ between ranks. Where keys differ,
+// the error is a *MismatchError and the job goes on. The error is a *MissingError where a rank did not come in time or
+// gave up, or a *GoneError, or wraps ctx's error: the job is then over, and every later Gather of any rank fails.
 func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
 	if len(blob) > MaxBlob || len(key) > maxText {
 		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob),
@@ -180,8 +180,8 @@ type Message struct {
 	Blob []byte
 }
 
-// Tell sends a blob to all other ranks, which need not wait for it: it comes by Told, also after the job has ended,
-// as long as rank 0 and the connections live.
+// Tell sends a blob to all other ranks, which need not wait for it. They receive it from Told, also after the job has
+// ended, as long as rank 0 and the connections live.
 func (c *Client) Tell(blob []byte) error {
 	if len(blob) > MaxBlob {
 		return fmt.Errorf("tell: a blob of %d bytes (at most %d)", len(blob), MaxBlob)
@@ -195,8 +195,8 @@ func (c *Client) Tell(blob []byte) error {
 // Told receives the blobs of the other ranks' Tell. Messages that nobody receives in time are lost.
 func (c *Client) Told() <-chan Message { return c.told }
 
-// Bound sets the bound of each Gather from now on, from its first rank on. Rank 0's
-// counts for all ranks; the others wait a little longer than their own for rank 0.
+// Bound sets the bound of every later Gather, counted from its first rank. Rank 0's bound holds for all ranks; the
+// other ranks wait for rank 0 a little longer than their bound.
 func (c *Client) Bound(limit time.Duration) {
 	c.bound.Store(int64(limit))
 	if c.server != nil {
@@ -204,7 +204,7 @@ func (c *Client) Bound(limit time.Duration) {
 	}
 }
 
-// why the connection does not work any more.
+// why is the reason why the connection does not work any more.
 func (c *Client) why() error {
 	select {
 	case <-c.closed:
@@ -232,8 +232,8 @@ func (c *Client) Err() error {
 	}
 }
 
-// Close ends the membership; to the other ranks this one is gone then. Answers that rank 0
-// gave before still reach them. A second call does nothing.
+// Close ends the membership; the other ranks then see that this rank is gone. They still receive the answers that rank
+// 0 gave before. A second call does nothing.
 func (c *Client) Close() error {
 	c.once.Do(func() {
 		close(c.closed)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// declineTime is how long a rank that can't join stays to say so.
+// declineTime is the time that a rank that can't join stays to tell the other ranks.
 const declineTime = time.Second
 
 // DeclinedError reports that a rank of the job can't join it.
@@ -20,8 +20,8 @@ func (e *DeclinedError) Error() string {
 	return fmt.Sprintf("rank %d can't join: %s", e.Rank, e.Reason)
 }
 
-// Decline tells the other ranks of a job that this one can't join, so that they need not wait for it. It tells the
-// ranks that come within a second, and returns earlier when all have.
+// Decline tells the other ranks of a job that this rank can't join, so that they need not wait for it. It tells the
+// ranks that come within a second, and returns earlier when all ranks have come.
 func Decline(ctx context.Context, c Config, reason string) {
 	if c.check() != nil || c.Size == 1 {
 		return

@@ -34,16 +34,16 @@ type RefusedError struct{ Reason string }
 // Error gives rank 0's reason.
 func (e *RefusedError) Error() string { return "rank 0 refused: " + e.Reason }
 
-// RendezvousError names the ranks that did not come.
+// RendezvousError names the ranks that did not join.
 type RendezvousError struct {
 	Job     string
 	Size    int
 	Missing []int
 	After   time.Duration
-	Notes   []string // connections refused meanwhile, and how many were refused or silent
+	Notes   []string // connections that were refused meanwhile, and the number of refused or silent ones
 }
 
-// Error names the missing ranks and the connections refused meanwhile.
+// Error names the missing ranks and the connections that were refused meanwhile.
 func (e *RendezvousError) Error() string {
 	s := fmt.Sprintf("job %q: %s of %d did not come within %v", e.Job, ranks(e.Missing), e.Size, e.After)
 	if len(e.Notes) > 0 {
@@ -52,11 +52,11 @@ func (e *RendezvousError) Error() string {
 	return s
 }
 
-// MismatchError says that the ranks met in one Gather but were doing different
-// things. Every rank gets it, and the ranks may go on.
+// MismatchError says that the ranks met in one Gather with different actions. Every rank gets it, and the ranks may go
+// on.
 type MismatchError struct{ Keys []string } // by rank
 
-// Error lists the rendezvous of each rank.
+// Error lists the action of each rank.
 func (e *MismatchError) Error() string {
 	var b strings.Builder
 	b.WriteString("the ranks do different things: ")

@@ -15,18 +15,18 @@ import (
 )
 
 // An open file goes from process to process by SCM_RIGHTS. The store's connections can't carry it: over several hosts
-// they are TLS, and on one they all end at rank 0, which would have to hold everyone's files. So a rank that hands
-// files listens at a name of its own, and the ranks of its machine take them there. pidfd_getfd would need no socket,
-// but the rights of a debugger, which containers and Yama keep from processes side by side; and opening
-// /proc/PID/fd opens a file anew, which memory that CUDA exports doesn't survive.
+// they are TLS, and on one host they all end at rank 0, which would have to hold the files of all ranks. So a rank that
+// hands files listens at a separate name, and the ranks of its machine take the files there. pidfd_getfd would need no
+// socket, but the rights of a debugger, which containers and Yama refuse to sibling processes. Opening /proc/PID/fd
+// opens a file anew, which does not work for memory that CUDA exports.
 
-// atOnce is how many files go with one byte; Linux takes 253.
+// atOnce is the number of files that go with one byte; Linux takes at most 253.
 const atOnce = 250
 
-// ErrFiles says that a rank did not hand the files that were expected of it.
+// ErrFiles says that a rank did not hand the files that another rank expected of it.
 var ErrFiles = errors.New("the rank does not hand them (it may have ended; see its output)")
 
-// Handing is files that the ranks of this machine may take.
+// Handing has the files that the ranks of this machine may take.
 type Handing struct {
 	listener net.Listener
 	files    []*os.File
@@ -35,8 +35,8 @@ type Handing struct {
 	conns    map[net.Conn]bool // nil once closed
 }
 
-// Hand lets the other ranks of a job on this machine take files from this one until Close. The caller keeps them open
-// as long.
+// Hand lets the other ranks of a job on this machine take files from this rank until Close. The caller keeps the files
+// open until then.
 func Hand(n Network, job string, rank int, files []*os.File) (*Handing, error) {
 	l, err := machine(n).Listen(counter(job, rank))
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Handing) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors: others may free some
+		if err != nil { // no descriptor is free; other goroutines may free some
 			time.Sleep(dialAgain)
 			continue
 		}
@@ -73,7 +73,7 @@ func (h *Handing) accept() {
 		if open {
 			h.conns[c] = true
 			h.wg.Go(func() {
-				_ = sendFiles(c, h.files) // the taker sees the end
+				_ = sendFiles(c, h.files) // the taker sees the end of the connection
 				h.drop(c)
 			})
 		}
@@ -92,7 +92,7 @@ func (h *Handing) drop(c net.Conn) {
 	c.Close()
 }
 
-// Close ends the handing, also to a rank that is in the midst of it.
+// Close ends the handing, also for a rank that is taking files.
 func (h *Handing) Close() error {
 	err := h.listener.Close()
 	h.mu.Lock()
@@ -105,8 +105,8 @@ func (h *Handing) Close() error {
 	return err
 }
 
-// Take returns the files that a rank of this machine hands; the caller closes them. An error wraps ErrFiles where that
-// rank is gone or hands others, and ctx's where it ends first.
+// Take returns the files that a rank of this machine hands; the caller closes them. The error wraps ErrFiles where that
+// rank is gone or hands another number of files, and ctx's error where ctx ends first.
 func Take(ctx context.Context, n Network, job string, rank, count int) ([]*os.File, error) {
 	what := fmt.Sprintf("take %d files from rank %d", count, rank)
 	c, err := machine(n).Dial(ctx, counter(job, rank))
@@ -177,7 +177,7 @@ func receiveFiles(c net.Conn, count int) (files []*os.File, err error) {
 	return files, nil
 }
 
-// sendNumbers sends descriptors. Between ranks of one process the number is enough, with the process to be sure.
+// sendNumbers sends descriptors. Between ranks of one process it sends the numbers, and the process id as a check.
 func sendNumbers(c net.Conn, numbers []int) error {
 	if u, ok := c.(*net.UnixConn); ok {
 		_, _, err := u.WriteMsgUnix([]byte{1}, unix.UnixRights(numbers...), nil)
@@ -190,7 +190,7 @@ func sendNumbers(c net.Conn, numbers []int) error {
 	if _, err := c.Write(b); err != nil {
 		return err
 	}
-	_, err := io.ReadFull(c, b[:1]) // they have been duplicated
+	_, err := io.ReadFull(c, b[:1]) // the receiver has duplicated them
 	return err
 }
 
@@ -224,7 +224,7 @@ func receiveNumbers(c net.Conn, count int) (numbers []int, err error) {
 	return numbers, err
 }
 
-// duplicates reads numbers of a rank of this process.
+// duplicates reads the numbers that a rank of this process sent, and duplicates the descriptors.
 func duplicates(c net.Conn, count int) (numbers []int, err error) {
 	b := make([]byte, 4+4*count)
 	if _, err := io.ReadFull(c, b); err != nil {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dialAgain is how long a client waits before it looks for rank 0 again.
+// dialAgain is the time that a client waits before it dials rank 0 again.
 const dialAgain = 10 * time.Millisecond
 
-// Config tells Join who comes and where to.
+// Config describes a job and this rank's place in it to Join.
 type Config struct {
 	Job        string
 	Rank, Size int
-	// Timeout bounds the rendezvous, and each Gather from its first rank on until Client.Bound says otherwise.
+	// Timeout bounds the rendezvous and, until Client.Bound sets another bound, each Gather from its first rank on.
 	Timeout time.Duration
 	Network Network
 }
@@ -53,7 +53,7 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	return client, nil
 }
 
-// taken says who has the job's name: rank 0 of another start, or a process of another user.
+// taken says which process has the job's name: rank 0 of another start, or a process of another user.
 func (c Config) taken(ctx context.Context, err error) error {
 	if !Spans(c.Network) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -84,7 +84,7 @@ func (c Config) check() error {
 	return errors.Join(errs...)
 }
 
-// enter dials rank 0 until it accepts us, and waits for the others.
+// enter dials rank 0 until it accepts this rank, and waits for the other ranks.
 func (c *Client) enter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Timeout, &RendezvousError{
 		Job: c.config.Job, Size: c.config.Size, Missing: []int{0}, After: c.config.Timeout})
@@ -99,14 +99,14 @@ func (c *Client) enter(ctx context.Context) error {
 			}
 			conn.Close()
 			c.conn = nil
-			if !errors.Is(heard, ErrFrame) { // nonsense is a better error than the timeout after it
+			if !errors.Is(heard, ErrFrame) { // a malformed answer is a better error than the timeout after it
 				heard = err
 			}
 		}
 		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) || errors.Is(err, ErrToken) {
 			return err
 		}
-		select { // not there yet, or too busy to take us
+		select { // rank 0 does not listen yet, or is too busy to accept
 		case <-time.After(dialAgain):
 		case <-ctx.Done():
 			return c.absentee(context.Cause(ctx), heard)
@@ -114,7 +114,8 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-// absentee adds the answer of rank 0's address if it was nonsense or silence; it leaves out a busy rank 0.
+// absentee adds to the error that a process at rank 0's address answered malformed frames, or not at all; it leaves out
+// a busy rank 0.
 func (c *Client) absentee(err, heard error) error {
 	var r *RendezvousError
 	if errors.As(err, &r) && (errors.Is(heard, ErrFrame) || errors.Is(heard, os.ErrDeadlineExceeded)) {
@@ -148,9 +149,10 @@ func (c *Client) greet(ctx context.Context, f frame) error {
 	return ErrFrame
 }
 
-// await reads whether all ranks came. The timeout is rank 0's here, which alone knows who is missing.
+// await reads whether all ranks have come. Rank 0's timeout ends the wait, since only rank 0 knows which ranks are
+// missing.
 func (c *Client) await(ctx context.Context) error {
-	// The deadline of ctx was for rank 0 to appear; its cancellation still counts.
+	// The deadline of ctx bounded the wait for rank 0 to listen; the cancellation of ctx still counts.
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout+margin)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
@@ -170,7 +172,7 @@ func (c *Client) await(ctx context.Context) error {
 	return c.config.outcome(k, f)
 }
 
-// outcome reads rank 0's answer to the rendezvous; nil: all have come.
+// outcome reads rank 0's answer to the rendezvous; it returns nil if all ranks have come.
 func (c Config) outcome(k kind, f *fields) error {
 	var err error
 	switch k {

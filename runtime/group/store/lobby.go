@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// mostSilent is how many connections may be open that have not said who they are. Anybody who reaches the address can
-// open them, so the oldest makes room for the newest: a rank speaks at once.
+// mostSilent is the number of connections without a greeting that may be open. Any process that reaches the address can
+// open them, so a new connection replaces the oldest: a rank sends its greeting at once.
 const mostSilent = 256
 
-// lobby holds the connections that have not said who they are, the oldest first.
+// lobby holds the connections without a greeting, the oldest first.
 type lobby struct {
 	mu     sync.Mutex
 	silent []net.Conn
-	turned int // away: connections that were dropped, ended without a greeting, or found no slot
+	turned int // number of connections that were dropped, ended without a greeting, or found no slot
 }
 
-// enter adds a connection, and drops the oldest where there are too many.
+// enter adds a connection, and drops the oldest if there are too many.
 func (l *lobby) enter(c net.Conn) {
 	l.mu.Lock()
 	l.silent = append(l.silent, c)
@@ -44,8 +44,8 @@ func (l *lobby) drop() {
 	}
 }
 
-// leave takes a connection out that becomes a member's, or has ended. It reports whether it becomes a member's: it was
-// not dropped meanwhile.
+// leave removes a connection that becomes a member's, or has ended. It reports whether the connection becomes a
+// member's: it does unless it was dropped meanwhile.
 func (l *lobby) leave(c net.Conn, stays bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (l *lobby) leave(c net.Conn, stays bool) bool {
 	return stays
 }
 
-// notes say how many connections were turned away, if any were.
+// notes returns the number of connections that were turned away, if there were any.
 func (l *lobby) notes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,15 +6,17 @@ import (
 	"time"
 )
 
-// rival is a connection that greets as a rank that is there: the end of that rank's first connection may not have been
-// read yet, or the rank has left and joins its next group. It waits for that end as long as a frame may take.
+// rival is a connection that greets as a rank that is a member already. The server may not have read the end of that
+// rank's first connection yet, or the rank has left and joins its next group. A rival waits for that end as long as a
+// frame may take.
 type rival struct {
 	*member
 	says greeting
 }
 
-// greet makes a connection a member, or refuses it with the reason; where its rank is there, after its wait. Behind the
-// end of a job that all had joined it hangs up, so that the rank dials again until rank 0 listens for the next group.
+// greet makes a connection a member, or refuses it with the reason. If its rank is a member already, it becomes a
+// rival, and is refused only after its wait. After the end of a job that all ranks had joined, greet hangs up, so that
+// the rank dials again until rank 0 listens for the next group.
 func (s *server) greet(x rival, waited bool) {
 	m, g := x.member, x.says
 	var why string
@@ -58,7 +60,7 @@ func (s *server) greet(x rival, waited bool) {
 	}
 }
 
-// meet ends the rendezvous when every rank knows that it is a member: one that does not may dial again.
+// meet ends the rendezvous when every rank knows that it is a member: a rank that does not know it may dial again.
 func (s *server) meet() {
 	if s.open || s.dead != nil || len(s.missing()) > 0 {
 		return
@@ -67,7 +69,7 @@ func (s *server) meet() {
 	s.broadcast(newFrame(welcome))
 }
 
-// settle greets all rivals again, which have waited long enough or wait anew.
+// settle greets all rivals again. If waited, they have waited long enough; otherwise they may wait anew.
 func (s *server) settle(waited bool) {
 	list := s.rivals
 	s.rivals, s.settled = nil, nil
@@ -76,7 +78,7 @@ func (s *server) settle(waited bool) {
 	}
 }
 
-// complete says that every rank has come; one may come again after a failure.
+// complete says that every rank has come; it may run again if a rank comes again after a failure.
 func (s *server) complete() {
 	select {
 	case <-s.all:
@@ -91,7 +93,7 @@ func (s *server) note(text string) {
 	}
 }
 
-// missing are the ranks that have not joined, or do not know it.
+// missing returns the ranks that have not joined, or do not know yet that they have.
 func (s *server) missing() []int {
 	var list []int
 	for r, m := range s.members {

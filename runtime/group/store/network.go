@@ -15,15 +15,15 @@ import (
 type Network interface {
 	// Listen is called by rank 0. An error wraps unix.EADDRINUSE where another process already listens for the job.
 	Listen(job string) (net.Listener, error)
-	// Dial connects to rank 0. An error wraps unix.ECONNREFUSED where nobody listens yet.
+	// Dial connects to rank 0. An error wraps unix.ECONNREFUSED where rank 0 does not listen yet.
 	Dial(ctx context.Context, job string) (net.Conn, error)
 }
 
 // Unix is the network of one machine: an abstract Unix socket named from user and job, so nothing lies in the file
-// system and jobs don't meet. Both ends check the other's user, since any process may use any abstract name.
+// system and jobs don't meet. Each end checks the other end's user, since any process may use any abstract name.
 func Unix() Network { return sockets{uid: os.Geteuid(), peer: os.Geteuid()} }
 
-// sockets listens under the name of uid and talks to processes of peer; they differ in tests only.
+// sockets listens under the name of user uid and talks to processes of user peer; the two differ only in tests.
 type sockets struct{ uid, peer int }
 
 func (s sockets) name(job string) string { return fmt.Sprintf("@ovgen/%d/%s", s.uid, job) }

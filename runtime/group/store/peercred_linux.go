@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameUser asks the kernel who opened the other end.
+// sameUser asks the kernel which user opened the other end.
 func sameUser(c net.Conn, uid int) error {
 	raw, err := c.(*net.UnixConn).SyscallConn()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"net"
 )
 
-// sameUser trusts nobody where the kernel can't be asked.
+// sameUser refuses every process, since the kernel can't be asked.
 func sameUser(net.Conn, int) error {
 	return fmt.Errorf("read peer credentials: %w", errors.ErrUnsupported)
 }

@@ -21,7 +21,7 @@ func (s *server) member(e event) {
 	switch {
 	case m.rank < 0 || s.members[m.rank] != m:
 		return
-	case e.kind == tell: // also where the job has ended: it may be about that
+	case e.kind == tell: // also after the end of the job: the message may be about it
 		for _, other := range slices.Clone(s.members) {
 			if other != nil && other != m {
 				s.push(other, newFrame(told).number(m.rank).bytes(e.blob))
@@ -62,10 +62,10 @@ func (s *server) member(e event) {
 
 func (r *round) start(size int, key string) {
 	r.keys, r.blobs = make([]string, size), make([][]byte, size)
-	r.keys[0] = key // until rank 0 comes, so that a failure can quote something
+	r.keys[0] = key // until rank 0 comes, so that a failure can quote a key
 }
 
-// answer is every rank's blob, or every rank's key where they differ.
+// answer has every rank's blob or, where the keys differ, every rank's key.
 func (r *round) answer() frame {
 	if len(distinct(doing(r.keys))) > 1 {
 		return newFrame(mismatch).texts(r.keys)
@@ -77,7 +77,7 @@ func (r *round) answer() frame {
 	return f
 }
 
-// doing are the keys without the details that each rank may add.
+// doing returns the keys without the details that each rank may add.
 func doing(keys []string) []string {
 	list := make([]string, len(keys))
 	for i, k := range keys {
@@ -101,7 +101,7 @@ func (s *server) fail(why string, who []int) {
 	*r = round{}
 }
 
-// absentees are the ranks that have not come to the Gather under way.
+// absentees returns the ranks that have not come to the Gather under way.
 func (s *server) absentees() []int {
 	var list []int
 	for r := range s.Size {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// handshakeTimeout bounds the handshake of a connection that has one, helloTimeout how long a connection may stay
-// silent after it, and flushTimeout how long a connection that does not read can hold up a frame.
+// handshakeTimeout bounds the handshake of a connection that has one, helloTimeout the time that a connection may be
+// silent after it, and flushTimeout the time that a connection that does not read can delay a frame.
 const (
 	handshakeTimeout = time.Second
 	helloTimeout     = 5 * time.Second
@@ -28,11 +28,11 @@ type server struct {
 	quit     chan struct{}
 	wg       sync.WaitGroup
 	lobby    lobby
-	slots    chan struct{} // one a connection that has greeted, so that nobody opens any number
+	slots    chan struct{} // one for each connection that has greeted, which bounds their number
 
 	members []*member
-	came    map[int]bool  // ranks that were ever members
-	all     chan struct{} // closed when all were
+	came    map[int]bool  // ranks that have ever been members
+	all     chan struct{} // closed when all ranks have been members
 	rivals  []rival
 	settled <-chan time.Time // ends the rivals' wait
 	notes   []string
@@ -47,10 +47,10 @@ type member struct {
 	rank  int
 	conn  net.Conn
 	out   chan frame
-	knows bool // that it is a member: its first frame has been sent
+	knows bool // whether the rank knows that it is a member: its first frame has been sent
 }
 
-// event is a frame of a member, its acceptance as it has been sent, or the end of its connection.
+// event is a member's frame, the report that its acceptance was sent, or the end of its connection.
 type event struct {
 	from *member
 	kind kind
@@ -65,7 +65,7 @@ type greeting struct {
 	version, rank, size int
 	job                 string
 	declines            bool
-	reason              string // to decline
+	reason              string // for declining
 }
 
 func listen(c Config) (*server, error) {
@@ -98,7 +98,7 @@ func (s *server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors
+		if err != nil { // no descriptor is free
 			s.lobby.drop()
 			select {
 			case <-time.After(10 * time.Millisecond):
@@ -113,7 +113,7 @@ func (s *server) accept() {
 	}
 }
 
-// read turns a connection into events: one for its hello, then one a frame.
+// read turns a connection into events: one for its hello, then one for each frame.
 func (s *server) read(c net.Conn) {
 	defer s.wg.Done()
 	stop := make(chan struct{})
@@ -147,7 +147,7 @@ func (s *server) read(c net.Conn) {
 	}
 }
 
-// admit reads a connection's greeting, behind its handshake, and gives it a slot, or closes it.
+// admit reads a connection's greeting, after its handshake, and gives the connection a slot, or closes it.
 func (s *server) admit(c net.Conn) (greeting, bool) {
 	var err error
 	if secured, ok := c.(interface{ Handshake() error }); ok {
@@ -168,7 +168,7 @@ func (s *server) admit(c net.Conn) (greeting, bool) {
 		}
 	}
 	if !taken {
-		c.Close() // while the lobby counts it
+		c.Close() // the lobby still counts the connection
 	}
 	stays := s.lobby.leave(c, taken)
 	if taken && !stays {
@@ -177,7 +177,7 @@ func (s *server) admit(c net.Conn) (greeting, bool) {
 	return g, stays
 }
 
-// limit bounds the reads of a connection, unless the server has ended; 0: no bound.
+// limit bounds the reads of a connection, unless the server has ended; 0 means no bound.
 func (s *server) limit(c net.Conn, d time.Duration) {
 	end := time.Time{}
 	if d > 0 {
@@ -202,7 +202,7 @@ func readGreeting(r io.Reader) (greeting, error) {
 	}
 	g := greeting{version: f.number(), declines: k == decline}
 	if g.version != version && !f.bad {
-		return g, nil // other versions may say more, or less
+		return g, nil // other versions may send more, or less
 	}
 	g.rank, g.size, g.job = f.number(), f.number(), f.text()
 	if g.declines {
@@ -237,7 +237,7 @@ func (s *server) hangUp(c net.Conn) {
 	<-s.slots
 }
 
-// tell hands an event to serve; false when the server ends.
+// tell passes an event to serve; it returns false when the server ends.
 func (s *server) tell(e event) bool {
 	select {
 	case s.events <- e:
@@ -247,8 +247,8 @@ func (s *server) tell(e event) bool {
 	}
 }
 
-// write sends the messages that serve queues; it closes the connection at the end. A member that misses a frame is cut
-// off: its rank dials again, or learns that it is gone.
+// write sends the messages that serve queues, and closes the connection after the last. A member that misses a frame is
+// cut off: its rank dials again, or learns that it is gone.
 func (s *server) write(m *member) {
 	defer s.wg.Done()
 	var err error
@@ -308,7 +308,8 @@ func (s *server) serve() {
 	}
 }
 
-// lost is the end of a connection: of a member, that rank is gone, or its rival takes its place.
+// lost handles the end of a connection. If the connection is a member's, its rank is gone, or a rival takes the
+// member's place.
 func (s *server) lost(m *member, err error) {
 	s.rivals = slices.DeleteFunc(s.rivals, func(x rival) bool { return x.member == m })
 	if m.rank < 0 || s.members[m.rank] != m {
@@ -327,10 +328,10 @@ func (s *server) lost(m *member, err error) {
 	s.end(newFrame(gone).number(m.rank))
 }
 
-// end makes f the answer to everything from now on and tells every member.
+// end makes f the answer to every later request and sends it to every member.
 func (s *server) end(f frame) {
 	if s.dead != nil {
-		return // all have their answer, and read no more
+		return // all members have this answer, and read no more
 	}
 	s.dead = f
 	s.broadcast(f)

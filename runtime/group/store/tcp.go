@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// ErrToken: the process at the other end does not know the token of the job.
+// ErrToken: the process at the other end has another token, or another job.
 var ErrToken = errors.New("the process at the other end has another token, or another job")
 
-// Times after which a machine that went silent is gone: it answers no probe, or takes no bytes. The system's clock of
+// Times after which a silent machine is gone: a machine that answers no probe, or takes no bytes. The system's clock of
 // retransmissions adds up to half a second.
 const (
 	probeEvery = time.Second
 	probes     = 3
 )
 
-// TCP is the network of ranks on several machines: rank 0 listens at address, a host and port, and the others dial
-// it. Connections are TLS 1.3. Each end shows a key that it derives from the token and the job, so both know that the
-// other has them, and nobody else can read or change anything. A token is a secret of at least 16 bytes, new for each
-// user or job. A machine that loses its power or its cable is gone within five seconds.
+// TCP is the network of ranks on several machines: rank 0 listens at address, a host and port, and the other ranks dial
+// it. Connections are TLS 1.3. Each end shows a key that it derives from the token and the job, so each end knows that
+// the other end has both, and no third party can read or change anything. A token is a secret of at least 16 bytes, new
+// for each user or job. A machine that loses its power or its network cable is gone within five seconds.
 func TCP(address, token string) (Network, error) {
 	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
 		return nil, fmt.Errorf("meet at %q: it is no address of a host and port", address)
@@ -50,7 +50,7 @@ func Spans(n Network) bool {
 
 type tcp struct{ address, token string }
 
-// alive are the probes of an idle connection.
+// alive configures the probes of an idle connection.
 var alive = net.KeepAliveConfig{Enable: true, Idle: probeEvery, Interval: probeEvery, Count: probes}
 
 // Listen takes connections at the address.
@@ -67,7 +67,7 @@ func (n tcp) Listen(job string) (net.Listener, error) {
 	return tls.NewListener(l, config), nil
 }
 
-// Dial connects to rank 0. An error wraps ErrToken where that has another token.
+// Dial connects to rank 0. An error wraps ErrToken where rank 0 has another token.
 func (n tcp) Dial(ctx context.Context, job string) (net.Conn, error) {
 	config, err := n.config(job)
 	if err != nil {
@@ -78,7 +78,7 @@ func (n tcp) Dial(ctx context.Context, job string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", n.address)
 }
 
-// config has this end's key and accepts an end with the same.
+// config has this end's key, and accepts only an end with the same key.
 func (n tcp) config(job string) (*tls.Config, error) {
 	seed, err := hkdf.Key(sha256.New, []byte(n.token), nil, "ovgen store "+job, ed25519.SeedSize)
 	if err != nil {
@@ -94,7 +94,7 @@ func (n tcp) config(job string) (*tls.Config, error) {
 		MinVersion:         tls.VersionTLS13,
 		Certificates:       []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}},
 		ClientAuth:         tls.RequireAnyClientCert,
-		InsecureSkipVerify: true, // no authority signs: the key itself is compared, at both ends
+		InsecureSkipVerify: true, // no authority signs the certificates: each end compares the key itself
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 1 && key.Public().(ed25519.PublicKey).Equal(s.PeerCertificates[0].PublicKey) {
 				return nil

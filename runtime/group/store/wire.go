@@ -10,7 +10,7 @@ import (
 // version of the protocol; ranks of different versions refuse each other.
 const version = 2
 
-// MaxRanks is the most ranks of a job, and so of a group, of a program, and of a proof.
+// MaxRanks is the largest number of ranks of a job, and thus of a group, of a program, and of a proof.
 const MaxRanks = 128
 
 // Bounds of messages.
@@ -30,14 +30,14 @@ const (
 	absent                   // server: the rendezvous failed; missing ranks, notes
 	welcome                  // server: all ranks have come
 	gather                   // client: key, blob
-	giveUp                   // client: key, why it stopped waiting
+	giveUp                   // client: key, the reason why it stopped waiting
 	result                   // server: every rank's blob
 	mismatch                 // server: every rank's key
-	missing                  // server: key, who came, who did not, why
+	missing                  // server: key, ranks that came, ranks that did not, why
 	gone                     // server: rank
-	decline                  // client, instead of hello: the same, and why it can't join
+	decline                  // client, instead of hello: the same fields, and the reason why it can't join
 	declined                 // server: rank that can't join, why
-	tell                     // client: nothing, a blob for the others
+	tell                     // client: an empty text, a blob for the other ranks
 	told                     // server: rank, its blob
 )
 
@@ -98,7 +98,7 @@ func receive(r io.Reader, limit int) (kind, *fields, error) {
 	return kind(head[4]), &fields{rest: body}, nil
 }
 
-// fields reads a frame's payload; the first mistake sticks.
+// fields reads a frame's payload; after the first mistake it reads no more.
 type fields struct {
 	rest []byte
 	bad  bool
@@ -154,7 +154,7 @@ func (f *fields) texts() []string {
 	return list
 }
 
-// count is the length of a list, whose items have at least the four bytes of a number each.
+// count is the length of a list. Each item has at least the four bytes of a number.
 func (f *fields) count() int {
 	n := f.number()
 	if n > len(f.rest)/4 {
@@ -164,7 +164,7 @@ func (f *fields) count() int {
 	return n
 }
 
-// end fails unless all of the payload was read.
+// end fails unless the whole payload was read.
 func (f *fields) end() error {
 	if f.bad || len(f.rest) > 0 {
 		return ErrFrame
