@@ -9,23 +9,23 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Call describes a kernel of the caller's: it takes the result, the operands and the numbers.
+// Call describes a kernel of the caller: its operands and its numbers.
 type Call struct {
-	Name     string // of the call
+	Name     string // of the schedule's call
 	Operands int
 	Args     int
 }
 
-// Base is the kernel's name in PTX but for the element type: "call_Attention".
+// Base is the kernel's name in PTX without the element type: "call_Attention".
 func (c Call) Base() string { return "call_" + c.Name }
 
-// code is the kernel of one element type. Its parameters are 64-bit words: of the result and of each operand
-// the address and the bytes, and then the numbers.
+// code is the kernel for one element type. Its parameters are 64-bit words: the address and the bytes of the result and
+// of each operand, then the numbers.
 func (c Call) code(typ driver.Type) driver.Kernel {
 	return driver.Kernel{Name: c.Base() + "_" + typ.String(), Params: 8 * (2*(1+c.Operands) + c.Args), Row: c}
 }
 
-// PlanCall is a kernel of the caller's own as one plan launches it.
+// PlanCall is a kernel of the caller as one plan launches it.
 type PlanCall struct {
 	name            string
 	handle          *plan.Kernel
@@ -33,8 +33,8 @@ type PlanCall struct {
 	params          []uint64
 }
 
-// Call declares to a builder of a plan a launch of a kernel of the caller's own: on elements of type typ, with this
-// number of blocks and of threads in each, and with args as the kernel's numbers.
+// Call declares to a builder of a plan a launch of a kernel of the caller, on elements of type typ, with the given
+// number of blocks and of threads in each block. args are the kernel's numbers.
 func (t *Table) Call(b *plan.Builder, name string, typ driver.Type, blocks, threads int, args ...int) *PlanCall {
 	c := &PlanCall{name: name, blocks: blocks, threads: threads}
 	for _, x := range t.Calls {

@@ -6,20 +6,20 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// groups are the rectangles of a result that ranks post and await, each by a word of its own. They cut the rows of one
-// rank, equally on all ranks, whatever the tiles of each rank.
-type groups struct{ rows, columns int } // of one
+// groups cut the rows of one rank's result into rectangles, equally on all ranks, whatever the tiles of each rank.
+// Ranks post and await each rectangle by a separate word.
+type groups struct{ rows, columns int } // rows and columns of one group
 
-// MostGroups returns the most groups that the rows of a rank may have. A group has a word for each peer, like a block
-// that signals for itself, and a count word of the stream. It is at least 1 for MostShards + 1 ranks, and emission
-// refuses kernels of tiles for more.
+// MostGroups returns the largest number of groups that the rows of a rank may have. A group has a word for each peer,
+// like a block that signals for itself, and a count word of the stream. The number is at least 1 for up to MostShards +
+// 1 ranks, and emission refuses kernels of tiles for more ranks.
 func MostGroups(ranks int) int {
 	return min(plan.MostBlocks, (group.CountWords-1)/max(ranks-1, 1))
 }
 
-// groups returns the groups of a product: as many as allowed, each of whole rows of tiles. All but the last ones have
-// as many columns as a number of whole tiles of one kernel like k: the first whose tiles divide all columns, or else
-// the first of all.
+// groups returns the groups of a product: as many as allowed, each of whole rows of tiles. All but the last groups of a
+// row have the columns of a whole number of tiles. The tiles are those of a kernel like k: the first kernel whose tiles
+// divide all columns, or else the first such kernel.
 func (s *Set) groups(k *kernel, ranks int, d driver.MatmulDesc) groups {
 	wide := 0
 	for _, o := range s.kernels {
@@ -33,7 +33,7 @@ func (s *Set) groups(k *kernel, ranks int, d driver.MatmulDesc) groups {
 	return groups{high * TileRows, ceil(ceil(d.N, wide), beside) * wide}
 }
 
-// count is how many there are.
+// count is the number of groups.
 func (g groups) count(d driver.MatmulDesc) int { return ceil(d.M, g.rows) * ceil(d.N, g.columns) }
 
 func ceil(n, by int) int { return (n + by - 1) / by }

@@ -8,29 +8,29 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Set is the kernels that one plan launches. Its sums add no row.
+// Set has the kernels that one plan launches. The sums of a Set itself add no row.
 type Set struct {
 	WithRow
 	element driver.Type
 	kernels []*kernel
 }
 
-// rowed are the rows that a kernel takes beside its terms: one at most, with its bytes.
+// rowed describes the row that a kernel adds to its terms: at most one, with its bytes.
 type rowed struct {
 	n       int
 	at      driver.Ptr
 	bytes   int64
 	added   bool  // a tensor is added too
-	columns int64 // of a term that have one scale; 0: terms have none
+	columns int64 // columns of a term for each scale; 0: terms have no scales
 }
 
-// WithRow is a set whose sums add a row to each row of their result, behind the terms, or multiply these by scales.
+// WithRow is a set whose sums add a row to each row of their result, behind the terms, or multiply the terms by scales.
 type WithRow struct {
 	set  *Set
 	rows rowed
 }
 
-// kernel is one of them, with the parameters of the launch that is being enqueued.
+// kernel is a kernel of a Set, with the parameters of the launch that is being enqueued.
 type kernel struct {
 	Layout
 	handle *plan.Kernel
@@ -38,7 +38,7 @@ type kernel struct {
 	mapped []driver.TensorMapDesc // by the parameters of a product
 }
 
-// Declare tells a builder of a plan which kernels it launches; sums are of elements of type typ.
+// Declare declares the kernels to a builder of a plan; sums are of elements of type typ.
 func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{element: typ}
 	s.set = s
@@ -55,7 +55,7 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	return s
 }
 
-// Wait makes the stream wait for the posts of the peers, of all where none is named.
+// Wait makes the stream wait for the posts of the given peers, or of all peers if none is given.
 func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words, step, value := q.WaitWords(on, sem, peers...)
 	k := s.find(q, Wait, nil, rowed{})
@@ -67,7 +67,7 @@ func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 	k.enqueue(q, on, 1, max(len(words), 1))
 }
 
-// Post sets a word at each of the peers, at all where none is named.
+// Post sets a word at each of the given peers, or at all peers if none is given.
 func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words := q.PostWords(on, sem, peers...)
 	k := s.find(q, Post, nil, rowed{})
@@ -96,13 +96,14 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 	s.signal(q, on, Put, x, rowed{}).copy(q, on, dst, src, bytes)
 }
 
-// Row is the set with one more row, of that size in bytes; of two no kernel takes any.
+// Row is the set with one more row, of the given size in bytes; no kernel takes two rows.
 func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 	w.rows.n, w.rows.at, w.rows.bytes = w.rows.n+1, at, bytes
 	return w
 }
 
-// Scaled is the set with terms of eight bits: behind all of a sum are their scales, each a number for so many columns.
+// Scaled is the set with terms of eight bits. All terms of a sum are followed by their scales, one number for each
+// group of that many columns.
 func (w WithRow) Scaled(columns int64) WithRow {
 	w.rows.columns = columns
 	return w
@@ -125,15 +126,16 @@ func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver
 	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
 }
 
-// Gather copies tensors of the same size in bytes, one after another from dst on, between a post to
-// every peer and a wait for all of them, before and after.
+// Gather copies tensors of equal size in bytes to consecutive places from dst on. Before and after, it posts to every
+// peer and waits for all peers.
 func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	tensors ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	s.signal(q, on, Gather, x, rowed{}).terms(q, on, 1, dst, bytes, tensors)
 }
 
-// find is the kernel of a kind that signals so and adds a row, a tensor, both or neither; without one the run fails.
+// find returns the kernel of a kind with the given signals that adds a row, a tensor, both or neither; without such a
+// kernel the run fails.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
 		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added &&
@@ -189,7 +191,7 @@ func (k *kernel) signal(q *plan.Queue, on *plan.Stream, x plan.Signals) *kernel 
 	return k
 }
 
-// put fills in the words of one place.
+// put fills in the words of one of the kernel's lists.
 func (k *kernel) put(place int, words []driver.Ptr) {
 	for i, w := range words {
 		k.params[k.At.Lists[place].At+i] = uint64(w)
@@ -207,7 +209,7 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.work(q, on, bytes)
 }
 
-// sum launches the sum of terms, and of the row if there is one.
+// sum launches the sum of the terms, and of the row if there is one.
 func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	size := w.set.element.Size()
 	if k != nil && k.Rows > 0 {
@@ -223,7 +225,7 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	k.terms(q, on, size, dst, bytes, terms)
 }
 
-// terms launches a sum or a gather, whose unit is a number of bytes.
+// terms launches a sum or a gather; unit is the bytes of an element.
 func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return
@@ -242,8 +244,9 @@ func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Pt
 	k.work(q, on, bytes)
 }
 
-// work launches as many blocks as that many bytes take, 16 bytes a thread. By blocks, it is as
-// many on every rank: the kernels at both sides of a semaphore work at equal parts.
+// work launches as many blocks as the bytes take at 16 bytes a thread, up to the most blocks of the kind. Where the
+// kernel works by blocks, the number is equal on every rank: the kernels at both ends of a semaphore work on equal
+// parts.
 func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	most := k.Kind.Blocks()
 	if k.ByBlocks {
@@ -252,7 +255,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
 	switch {
 	case k.Lands() && k.Makes():
-		row := k.params[k.At.Given] * (uint64(bytes) / max(k.params[k.At.Bytes], 1)) // of elements of so many bytes
+		row := k.params[k.At.Given] * (uint64(bytes) / max(k.params[k.At.Bytes], 1)) // bytes of a row
 		var each int64
 		blocks, each = rowGrid(bytes/int64(row), int64(row))
 		k.params[k.At.Lands.Rows] = uint64(each)

@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Row is what a driver.Kernel of a Table says of itself: where its parameters are, and for which elements it is
-// compiled.
+// Row is the description of a driver.Kernel that comes from a Table: the places of its parameters, and the elements for
+// which it is compiled.
 type Row struct {
 	Layout
 	Type driver.Type
@@ -19,27 +19,27 @@ type Layout struct {
 	At Places
 }
 
-// Places are where each of a kernel's parameters is, in 64-bit words: addresses and numbers alike. The struct in the
-// .cu has them in this order.
+// Places are the places of a kernel's parameters, in 64-bit words: addresses and numbers alike. The struct in the .cu
+// has them in this order.
 type Places struct {
 	Lists  [4]List // by PrePost, PreWait, PostPost, PostWait
-	Count  int     // how many words each list that may vary has
+	Count  int     // number of words of each list whose length may vary
 	Step   int     // address of the stream's step word
 	Value  int     // the value for that word
-	Away   int     // words from a block's to the next one's, by blocks
-	Block  int     // address of the word in which blocks count themselves; by blocks their number
+	Away   int     // by blocks: words from a block's word to the next block's word
+	Block  int     // address of the word in which blocks count themselves; by blocks the number of blocks
 	Dst    int     // address
 	Src    int     // address, of a copy
 	Bytes  int     // of a copy, and of each tensor of a gather; elements of a sum or a function
-	N      int     // how many terms, or tensors, where that varies
-	Terms  int     // the first one's address
-	Scaled int     // columns of a term that have one scale
-	Rows   int     // the first one's address
-	Wide   int     // elements that each of them has
-	Tiled  Tiled   // of a product
+	N      int     // number of terms or tensors, where it may vary
+	Terms  int     // address of the first term
+	Scaled int     // columns of a term for each scale
+	Rows   int     // address of the first row
+	Wide   int     // elements of each row
+	Tiled  Tiled   // of the tiles of a product
 	Lands  Landing // of packets
 	Given  int     // the first number of a function
-	Size   int     // of all
+	Size   int     // words of all parameters
 }
 
 // Places of words around the work.
@@ -50,10 +50,10 @@ const (
 	PostWait
 )
 
-// List is one list of addresses of words: where it starts, and how long it may be.
+// List is a list of addresses of words: its place, and its greatest length.
 type List struct{ At, Most int }
 
-// Words are how many words the kernel has at each place.
+// Words returns the number of words that the kernel has at each place.
 func (k Kernel) Words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait} }
 
 // Waits reports whether the kernel awaits words.

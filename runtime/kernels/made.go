@@ -12,17 +12,18 @@ import (
 
 // Made is the function of a kernel of elements or of groups, with its result and its operands.
 type Made struct {
-	Word     string      // of the function: "swiglu"; a package has one of each
-	Key      string      // schedule.Key of it
-	Operands []Operand   // that it reads; the first is the result so far
-	Heads    int         // widths of heads that it knows
-	Group    int         // the number of the width, from 1, of the columns that go together; 0: a row's
-	Turns    bool        // an element is made of one elsewhere in its group
-	Numbers  int         // of the Shape
-	Type     driver.Type // of what it makes; 0: that of the plan
-	Scales   driver.Type // of what it divides each row by, if it leaves that too, behind its operands; 0: it does not
-	// Then are further functions of rows, each of what the one before it makes, which leaves no scales: their results
-	// and what they read beside it lie behind the operands, and behind those the scales that the last one leaves.
+	Word     string      // name of the function: "swiglu"; a package has one function of each name
+	Key      string      // schedule.Key of the function
+	Operands []Operand   // that the function reads; the first is the result so far
+	Heads    int         // number of widths of heads that the function takes
+	Group    int         // the number of the width, from 1, of the columns of a group; 0: a group is a row
+	Turns    bool        // an element depends on another element of its group
+	Numbers  int         // number of the Shape's numbers that it takes
+	Type     driver.Type // type of its result; 0: the plan's type
+	Scales   driver.Type // type of the scales of rows that it leaves behind its operands; 0: it leaves none
+	// Then are further functions of rows. Each is applied to the result of the function before it, which then leaves no
+	// scales. Behind the operands lie the results and other operands of these functions, and then the scales that the
+	// last function leaves.
 	Then []Made
 }
 
@@ -30,7 +31,7 @@ type Made struct {
 type Operand struct {
 	Lies Lies
 	Head int         // the number of the width of its heads, from 1; 0: it has none
-	Type driver.Type // 0: that of the plan
+	Type driver.Type // 0: the plan's type
 }
 
 // Lies says which element of an operand goes with an element of the result.
@@ -42,25 +43,27 @@ const (
 	ByColumn Lies = "column"
 	ByRow    Lies = "row"
 	ByHead   Lies = "head"  // by column of a head
-	OfTable  Lies = "table" // one of its row, by column of a head
+	OfTable  Lies = "table" // an element of the row's table, by column of a head
 )
 
 // Makes reports whether the kernel makes elements by a function.
 func (k Kernel) Makes() bool { return k.Made != nil }
 
-// Narrows reports whether the function makes elements of eight bits or fewer, by an instruction of capability 8.9.
+// Narrows reports whether the kernel makes elements of eight bits or fewer, for which it uses an instruction of
+// capability 8.9.
 func (k Kernel) Narrows() bool {
 	return k.Makes() && slices.ContainsFunc(append([]Made{*k.Made}, k.Made.Then...), func(m Made) bool {
 		return m.Type.Valid() && m.Type.Saturates()
 	})
 }
 
-// Rowed reports whether the function has to know how long a row is, which its first number then says.
+// Rowed reports whether the function needs the length of a row, which is then its first number.
 func (k Kernel) Rowed() bool {
 	return k.Kind != Elements || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
-// numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
+// numbers is the number of numbers that the function takes: the columns of a row, the widths of heads, and the numbers
+// of the Shape.
 func (k Kernel) numbers() int {
 	n := k.Made.Heads + k.Made.Numbers
 	if k.Rowed() {
@@ -69,7 +72,7 @@ func (k Kernel) numbers() int {
 	return n
 }
 
-// Making is a launch of a function: the numbers that it takes.
+// Making is a launch of a function, with the numbers that the function takes.
 type Making struct {
 	set   *Set
 	k     *kernel
@@ -78,10 +81,10 @@ type Making struct {
 	given [MostNumbers]uint64
 }
 
-// MostNumbers are the most that a function takes.
+// MostNumbers is the largest number of numbers of a function.
 const MostNumbers = 8
 
-// Function is the launch of a function by its word.
+// Function returns a launch of the function with this name.
 func (s *Set) Function(word string) Making {
 	m := Making{set: s, word: word}
 	for _, k := range s.kernels {
@@ -92,7 +95,7 @@ func (s *Set) Function(word string) Making {
 	return m
 }
 
-// Count is the launch with the columns of a row or, after these, with the next width of heads.
+// Count returns the launch with the columns of a row or, after these, with the next width of heads.
 func (m Making) Count(n int64) Making {
 	if m.count < MostNumbers {
 		m.given[m.count] = uint64(n)
@@ -101,23 +104,23 @@ func (m Making) Count(n int64) Making {
 	return m
 }
 
-// Number is the launch with the next number of the Shape.
+// Number returns the launch with the next number of the Shape.
 func (m Making) Number(x float64) Making { return m.Count(int64(math.Float64bits(x))) }
 
-// unitColumns are the columns that a lane adds up at a time, and mostTurned those of a head whose elements are made of
-// one elsewhere in it: its lanes hold as many.
+// unitColumns is the number of columns that a lane adds up at a time. mostTurned is the largest number of columns of a
+// head whose elements depend on other elements of the head: its lanes hold all of them.
 const unitColumns, mostTurned = 8, 8 * threads
 
-// addresses are how many the function takes beside that of its result.
+// addresses is the number of addresses that the function takes besides the address of its result.
 func (m *Made) addresses() int {
 	n := len(m.Operands) + min(int(m.Scales), 1)
 	for _, then := range m.Then {
-		n += then.addresses() // its result, and all but the first
+		n += then.addresses() // its result, and all of its operands but the first
 	}
 	return n
 }
 
-// Form has the keys of the function and of those of its result.
+// Form joins the keys of the function and of the functions that are applied to its result.
 func (m *Made) Form() string {
 	form := m.Key
 	for _, then := range m.Then {
@@ -126,11 +129,11 @@ func (m *Made) Form() string {
 	return form
 }
 
-// Joint stands between the keys of functions in a Form.
+// Joint separates the keys of functions in a Form.
 const Joint = " | "
 
-// Make sets bytes of dst to what the function makes of its operands, and leaves scales behind these, or what further
-// functions make of that.
+// Make applies the function to its operands and sets bytes of dst to the result. It leaves the function's scales behind
+// the operands, or the results of further functions.
 func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
 	k := m.k
 	if k == nil || len(operands) != k.Made.addresses() || m.count != k.numbers() {
@@ -155,7 +158,7 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 		return
 	}
 	k.params[k.At.Bytes] = uint64(elements / columns)
-	parts := int64(1) // of a group: a power of 2, for a unit each where they suffice
+	parts := int64(1) // of a group: a power of 2; a part has one unit of columns if there are enough threads
 	for parts < threads && parts*unitColumns < wide {
 		parts *= 2
 	}
@@ -165,8 +168,9 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()*threads/block))), int(block))
 }
 
-// Each is how many parts of a group a lane has: two bring more of a row at once, and its lanes fill a block of their
-// own; what lands has blocks for its rows, and a kernel of several functions few registers.
+// Each is the number of parts of a group that a lane works on. It is two for a kernel of groups: a lane then loads more
+// of a row at once, and the lanes of a row fill a block. It is one for a kernel that takes landed packets, whose blocks
+// are sized by rows, and for a kernel of several functions, which has few registers left.
 func (k Kernel) Each() int64 {
 	if k.Kind != Groups || len(k.Made.Then) > 0 {
 		return 1

@@ -10,19 +10,19 @@ import (
 // Landing are places of the parameters of a kernel of packets, in 64-bit words.
 type Landing struct {
 	To   int // addresses, by rank: this rank's part of that rank's landing
-	From int // address of the own landing
-	Part int // bytes of a part of it
+	From int // address of this rank's landing
+	Part int // bytes of a part of the landing
 	Half int // bytes from one half to the other
-	Turn int // address of the first block's word that says which half it is
+	Turn int // address of the first block's word, which says which half the run uses
 	Rank int
 	Word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
-	Next int // bytes from a block's word to the next one's
-	// Spread is the bytes from the landing to that of the sums, on every rank.
+	Next int // bytes from a block's word to the next block's word
+	// Spread is the bytes from the landing to the landing of the sums, on every rank.
 	Spread int
 	// Added is the address of the tensor that is added to the sum.
 	Added int
-	// Rows are how many of the sum each block has, Made is the address of what a function of rows makes of it, and
-	// Beside the first one's of those that it reads beside the sum.
+	// Rows is the number of rows of the sum that each block has. Made is the address of the result of a function of
+	// rows of the sum, and Beside the address of the first operand that this function reads beside the sum.
 	Rows, Made, Beside int
 }
 
@@ -50,44 +50,44 @@ func (k Kernel) Lands() bool {
 	return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart || k.Spreads()
 }
 
-// Packets sends each rank its part, of bytes bytes, as packets, and sets dst to the sum of the own part and of the
-// parts that land, in the order of ranks. parts are by rank; the own one stays.
+// Packets sends each rank its part, of the given bytes, as packets. It sets dst to the sum of this rank's part and of
+// the parts that land, in the order of ranks. parts are by rank; this rank's part is not sent.
 func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	WithAdded{set: s}.Packets(q, on, landing, dst, bytes, parts...)
 }
 
-// Push is Packets of plain data.
+// Push is Packets with plain data instead of packets.
 func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
 }
 
-// WithAdded is a set whose sums of packets or of tiles add a tensor, last, and make what a function of rows says.
+// WithAdded is a set whose sums of packets or of tiles add a tensor, last, and apply a function of rows to the sum.
 type WithAdded struct {
 	set   *Set
 	adds  bool
 	added driver.Ptr
-	word  string // of the function; "": none
+	word  string // name of the function; "": none
 }
 
-// Adding is the set with such a tensor, which is as large as the sum.
+// Adding is the set whose sums add a tensor, which is as large as the sum.
 func (s *Set) Adding(tensor driver.Ptr) WithAdded {
 	return WithAdded{set: s, adds: true, added: tensor}
 }
 
-// Making is WithAdded.Making without a tensor that is added.
+// Making is WithAdded.Making for a set that adds no tensor.
 func (s *Set) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
 	return WithAdded{set: s}.Making(m, dst, operands...)
 }
 
-// Making is the set whose next sum of packets sets dst to what a function makes of it and of operands, behind which are
-// those of further functions. Each block has whole rows of the sum.
+// Making is the set whose next sum of packets sets dst to the result of a function of the sum and of operands. operands
+// ends with the operands of further functions. Each block has whole rows of the sum.
 func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
 	w.word = m.word
 	k := w.set.landing(Packets, w.adds, w.word)
 	if k == nil || len(operands) != k.Made.addresses()-1 || m.count != k.numbers() || m.given[0] == 0 {
-		w.word += " of other operands" // no kernel has this word
+		w.word += " of other operands" // " of other operands" makes a name that no kernel has
 		return w
 	}
 	k.params[k.At.Lands.Made] = uint64(dst)
@@ -98,19 +98,19 @@ func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) With
 	return w
 }
 
-// Packets is Set.Packets with the tensor.
+// Packets is Set.Packets with the added tensor.
 func (w WithAdded) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	w.sum(q, on, Packets, dst, bytes, parts, landing)
 }
 
-// Push is Set.Push with the tensor.
+// Push is Set.Push with the added tensor.
 func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	w.sum(q, on, Push, dst, bytes, parts, landing)
 }
 
-// sum launches the kernel.
+// sum launches a kernel that sums the parts that land.
 func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr, bytes int64, parts []driver.Ptr,
 	landings ...*plan.Packets) {
 	k := w.set.send(q, on, w.set.landing(kind, w.adds, w.word), landings...)
@@ -123,8 +123,8 @@ func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr
 	k.terms(q, on, w.set.element.Size(), dst, bytes, parts)
 }
 
-// PacketGather sends each rank its part, of bytes bytes, as packets, and puts the own part and the parts that land one
-// after another from dst on, in the order of ranks.
+// PacketGather sends each rank its part, of the given bytes, as packets. It puts this rank's part and the parts that
+// land one after another from dst on, in the order of ranks.
 func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	if k := s.send(q, on, s.landing(PacketGather, false, ""), landing); k != nil {
@@ -132,8 +132,8 @@ func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets
 	}
 }
 
-// landing is the kernel of a kind that adds a tensor or none, and makes the function of a word or none; nil: the
-// package has none.
+// landing returns the kernel of a kind that adds a tensor if adds is set, and applies the function of that name if
+// there is one; it returns nil if the package has no such kernel.
 func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
 	for _, k := range s.kernels {
 		if k.Kind == kind && k.Added == adds && (k.Makes() && k.Made.Word == word || !k.Makes() && word == "") {
@@ -143,7 +143,7 @@ func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
 	return nil
 }
 
-// send counts the step of a kernel of packets, and fills in where they land.
+// send counts the step of a kernel of packets, and fills in the addresses where packets land.
 func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.Packets) *kernel {
 	if k == nil {
 		q.Fail(errors.New("launch a kernel that takes what lands: the package has none that adds and makes the same"))
@@ -167,8 +167,9 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.
 	return k
 }
 
-// rowGrid returns how many blocks send rows of so many bytes each, and how many rows each block has at most. Its part
-// begins at 16 bytes, since packets go by four, and a block of few bytes would not pay.
+// rowGrid returns the number of blocks that send rows of the given bytes each, and the largest number of rows of a
+// block. A block's part begins at a multiple of 16 bytes, since packets go by four, and has at least a few kilobytes,
+// since a block of fewer would not pay.
 func rowGrid(rows, bytes int64) (blocks int, each int64) {
 	const least = 4096
 	whole := int64(1) // rows of whole 16 bytes
@@ -180,9 +181,9 @@ func rowGrid(rows, bytes int64) (blocks int, each int64) {
 	return int((rows + each - 1) / each), each
 }
 
-// packetGrid returns the number of blocks, and of threads in each, that send this many bytes; each block sends a part
-// of whole lines. Units of 16 bytes a thread and few threads are the fastest on H200s, until the blocks are the most
-// allowed.
+// packetGrid returns the number of blocks, and of threads in each block, that send the given bytes; each block sends a
+// part of whole lines. On H200s, units of 16 bytes a thread and few threads are the fastest until the number of blocks
+// is the largest allowed.
 func packetGrid(bytes int64) (blocks, threads int) {
 	const each = 16
 	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostPacketBlocks); {
@@ -194,10 +195,10 @@ func packetGrid(bytes int64) (blocks, threads int) {
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
 }
 
-// line is the bytes that blocks share out: a line of memory.
+// line is the granularity in bytes of the blocks' parts: a line of memory.
 const line = 128
 
-// Part is the offset and the length of a block's part of some bytes.
+// Part is the offset and the length of a block's part of the given bytes.
 func Part(bytes, block, blocks int64) (from, count int64) {
 	each := ((bytes+blocks-1)/blocks + line - 1) / line * line
 	from = min(block*each, bytes)

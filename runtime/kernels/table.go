@@ -13,31 +13,31 @@ type Table struct {
 	Types   []driver.Type // element types that sums are compiled for
 	Peers   int           // of a rank, at most
 	Kernels []Kernel
-	Calls   []Call // kernels of the caller's own, for each element type
+	Calls   []Call // kernels of the caller, for each element type
 }
 
-// Kernel describes one kernel as a package has it. Around its work it posts words and awaits words, or none.
+// Kernel describes one kernel of a package. Around its work it posts words and awaits words, or none.
 type Kernel struct {
 	Kind     Kind
 	Number   int   // 2 for the second kernel of the kind, and so on
 	PrePost  Words // posted before the work
-	PreWait  Words // awaited before the work, and taken back to 0 after it
+	PreWait  Words // awaited before the work, and reset to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the most of them. Rows counts the
-	// rows behind the terms: a sum adds one to each row of the result.
+	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the largest number of them. Rows
+	// counts the rows behind the terms: a sum adds such a row to each row of the result.
 	Terms  int
 	Varies bool
 	Rows   int
-	Coded  driver.Type // of terms that have scales, as many further terms behind all; 0: they have the plan's type
+	Coded  driver.Type // type of terms with scales, which follow all terms, one for each; 0: terms have the plan's type
 	Added  bool        // a tensor is added to the sum of packets or tiles
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
-	// ByBlocks: each block does all of this for its part of the work, by words of its own.
+	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
 }
 
-// Words is how many words a kernel posts or awaits at one place.
+// Words is the number of words that a kernel posts or awaits at one place.
 type Words int
 
 // Numbers of words; 0 means no word.
@@ -46,7 +46,7 @@ const (
 	EachPeer Words = -1 // a word for each peer
 )
 
-// Kind is the purpose of a kernel: its name without number and element type.
+// Kind is the purpose of a kernel: the kernel's name without number and element type.
 type Kind string
 
 // Kinds of kernels.
@@ -61,7 +61,7 @@ const (
 	Shot   Kind = "shot"
 	Gather Kind = "gather"
 
-	// Elements makes each element of the elements at its place, Groups those of a row or a head of all of these.
+	// Elements makes each element from the elements at the same place, Groups from all elements of a row or a head.
 	Elements Kind = "elements"
 	Groups   Kind = "groups"
 
@@ -72,7 +72,7 @@ const (
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts the tensors that land one after another.
 	PacketGather Kind = "packetgather"
-	// PacketSpread is Packets of parts, whose sums it sends to all.
+	// PacketSpread is Packets of parts; it sends the sums of the parts to all ranks.
 	PacketSpread Kind = "packetspread"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
@@ -83,10 +83,10 @@ const (
 type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the other. A sum adds up
-// tensors, a function is applied to a tensor with further ones, and a product multiplies matrices, between the ranks'
-// shards or partial results. These three are compiled for each element type, but a product only for types of 16 bits. A
-// sum of packets is compiled for each element type too: it sends a tensor to each rank and adds up the tensors that
-// land.
+// tensors, a function is applied to a tensor and further operands, and a product multiplies matrices, between the
+// ranks' shards or partial results. Sums, functions and products are compiled for each element type, products only for
+// types of 16 bits. A sum of packets is compiled for each element type too: it sends a tensor to each rank and adds up
+// the tensors that land.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -96,17 +96,17 @@ const (
 	Multiplies Work = "tiles"
 	Scatters   Work = "scatter"
 	Lands      Work = "packets"
-	LandsApart Work = "packetgather" // the same, and the landed tensors are put one after another
-	LandsTwice Work = "packetspread" // a sum of packets, which then go to all, and are put one after another
+	LandsApart Work = "packetgather" // sends packets too, and puts the landed tensors one after another
+	LandsTwice Work = "packetspread" // also sends the sums to all ranks, and puts them one after another
 )
 
 // row describes the kernels of one kind.
 type row struct {
 	kind   Kind
-	ident  string // its constant
+	ident  string // name of the kind's constant
 	work   Work
-	does   string // the work, as comments say it
-	blocks int64  // the most of a launch where there is enough to do
+	does   string // the work, in the words of comments
+	blocks int64  // the most blocks of a launch where there is enough work
 }
 
 // rows are all kinds, in the order in which a package lists its kernels. A copy leaves the multiprocessors to the
@@ -138,7 +138,7 @@ var rows = []row{
 		plan.MostPacketBlocks},
 }
 
-// threads of a block that moves bytes, 16 bytes each.
+// threads of a block that moves bytes, each 16 bytes at a time.
 const threads = 512
 
 // Kinds are all kinds, in the order in which a package lists its kernels.
@@ -165,16 +165,16 @@ func (k Kind) Ident() string { return k.row().ident }
 // Work is the work of kernels of the kind.
 func (k Kind) Work() Work { return k.row().work }
 
-// Does says the work in a few words.
+// Does describes the work in a few words.
 func (k Kind) Does() string { return k.row().does }
 
-// Blocks are the most that the kind is launched with where there is enough to do.
+// Blocks is the largest number of blocks in a launch of the kind, where there is enough work.
 func (k Kind) Blocks() int64 { return k.row().blocks }
 
-// Sums reports whether the kernel adds up.
+// Sums reports whether the kernel adds up tensors.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
-// Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
+// Computes reports whether the kernel computes numbers from others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
 	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands || k.Spreads()
 }
@@ -182,7 +182,7 @@ func (k Kernel) Computes() bool {
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
 func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scatters() }
 
-// Scatters reports whether the product's rows go to their ranks, which add them up.
+// Scatters reports whether the product's rows go to the ranks that own them, which add them up.
 func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
 
 // Copies reports whether the kernel copies.
@@ -191,15 +191,15 @@ func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 // Gathers reports whether the kernel copies several tensors.
 func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
 
-// Signals reports whether the kernel posts or awaits around work of its own.
+// Signals reports whether the kernel posts or awaits words around its work.
 func (k Kernel) Signals() bool {
 	return k.Kind.Work() != Nothing && k.Words() != [4]Words{} || k.Lands()
 }
 
-// counts reports whether the kernel's blocks count themselves. Blocks that post and await words of their own do not.
+// counts reports whether the kernel's blocks count themselves. Blocks that each post and await separate words do not.
 func (k Kernel) counts() bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }
 
-// To is the type of the elements that the kernel makes, in a plan of elements of a type.
+// To is the type of the kernel's results, in a plan of the given element type.
 func (k Kernel) To(plan driver.Type) driver.Type {
 	if k.Kind == Widen {
 		return driver.FP32
@@ -207,7 +207,7 @@ func (k Kernel) To(plan driver.Type) driver.Type {
 	return plan
 }
 
-// Base is the kernel's name but for the element type: "shot", or "shot2".
+// Base is the kernel's name without the element type: "shot", or "shot2".
 func (k Kernel) Base() string {
 	if k.Number > 1 {
 		return fmt.Sprintf("%s%d", k.Kind, k.Number)
@@ -223,7 +223,7 @@ func (k Kernel) Name(typ driver.Type) string {
 	return k.Base()
 }
 
-// TypesOf are the element types that a kernel which computes is compiled for.
+// TypesOf are the element types for which a computing kernel is compiled.
 func (t *Table) TypesOf(k Kernel) []driver.Type {
 	if !k.Multiplies() {
 		return t.Types

@@ -6,20 +6,20 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Tile describes how a product is made: tiles of 128 rows by the tensor cores of compute capability 9.0a.
+// Tile describes how a kernel computes a product: by tiles of 128 rows, on the tensor cores of compute capability 9.0a.
 type Tile struct {
 	Columns  int  // of a tile: a multiple of 16, from 64 to 256
-	Cluster  int  // blocks that make tiles one below the other and share the copies of B: 1 or 2
-	Together bool // two warpgroups make half of each tile, and not a tile each in turn
+	Cluster  int  // blocks that make tiles one below the other and share copies of B: 1 or 2
+	Together bool // two warpgroups each make half of every tile, instead of whole tiles in turn
 }
 
-// Of a block that makes tiles of elements of 16 bits.
+// Constants of a block that makes tiles of elements of 16 bits.
 const (
 	TileRows    = 128
 	TileThreads = 3 * 128
 
-	// MostShards is how many shards a kernel can pull: each takes two of the stream's count words, and two more count
-	// blocks and pieces.
+	// MostShards is the largest number of shards that a kernel can pull: each shard takes two of the stream's count
+	// words, and two more count blocks and pieces.
 	MostShards = (group.CountWords - 2) / 2
 
 	tileCapability   = 90     // compute capability 9.0
@@ -30,22 +30,23 @@ const (
 	boxBytes         = boxRows * 64 * 2
 )
 
-// stage is the bytes of a stage of operands and of its barriers.
+// stage is the bytes of a stage of operands, with its barriers.
 func (t Tile) stage() int { return (TileRows+t.Columns)*tileDepth*2 + 16 }
 
-// Stages of the ring of operands: as many as fit beside a box for each of the warpgroups that store.
+// Stages is the number of stages of the ring of operands: as many as fit in shared memory beside a box for each of the
+// warpgroups that store.
 func (t Tile) Stages() int { return (mostShared - 2*boxBytes) / t.stage() }
 
-// Boxes are the boxes of 64 rows and columns that a warpgroup stores its results through.
+// Boxes is the number of boxes, of 64 rows and columns, through which a warpgroup stores its results.
 func (t Tile) Boxes() int { return min(2, (mostShared-t.Stages()*t.stage())/(2*boxBytes)) }
 
 // Shared is the bytes of shared memory that a block needs.
 func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes }
 
-// Clustered says that blocks share copies.
+// Clustered reports whether blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
-// Alike are the kernels of the table that differ from one by their tiles alone, itself among them.
+// Alike returns the kernels of the table that differ from k only in their tiles, k among them.
 func (t *Table) Alike(k Kernel) (list []Kernel) {
 	for _, o := range t.Kernels {
 		if o.likeness() == k.likeness() {
@@ -55,7 +56,7 @@ func (t *Table) Alike(k Kernel) (list []Kernel) {
 	return list
 }
 
-// likeness is the kernel without its tile: kernels that are alike differ by their tiles alone.
+// likeness is the kernel without its tile and number: kernels with equal likeness differ only in their tiles.
 func (k Kernel) likeness() Kernel {
 	k.Number, k.Tile = 0, Tile{}
 	return k

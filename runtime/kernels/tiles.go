@@ -7,13 +7,14 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Operands are the buffers of tiles: C has the results, A the own shard or the rows of all ranks, B the weights, and
-// Bias a bias, or is plan.NoBias. Staging is memory of the plan for all shards but the own one, or for a slot for each
+// Operands are the buffers of tiles. C has the results, A this rank's shard or the rows of all ranks, B the weights,
+// and Bias a bias, or plan.NoBias. Staging is memory of the plan for all shards but this rank's, or for a slot for each
 // rank's partial results.
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
-// The maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up,
-// also what is added, and this rank's slot at each peer. Without a GPU a map begins with the tensor's address.
+// The tensor maps of a product: of this rank's shard or slots, of all shards or rows, of weights and of results. Where
+// ranks add up, more maps follow: of an added tensor, and of this rank's slot at each peer. Without a GPU a map begins
+// with the tensor's address.
 const (
 	OwnMap = iota
 	RowsMap
@@ -22,7 +23,7 @@ const (
 	Maps
 )
 
-// SlotsMap is of the slots, and AddedMap of what a kernel that adds a tensor adds.
+// SlotsMap is the map of the slots, and AddedMap of the tensor that a kernel adds.
 const SlotsMap, AddedMap = OwnMap, Maps
 
 // SlotsAtPeers is the first map of this rank's slots at the peers.
@@ -33,7 +34,7 @@ func (k Kernel) SlotsAtPeers() int {
 	return Maps
 }
 
-// maps are how many the kernel's parameters have.
+// maps is the number of maps in the kernel's parameters.
 func (k Kernel) maps() int {
 	if k.Scatters() {
 		return k.SlotsAtPeers() + k.Terms
@@ -43,14 +44,14 @@ func (k Kernel) maps() int {
 
 // Tiled are places of the parameters of a product, in 64-bit words.
 type Tiled struct {
-	Maps        int // the first one's
+	Maps        int // place of the first map
 	Apart       int // distance in words between count words
-	Groups      int // of a sum: how many groups of tiles a shard has
-	High, Broad int // rows and columns of one
+	Groups      int // of a sum: number of groups of tiles of a shard
+	High, Broad int // rows and columns of a group
 	Gathered    int // address, of a gather
 	Ranks, Rank int
 	Rows, K, N  int
-	Shards      int // the first one's address, of a gather
+	Shards      int // address of the first shard, of a gather
 	Bias        int // address
 	Padding     int // words at the end
 }
@@ -75,32 +76,33 @@ func (l *Layout) tile(next func(words int) int) {
 	next(t.Padding)
 }
 
-// Padding is the words at the end of a kernel's parameters that it does not read.
+// Padding is the number of words at the end of a kernel's parameters that the kernel does not read.
 func (t *Table) Padding(k Kernel) int { return t.layout(k).At.Tiled.Padding }
 
-// Tiles posts that the own shard may be read, pulls the shards of the peers, rank+1's first, and multiplies each as
-// soon as it is there; it posts to each when its shard was pulled, and ends when all have pulled the own one. d is the
-// product of one shard.
+// Tiles posts that this rank's shard may be read, pulls the shards of the peers, rank+1's first, and multiplies each
+// shard as soon as it has arrived. It posts to each peer when that peer's shard was pulled, and ends when all peers
+// have pulled this rank's shard. d is the product of one shard.
 func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	shards ...driver.Ptr) {
 	WithAdded{set: s}.product(q, on, Tiles, x, d, o, shards)
 }
 
-// Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
-// slots at the peers, and posts each group of tiles to its owner when it is written. It multiplies the own rows last,
-// and adds the peers' partial results to each tile when they have posted its group. d is one rank's product.
+// Scatter posts that this rank's slots may be written, multiplies the rows of the peers, rank+1's first, into this
+// rank's slots at the peers, and posts each group of tiles to its owner when the group is written. It multiplies this
+// rank's rows last, and adds the peers' partial results to each tile when the peers have posted its group. d is one
+// rank's product.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	WithAdded{set: s}.Scatter(q, on, x, d, o, slots...)
 }
 
-// Scatter is Set.Scatter with the tensor.
+// Scatter is Set.Scatter with the added tensor.
 func (w WithAdded) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	w.product(q, on, Scatter, x, d, o, slots)
 }
 
-// product launches tiles that read or write the peers' memory at these addresses.
+// product launches tiles that read or write the peers' memory at the given addresses.
 func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
 	peers []driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
@@ -138,7 +140,7 @@ func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Sig
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
-// best is the kernel of that name, where it makes other tiles than k and nothing else, or the one by the estimate.
+// best is the kernel of the given name, if it differs from k only in its tiles, else the kernel by the estimate.
 func (s *Set) best(k *kernel, name string, multiprocessors, ranks int, d driver.MatmulDesc) *kernel {
 	for _, o := range s.kernels {
 		if o.Base() == name && o.likeness() == k.likeness() {
@@ -148,9 +150,9 @@ func (s *Set) best(k *kernel, name string, multiprocessors, ranks int, d driver.
 	return s.least(k, multiprocessors, ranks, d)
 }
 
-// least returns the kernel like k, of other tiles, that gives each multiprocessor the least work. Among equals it takes
-// the first, or a wider one with which each multiprocessor makes a tile of every shard: a wider tile brings fewer
-// operands, and the multiprocessors work while shards are under way.
+// least returns the kernel like k that gives each multiprocessor the least work. Among equals it takes the first, or a
+// wider one with which each multiprocessor makes a tile of every shard: a wider tile loads fewer operands, and the
+// multiprocessors work while shards are under way.
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
 	least := 0 // columns of all tiles that one multiprocessor makes, at most
 	for _, o := range s.kernels {
@@ -166,20 +168,20 @@ func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) 
 	return best
 }
 
-// waves is how many tiles one multiprocessor makes, at most.
+// waves is the largest number of tiles that one multiprocessor makes.
 func (k *kernel) waves(multiprocessors, ranks int, d driver.MatmulDesc) int {
 	at := max(multiprocessors/k.Tile.Cluster, 1) // clusters at once
 	return (k.clusters(ranks, d) + at - 1) / at
 }
 
-// clusters counts the clusters of blocks that the tiles of all ranks take.
+// clusters counts the clusters of blocks that make the tiles of all ranks.
 func (k *kernel) clusters(ranks int, d driver.MatmulDesc) int {
 	tall, wide := k.Tile.Cluster*TileRows, k.Tile.Columns
 	return ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
 }
 
-// tiles are launched by as many blocks as there are tiles, or as it takes to pull all shards at once: no more than
-// multiprocessors.
+// tiles returns the number of blocks of a launch of tiles: as many as there are tiles, or as many as are needed to pull
+// all shards at once, but no more than multiprocessors.
 func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks int) {
 	c, clusters := k.Tile.Cluster, k.clusters(ranks, d)
 	if !k.Scatters() {
@@ -211,14 +213,14 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added 
 	}
 	gathered := o.Staging
 	if ranks == 1 {
-		gathered = o.A // which is not read by this map
+		gathered = o.A // this map does not read it
 	}
 	encode(OwnMap, o.A, 1, d.M, d.K, TileRows)
 	encode(RowsMap, gathered, ranks, d.M, d.K, TileRows)
 	encode(ResultMap, o.C, ranks, d.M, d.N, boxRows)
 }
 
-// encode makes a map, where it has changed since the last launch.
+// encode makes a map, if it has changed since the last launch.
 func (k *kernel) encode(q *plan.Queue, i int, m driver.TensorMapDesc) {
 	if m == k.mapped[i] {
 		return
