@@ -11,14 +11,14 @@ import (
 // Code is the device code of a generated package.
 type Code struct {
 	Name string // the generated package
-	// Source is the Digest of the package's .cu and of the headers that it includes, which PTX must have been
-	// compiled from; empty for code that was not generated, whose source is not checked.
+	// Source is the Digest of the package's .cu and of the headers that it includes, from which the PTX must have been
+	// compiled; empty for code that was not generated, whose source is not checked.
 	Source  string
-	PTX     []byte // after its head; null-terminated is not needed
+	PTX     []byte // after its head; it need not be null-terminated
 	Kernels []Kernel
 }
 
-// ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.
+// ErrNoPTX says that a package was generated without NVRTC and runs only in the simulator.
 var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where " +
 	"NVRTC is present: ovgen help gen)")
 
@@ -50,13 +50,13 @@ func (c *Code) Check() error {
 	return nil
 }
 
-// Lines in a PTX file's head: its source's hash and its own.
+// Lines in the head of a PTX file: the hash of its source, and the hash of its text.
 const (
 	SourceLine = "// source sha256 "
 	PTXLine    = "// PTX    sha256 "
 )
 
-// Head is the head of a generated PTX file: its first lines that are comments.
+// Head is the head of a generated PTX file: the comments in its first lines.
 type Head struct {
 	Source string // Digest of the .cu and of the headers that it includes
 	PTX    string // Digest of the body

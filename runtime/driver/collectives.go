@@ -17,25 +17,25 @@ type CollectiveKind string
 
 // Kinds of collectives. A rank sends and receives parts of CollectiveDesc.Bytes.
 const (
-	AllGather     CollectiveKind = "all-gather"     // sends its part, and gets all in the order of ranks
-	ReduceScatter CollectiveKind = "reduce-scatter" // sends a part for each rank, and gets the sum of its own
-	AllReduce     CollectiveKind = "all-reduce"     // sends a part, and gets the sum of all
-	AllToAll      CollectiveKind = "all-to-all"     // sends a part to each rank, and gets one of each
-	Exchange      CollectiveKind = "exchange"       // sends a part to rank To, and gets the one of rank From
+	AllGather     CollectiveKind = "all-gather"     // sends its part, and receives all parts in the order of ranks
+	ReduceScatter CollectiveKind = "reduce-scatter" // sends a part for each rank, and receives the sum of its part
+	AllReduce     CollectiveKind = "all-reduce"     // sends a part, and receives the sum of all parts
+	AllToAll      CollectiveKind = "all-to-all"     // sends a part to each rank, and receives a part from each
+	Exchange      CollectiveKind = "exchange"       // sends a part to rank To, and receives a part from rank From
 )
 
-// Sums says that the collective adds up.
+// Sums reports whether the collective adds up.
 func (k CollectiveKind) Sums() bool { return k == ReduceScatter || k == AllReduce }
 
-// CollectiveDesc describes a collective, equally on all ranks but for To and From.
+// CollectiveDesc describes a collective. It is equal on all ranks, except for To and From.
 type CollectiveDesc struct {
 	Kind     CollectiveKind
 	Bytes    int64 // of one part
 	Type     Type  // of the elements that are added up
-	To, From int   // ranks of the communicator, of an exchange: rank To gets from this one
+	To, From int   // ranks of the communicator, of an exchange: this rank sends to To and receives from From
 }
 
-// Sizes are the bytes that each rank sends and receives; of an unknown kind, which Check refuses, none.
+// Sizes returns the bytes that each rank sends and receives; both are 0 for an unknown kind, which Check refuses.
 func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 	all := int64(ranks) * d.Bytes
 	switch d.Kind {
@@ -60,26 +60,26 @@ func (d CollectiveDesc) Check() error {
 	return fmt.Errorf("communicate: unknown collective %q", d.Kind)
 }
 
-// Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective return while NCCL
-// goes on with the work. Until CommGetAsyncError is nil, the caller makes no other call with the communicator and
-// enqueues nothing behind the work. Except for CommAbort, only one call with a communicator is made at a time.
+// Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective may return while
+// NCCL continues the work. Until CommGetAsyncError is nil, the caller makes no other call with the communicator and
+// enqueues nothing behind the work. Only one call with a communicator is made at a time, except for CommAbort.
 type Collectives interface {
 	CommGetUniqueID() (CommID, error)
 	CommInitRank(id CommID, ranks, rank int) (Comm, error)
-	// CommGetAsyncError is ErrInProgress until the call before has ended, and then the communicator's error.
+	// CommGetAsyncError is ErrInProgress until the last call has ended, and then the communicator's error.
 	CommGetAsyncError(c Comm) error
-	// Collective enqueues one; the n-th of each rank's meets the n-th of every other. The
-	// buffers are apart, or the smaller is this rank's part of the other.
+	// Collective enqueues a collective; the n-th collective of each rank meets the n-th of every other rank. The
+	// buffers do not overlap, or the smaller buffer is this rank's part of the larger one.
 	Collective(d CollectiveDesc, recv, send Ptr, c Comm, s Stream) error
-	// CommAbort ends the enqueued collectives, and collectives of later replays, with garbage, and frees
-	// the communicator. It returns when this device's streams have come past the enqueued
-	// collectives, and no graph holds the communicator any more.
+	// CommAbort ends the enqueued collectives, and the collectives of later replays, with garbage as results, and frees
+	// the communicator. It returns when this device's streams have passed the enqueued collectives and no graph holds
+	// the communicator any more.
 	CommAbort(c Comm) error
 	// CommDestroy frees the communicator after the enqueued collectives, and waits as CommAbort does.
 	CommDestroy(c Comm) error
 }
 
-// ErrInProgress says that NCCL goes on with the call before.
+// ErrInProgress says that NCCL is still at work on the last call.
 var ErrInProgress = errors.New("the call before is in progress")
 
 // Communicating is a Driver that may have collectives.
@@ -97,7 +97,7 @@ func CollectivesOf(d Driver) (Collectives, error) {
 	return c.Collectives()
 }
 
-// library makes the collectives of a device's primary context.
+// library opens NCCL for a device's primary context.
 var library struct {
 	sync.Mutex
 	open func(context uintptr) (Collectives, error)
@@ -110,7 +110,7 @@ func RegisterNCCL(open func(context uintptr) (Collectives, error)) {
 	library.open = open
 }
 
-// OpenNCCL is the collectives of the device with that primary context.
+// OpenNCCL returns the collectives of the device with the given primary context.
 func OpenNCCL(context uintptr) (Collectives, error) {
 	library.Lock()
 	open := library.open

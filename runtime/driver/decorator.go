@@ -1,10 +1,11 @@
 package driver
 
-// Decorator is a driver by another one, with the optional interfaces of that one. Embed it, and replace methods.
+// Decorator forwards all calls to another driver, with the optional interfaces of that driver. Embed it, and replace
+// methods.
 type Decorator struct{ Driver }
 
-// Collectives are the driver's.
+// Collectives returns the collectives of the decorated driver.
 func (d Decorator) Collectives() (Collectives, error) { return CollectivesOf(d.Driver) }
 
-// Captures are the driver's.
+// Captures returns the captures of the decorated driver.
 func (d Decorator) Captures() (Captures, bool) { return CapturesOf(d.Driver) }

@@ -29,9 +29,9 @@ type Function uintptr
 // Product is a matrix product whose algorithm has been chosen for one shape.
 type Product uintptr
 
-// Driver is one device with its context. Methods carry the names of the CUDA driver calls they stand for (without "cu"
-// and version suffixes) and take their arguments in the same order; each error says which call failed and wraps a
-// Status. Sizes are bytes. No method keeps a slice or pointer it was passed.
+// Driver is one device with its context. Methods have the names of the CUDA driver calls that they stand for (without
+// "cu" and version suffixes) and take their arguments in the same order. Each error says which call failed and wraps a
+// Status. Sizes are bytes. No method keeps a slice or pointer that it was passed.
 //
 // The calls of a steady-state run (those that end in Async, the stream, event,
 // graph launch and launch calls, and Matmul) make no Go allocation.
@@ -40,26 +40,27 @@ type Driver interface {
 	Name() string
 	// Properties of the device, read once when the driver was opened.
 	Properties() Properties
-	// DeviceCanAccessPeer reports whether this device can map memory of the device with that UUID. A device not visible
-	// to this process counts as ErrPeerInvisible.
+	// DeviceCanAccessPeer reports whether this device can map memory of the device with the given UUID. The error is
+	// ErrPeerInvisible for a device that this process does not see.
 	DeviceCanAccessPeer(peer UUID) (bool, error)
-	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
+	// DeviceGetP2PAttribute is an attribute of the link to the device with the given UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
 	// DeviceGetNVLinks counts the NVLink connections of this device that are up. The error wraps ErrUnavailable where
-	// the machine does not say: CUDA knows nothing of them, NVML does.
+	// the machine does not report them: NVML reports them, CUDA does not.
 	DeviceGetNVLinks(peer UUID) (NVLinks, error)
-	// Context is the device's context (CUcontext), which other drivers of this process name it by.
+	// Context is the device's context (CUcontext), by which other drivers of this process name it.
 	Context() uintptr
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
-	// Close releases the context. Everything made by the driver must have been destroyed; a second call does nothing.
+	// Close releases the context. Everything that the driver has made must have been destroyed; a second call does
+	// nothing.
 	Close() error
 
 	VirtualMemory
 
 	MemAlloc(bytes int64) (Ptr, error)
 	MemFree(p Ptr) error
-	// MemGetAddressRange returns base and size of the allocation p lies in; of mapped memory, of one mapping.
+	// MemGetAddressRange returns base and size of the allocation that holds p or, for mapped memory, of one mapping.
 	MemGetAddressRange(p Ptr) (base Ptr, bytes int64, err error)
 	PointerGetAttributes(p Ptr) (PointerAttributes, error)
 	// MemHostRegister pins host memory and maps it into the device
@@ -69,13 +70,13 @@ type Driver interface {
 
 	// IpcGetMemHandle exports the allocation that starts at base.
 	IpcGetMemHandle(base Ptr) (IpcMemHandle, error)
-	// IpcOpenMemHandle maps an allocation of another process with lazy peer
-	// access. The returned address is that of the allocation's base.
+	// IpcOpenMemHandle maps an allocation of another process with lazy peer access. It returns the address of the
+	// allocation's base.
 	IpcOpenMemHandle(h IpcMemHandle) (Ptr, error)
 	IpcCloseMemHandle(p Ptr) error
 
-	// MemcpyHtoD returns when the bytes are in the device's memory, for every stream to
-	// see: it waits for the legacy stream after cuMemcpyHtoD, which does not promise that.
+	// MemcpyHtoD returns when the bytes are in the device's memory and every stream sees them: it waits for the legacy
+	// stream after cuMemcpyHtoD, which alone does not promise that.
 	MemcpyHtoD(dst Ptr, src []byte) error
 	MemcpyDtoH(dst []byte, src Ptr) error
 	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be imported from a peer.
@@ -95,8 +96,8 @@ type Driver interface {
 	// StreamIsCapturing reports whether the stream is being captured into a graph.
 	StreamIsCapturing(s Stream) (bool, error)
 	StreamWaitEvent(s Stream, e Event, f EventFlags) error
-	// StreamBatchMemOp enqueues waits and writes that are carried out in order.
-	// Implementations split batches the driver can't take (256 items).
+	// StreamBatchMemOp enqueues waits and writes that are carried out in order. Implementations split batches that are
+	// too large for the driver (256 items).
 	StreamBatchMemOp(s Stream, items []MemOp) error
 
 	// EventCreate makes an event; timing makes EventElapsedTime possible.
@@ -116,10 +117,10 @@ type Driver interface {
 	// LaunchKernel launches f with one by-value parameter struct of the size
 	// declared in its Kernel, laid out as C lays it out.
 	LaunchKernel(f Function, grid, block Dim3, s Stream, params unsafe.Pointer) error
-	// OccupancyMaxActiveBlocksPerMultiprocessor is how many blocks of a kernel have room on a multiprocessor at the
-	// same time, given a block's threads and bytes of dynamic shared memory; 0 where none has.
+	// OccupancyMaxActiveBlocksPerMultiprocessor is the number of blocks of a kernel that have room on a multiprocessor
+	// at the same time, given a block's threads and bytes of dynamic shared memory; 0 where none has.
 	OccupancyMaxActiveBlocksPerMultiprocessor(f Function, threads, shared int) (blocks int, err error)
-	// TensorMapEncodeTiled sets *to to a description of a tensor by which kernels copy boxes of it.
+	// TensorMapEncodeTiled sets *to to the description of a tensor, by which kernels copy boxes of it.
 	TensorMapEncodeTiled(to *TensorMap, d TensorMapDesc) error
 
 	// StreamBeginCapture starts a capture in CU_STREAM_CAPTURE_MODE_RELAXED. It must be ended on the same thread.
@@ -132,25 +133,26 @@ type Driver interface {
 	GraphDestroy(g Graph) error
 
 	// MatmulCreate chooses an algorithm for the product. On CUDA it times the first eight choices of cuBLASLt's
-	// heuristic on memory of its own, so it synchronises the device; equal products are tuned once, and not at all
-	// where package choices knows the algorithm.
+	// heuristic on memory that it allocates, so it synchronises the device. Equal products are tuned once, and not at
+	// all where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
-	// MatmulAlgorithm is the algorithm that was chosen for a product, for a person to compare: cuBLASLt's, as the file
-	// of package choices has it. MatmulBy makes a product by one, which another process chose for an equal product.
+	// MatmulAlgorithm is the algorithm that was chosen for a product, in the form of package choices' file, for a
+	// person to compare. MatmulBy makes a product by a given algorithm, which another process has chosen for an equal
+	// product.
 	MatmulAlgorithm(m Product) string
 	MatmulBy(d MatmulDesc, algorithm string) (Product, error)
 	// Matmul enqueues the product.
 	Matmul(m Product, x Operands, s Stream) error
 }
 
-// Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set, and scales, of fp32 and aligned
-// to 16 bytes, where A and B are Scaled. C may be imported from a peer, and meets nothing that is read. Workspace has
-// WorkspaceBytes, which one stream uses.
+// Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set. The scales, of fp32 and aligned
+// to 16 bytes, are read only where A and B are Scaled. C may be imported from a peer, and overlaps no operand that is
+// read. Workspace has WorkspaceBytes; only one stream uses it.
 type Operands struct{ C, A, B, Bias, ScaleA, ScaleB, Workspace Ptr }
 
-// Memcpy2D is a copy of Height rows of Width bytes each. Rows begin Pitch bytes after one another, which is at least
-// Width and at most MaxPitch (CUDA_MEMCPY2D).
+// Memcpy2D is a copy of Height rows of Width bytes each. Each row begins Pitch bytes after the row before it; the pitch
+// is at least Width and at most MaxPitch (CUDA_MEMCPY2D).
 type Memcpy2D struct {
 	Dst           Ptr
 	DstPitch      int64
@@ -159,16 +161,16 @@ type Memcpy2D struct {
 	Width, Height int64
 }
 
-// MaxPitch is the largest pitch in bytes that CUDA copies several rows with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+// MaxPitch is the largest pitch in bytes with which CUDA copies several rows (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
 const MaxPitch = 1<<31 - 1
 
-// WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.
+// WorkspaceBytes is the size of the workspace that each compute stream passes to Matmul.
 const WorkspaceBytes = 32 << 20
 
-// Priority of a stream, from Low to High; CUDA spreads them evenly over its own.
+// Priority of a stream, from Low to High; a driver spreads them evenly over CUDA's priorities.
 type Priority int
 
-// Stream priorities. An H200 has as many as lie between Low and High.
+// Stream priorities. An H200 has one priority for each number from Low to High.
 const (
 	Low    Priority = 0
 	Normal Priority = 2
@@ -178,8 +180,8 @@ const (
 // EventFlags tell how an event is recorded or waited for under capture.
 type EventFlags uint32
 
-// External makes an event record or wait a node of its own in a captured graph,
-// visible outside of it (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
+// External makes an event record or wait a separate node of a captured graph, visible outside of the graph
+// (CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL).
 const External EventFlags = 1
 
 // MemOpKind is the action of an item of a batch.
@@ -213,7 +215,7 @@ type P2PAttribute int
 // does not (CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED).
 const NativeAtomics P2PAttribute = 3
 
-// NVLinks counts connections of a device: Direct end at a given peer, Switch at a switch.
+// NVLinks counts connections of a device: Direct ones end at a given peer, Switch ones at a switch.
 type NVLinks struct{ Direct, Switch int }
 
 // UUID identifies a physical device across processes.
@@ -221,12 +223,12 @@ type UUID [16]byte
 
 // Properties of a device.
 type Properties struct {
-	Ordinal         int    // as this process numbers its devices
+	Ordinal         int    // the number of the device in this process
 	Name            string // "NVIDIA H200"
 	UUID            UUID
 	Multiprocessors int
 	Major, Minor    int   // compute capability
-	Memory          int64 // bytes in all
+	Memory          int64 // total bytes
 	Version         int   // of the driver: 12040 for 12.4
 }
 
@@ -234,11 +236,11 @@ type Properties struct {
 type PointerAttributes struct {
 	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
 	Ordinal  int    // of the device, as Properties numbers it
-	BufferID uint64 // unique to the allocation, also when an address is used again
-	// LegacyIpcCapable says that IpcGetMemHandle can export it: not so for
-	// stream-ordered pools and mapped virtual memory.
+	BufferID uint64 // unique to the allocation, also if an address is used again
+	// LegacyIpcCapable says that IpcGetMemHandle can export the memory: it can't export stream-ordered pools and mapped
+	// virtual memory.
 	LegacyIpcCapable bool
-	// Pooled says that it came from a stream-ordered memory pool.
+	// Pooled says that the memory came from a stream-ordered memory pool.
 	Pooled bool
 }
 
@@ -246,26 +248,29 @@ type PointerAttributes struct {
 type Kernel struct {
 	Name   string
 	Params int // size of its parameter struct in bytes
-	// Shared is the dynamic shared memory of a block in bytes; Cluster how many blocks a cluster has, 0 for none.
+	// Shared is the dynamic shared memory of a block in bytes; Cluster is the number of blocks of a cluster, 0 for
+	// none.
 	Shared, Cluster int
-	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from From, or 8.0, on.
+	// Only is the one compute capability, 90 for 9.0, that runs the kernel; 0: any from From, or from 8.0, on.
 	Only, From int
-	// AtOnce: all blocks of a launch run at the same time, since some wait for results of others. So a grid has no more
-	// blocks than the device has room for.
+	// AtOnce says that all blocks of a launch run at the same time, since some blocks wait for results of others. So a
+	// grid has no more blocks than the device has room for.
 	AtOnce bool
-	// Threads of a block at most, and Blocks of a launch, of a kernel whose blocks must run at the same time: New asks
-	// the device whether the blocks of the plan's launches have room. AtOnce, one for each multiprocessor must have.
+	// Threads is the largest number of threads of a block, and Blocks of blocks of a launch, for a kernel whose blocks
+	// must run at the same time: New asks the device whether the blocks of the plan's launches have room. If AtOnce is
+	// set, there must be room for one block on each multiprocessor.
 	Threads, Blocks int
-	// Early: a launch may start when the one before it lets it, and awaits that one's end itself; from 9.0 on.
+	// Early says that a launch may start when the launch before it allows it, and itself waits for the end of that
+	// launch; from 9.0 on.
 	Early bool
-	// Function is the word of the function that a kernel of elements or of groups makes.
+	// Function is the name of the function that a kernel of elements or of groups applies.
 	Function string
-	// Multiprocessors is the least number that a device needs to run the kernel, whose blocks wait side by side for the
-	// peers'; 0: any number.
+	// Multiprocessors is the least number of multiprocessors that a device needs to run the kernel, whose blocks wait
+	// side by side for the peers' blocks; 0: any number.
 	Multiprocessors int
-	Form            string // of a kernel of formulas: their key
-	// Row is what whoever made the Code says of the kernel beside. Package verify/touch lists by it the memory that a
-	// launch uses, for the simulator and the recorder; no other driver reads it.
+	Form            string // of a kernel of formulas: the key of the formulas
+	// Row is a further description of the kernel by the maker of the Code. Package verify/touch lists by it the memory
+	// that a launch uses, for the simulator and the recorder; no other driver reads it.
 	Row any
 }
 
@@ -273,33 +278,33 @@ type Kernel struct {
 type MatmulDesc struct {
 	M, K, N int
 	Type    Type
-	// Transposed: B is stored as [N,K] (a linear layer's weight), else [K,N].
+	// Transposed says that B is stored as [N,K] (a linear layer's weight), else as [K,N].
 	Transposed bool
-	// TransposedA: A is stored as [K,M] (a weight's gradient), else [M,K].
+	// TransposedA says that A is stored as [K,M] (a weight's gradient), else as [M,K].
 	TransposedA bool
 	Bias        bool // bias [N] is added to each row
-	Func        Func // of each element of that, before it is rounded
-	Accumulate  bool // the contents of C are added, before all is rounded once; not with a Func
-	// Of is the type of A and B where it is not Type: 8 bits, whose sums are multiplied by A's scale and by B's, or
-	// 16 bits, whose sums stay fp32.
+	Func        Func // applied to each element of the sum, before it is rounded
+	Accumulate  bool // adds the contents of C before the one rounding; not with a Func
+	// Of is the type of A and B where it differs from Type: a type of 8 bits, whose sums are multiplied by the scales
+	// of A and B, or a type of 16 bits, whose sums stay fp32.
 	Of          Type
-	RowScales   bool // A has a scale for each of M, B for each of N; else each has one
-	BlockScales bool // A has [K/ScaleBlock, M], B [N/ScaleBlock, K/ScaleBlock]: each multiplies the sum of a block
-	// InOrder: no algorithm splits K, and all that are taken add in one order, so a row has the same bits whatever the
-	// number of rows. A is stored as [M,K].
+	RowScales   bool // A has a scale for each of M, B for each of N; else each operand has one scale
+	BlockScales bool // scales of A [K/ScaleBlock, M], of B [N/ScaleBlock, K/ScaleBlock]: each multiplies a block's sum
+	// InOrder excludes algorithms that split K and makes all algorithms in use add in one order, so that a row has the
+	// same bits whatever the number of rows. A is stored as [M,K].
 	InOrder bool
 }
 
-// Operand is the type of A and B.
+// Operand is the element type of A and B.
 func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 
-// Scaled says that A and B have scales: their elements are of a type that saturates.
+// Scaled reports whether A and B have scales: their element type saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
 
-// ScaleBlock is how many elements of a row have one of the scales of blocks.
+// ScaleBlock is the number of elements of a row that share a scale, where blocks have scales.
 const ScaleBlock = 128
 
-// Scales is how many A has, and B: none where neither has.
+// Scales returns the number of scales of A and of B; both are 0 where the product is not Scaled.
 func (d MatmulDesc) Scales() (a, b int) {
 	switch {
 	case !d.Scaled():

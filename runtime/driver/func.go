@@ -2,11 +2,11 @@ package driver
 
 import "fmt"
 
-// Func is a function of each element of a product, by the name that schedules have for it. A driver refuses a function
-// that it doesn't apply.
+// Func is a function of each element of a product, by its name in schedules. A driver refuses a function that it can't
+// apply.
 type Func string
 
-// Check refuses a product that no driver makes: of no size, of no element type, or with a function of a product that
+// Check refuses a product that no driver makes: a product without size or element type, or one that has a function and
 // accumulates.
 func (d MatmulDesc) Check() error {
 	switch {
@@ -28,7 +28,8 @@ func (d MatmulDesc) Check() error {
 	return nil
 }
 
-// checkWide refuses products whose sums are not kept as they are.
+// checkWide refuses a product with an unscaled Of, unless Of has 16 bits and the sums stay in fp32, with nothing added
+// or applied.
 func (d MatmulDesc) checkWide() error {
 	switch {
 	case d.Of != BF16 && d.Of != FP16 || d.Type != FP32:
@@ -39,7 +40,7 @@ func (d MatmulDesc) checkWide() error {
 	return nil
 }
 
-// checkScaled refuses scaled products that no device has.
+// checkScaled refuses scaled products that no device computes.
 func (d MatmulDesc) checkScaled() error {
 	why := ""
 	switch up := func(n, unit int) int { return (n + unit - 1) / unit * unit }; {

@@ -8,10 +8,11 @@ import (
 
 // Backend opens the devices of one kind of driver.
 type Backend interface {
-	// Count of devices this process sees; an error wraps ErrUnavailable and names the missing part.
+	// Count returns the number of devices that this process sees; an error wraps ErrUnavailable and names the missing
+	// part.
 	Count() (int, error)
-	// Open makes a Driver of a device by its ordinal. A context of zero means
-	// the device's primary context; another is used as it is and left open.
+	// Open makes a Driver of a device by its ordinal. A context of zero means the device's primary context; any other
+	// context is used as it is and left open.
 	Open(ordinal int, context uintptr) (Driver, error)
 }
 
@@ -27,7 +28,7 @@ func Register(name string, b Backend) {
 	backends.byName[name] = b
 }
 
-// Lookup returns the backend of that name; the error lists the backends that this binary holds.
+// Lookup returns the backend of the given name; the error lists the backends that this binary holds.
 func Lookup(name string) (Backend, error) {
 	backends.Lock()
 	defer backends.Unlock()

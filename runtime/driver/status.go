@@ -18,8 +18,8 @@ var (
 	ErrNotExportable = errors.New("peers can't reach the memory")
 )
 
-// Fold joins the errors of several calls, as errors.Join does, and says once that the context
-// has a fault: with it every call fails. It drops a fault that known holds already.
+// Fold joins the errors of several calls, as errors.Join does, but reports a fault of the context only once: after a
+// fault every call fails. It drops a fault that known holds already.
 func Fold(known error, errs ...error) error {
 	faulted := Faulted(known)
 	var kept []error
@@ -42,7 +42,7 @@ func Faulted(err error) bool {
 // Status is the error of a driver call: the CUresult with its name. The simulator answers with the same codes as CUDA.
 type Status struct {
 	Call string // "cuMemAlloc"
-	Code int    // CUresult; for calls that start with cublas or nccl, the status of that library
+	Code int    // CUresult; for calls that start with cublas or nccl, the status of these libraries
 	Text string // "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
 }
 

@@ -13,19 +13,20 @@ const (
 	E4M3 // OCP's E4M3FN
 	E5M2
 	E2M1  // two share a byte, the first in its low four bits
-	UE8M0 // powers of two, of scales: no sign, and no zero
+	UE8M0 // powers of two, for scales: no sign, and no zero
 )
 
 // element describes a type: a sign, an exponent, and a significand whose first digit is not stored.
 type element struct {
 	name     string
-	exponent int  // bits of it
-	digits   int  // of the significand, in binary: integers up to 2^digits are exact; 0: powers of two alone, no sign
-	finite   bool // the greatest exponent has numbers too, and one NaN, instead of infinities
-	numbers  bool // the greatest exponent has numbers alone: no NaN either
+	exponent int  // bits of the exponent
+	digits   int  // binary digits of the significand: integers up to 2^digits are exact; 0: only powers of two, no sign
+	finite   bool // the greatest exponent has numbers and one NaN, instead of infinities
+	numbers  bool // the greatest exponent has only numbers: no NaN either
 }
 
-// elements is the table of the types. Sizes, conversions and bounds follow; drivers say which products there are.
+// elements is the table of the types. Sizes, conversions and bounds follow from it; drivers decide which products there
+// are.
 var elements = [...]element{
 	BF16:  {name: "bf16", exponent: 8, digits: 8},
 	FP16:  {name: "fp16", exponent: 5, digits: 11},
@@ -44,7 +45,7 @@ func Types() (list []Type) {
 	return list
 }
 
-// ParseType is the element type of a name.
+// ParseType returns the element type with the given name.
 func ParseType(name string) (Type, bool) {
 	for _, t := range Types() {
 		if elements[t].name == name {
@@ -54,7 +55,7 @@ func ParseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// Valid reports whether the number is that of an element type.
+// Valid reports whether t is the number of an element type.
 func (t Type) Valid() bool { return int(t) < len(elements) && elements[t].name != "" }
 
 // described is the type's row. It panics for an unknown type, so that no memory is measured by a guess.
@@ -68,25 +69,26 @@ func (t Type) described() element {
 // Bits of an element.
 func (t Type) Bits() int64 { return int64(t.described().exponent + t.described().digits) }
 
-// Size of an element in bytes. Elements that share a byte have none: Bytes measures their memory.
+// Size of an element in bytes. Elements that share a byte have no size: Bytes measures their memory.
 func (t Type) Size() int64 { return t.Bytes(1) }
 
-// Exponent is how many bits of an element are its exponent.
+// Exponent is the number of bits of an element's exponent.
 func (t Type) Exponent() int { return t.described().exponent }
 
-// Finite says that the type has no infinities.
+// Finite reports whether the type has no infinities.
 func (t Type) Finite() bool { return t.described().finite }
 
-// NaN says that the type has one. A NaN becomes the greatest number of a type that has none.
+// NaN reports whether the type has a NaN. Without one, a NaN becomes the type's greatest number.
 func (t Type) NaN() bool { return !t.described().numbers }
 
-// Saturates says that what is too large becomes the greatest number: devices make 8 bits in no other way.
+// Saturates reports whether too large a number becomes the greatest number: devices convert to 8 bits in no other way.
 func (t Type) Saturates() bool { return t.Bits() <= 8 }
 
-// Digits are the binary digits of an element's significand. Elements without any are powers of two, and have no sign.
+// Digits is the number of binary digits of an element's significand. Elements without digits are powers of two, and
+// have no sign.
 func (t Type) Digits() int { return t.described().digits }
 
-// Bytes is the size of a number of elements. It panics where these are no whole number of bytes.
+// Bytes is the size of the given number of elements. It panics where they do not fill whole bytes.
 func (t Type) Bytes(elements int) int64 {
 	bits := int64(elements) * t.Bits()
 	if bits%8 != 0 {

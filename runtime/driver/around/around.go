@@ -22,7 +22,7 @@ type Call struct {
 	// Product and Operands of Matmul.
 	Product  driver.Product
 	Operands driver.Operands
-	// Collective brings data from the ranks' Send to Recv.
+	// Collective combines the ranks' Send into Recv.
 	Collective driver.CollectiveDesc
 	Recv, Send driver.Ptr
 	Comm       driver.Comm
@@ -33,8 +33,8 @@ type Call struct {
 // Pass makes the call.
 func (c *Call) Pass() error { return c.pass() }
 
-// New is d with each, which is called in place of each call that allocates, shares, makes or enqueues something. It
-// may change Items, and makes the call by Pass or returns an error; without both, the call has made nothing.
+// New is a driver that calls each in place of each call of d that allocates, shares, makes or enqueues something. each
+// may change Items. It makes the call by Pass or returns an error; if it does neither, the call has made nothing.
 func New(d driver.Driver, each func(*Call) error) driver.Driver {
 	return around{driver.Decorator{Driver: d}, each}
 }
@@ -44,7 +44,7 @@ type around struct {
 	each func(*Call) error
 }
 
-// result is the result of a call that passes each.
+// result passes a call that returns a result through each.
 func result[T any](each func(*Call) error, name string, make func() (T, error)) (made T, err error) {
 	c := Call{Name: name}
 	c.pass = func() (err error) {
@@ -161,7 +161,7 @@ func (a around) LaunchKernel(f driver.Function, grid, block driver.Dim3, s drive
 		func(*Call) error { return a.Driver.LaunchKernel(f, grid, block, s, params) })
 }
 
-// Collectives are the driver's, whose calls pass too.
+// Collectives are the driver's collectives, whose calls pass through each too.
 func (a around) Collectives() (driver.Collectives, error) {
 	c, err := driver.CollectivesOf(a.Driver)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package around has one function called in place of each call of a driver that allocates, shares, makes or enqueues
-// something. Traces, faults of tests and listings of a run are made so.
+// Package around makes a driver that calls one function in place of each call that allocates, shares, makes or enqueues
+// something. Traces, faults in tests and listings of a run are made with it.
 package around

@@ -18,14 +18,14 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Variable names the folder of the files; Off in it keeps none.
+// Variable names the folder of the files; the value Off means no file.
 const (
 	Variable = "OVGEN_CACHE"
 	Off      = "off"
 )
 
-// Folder is the folder of the files: the one that is named, else the variable's value, else ovgen in the user's cache
-// folder. It is empty where the name or the variable is Off, and for a user who has no such folder.
+// Folder is the folder of the files: the named folder, else the variable's value, else ovgen in the user's cache
+// folder. It is empty where the name or the variable is Off, and for a user without a cache folder.
 func Folder(named string) string {
 	switch named = cmp.Or(named, os.Getenv(Variable)); named {
 	case "":
@@ -41,7 +41,7 @@ func Folder(named string) string {
 	return filepath.Join(cache, "ovgen")
 }
 
-// format is the version of the file and of the way in which algorithms are chosen.
+// format is the version of the file and of the way of choosing algorithms.
 const format = 3
 
 // content is a file.
@@ -69,7 +69,7 @@ func (t *Table) path() string {
 	return filepath.Join(t.folder, fmt.Sprintf("products-%s-%d-%d.json", device, t.machine.Driver, t.machine.Library))
 }
 
-// read returns the contents of a file of that machine.
+// read returns the products of the file of a machine.
 func read(path string, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
 	text, err := contents(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func read(path string, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
 	return known, nil
 }
 
-// mostBytes bounds a file of products: tens of thousands of them have less.
+// mostBytes bounds a file of products; tens of thousands of products take less.
 const mostBytes = 16 << 20
 
 // contents reads a regular file that is not too large. It waits for no writer of a pipe.
@@ -158,7 +158,7 @@ func (t *Table) encode() ([]byte, error) {
 	return json.MarshalIndent(c, "", " ")
 }
 
-// write replaces the file by a rename, so that a reader finds the old one or the new.
+// write replaces the file by a rename, so that a reader finds either the old file or the new one.
 func (t *Table) write() error {
 	text, err := t.encode()
 	if err == nil {
@@ -176,7 +176,7 @@ func (t *Table) write() error {
 		err = os.Rename(f.Name(), t.path())
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the error to report is the first
+		_ = os.Remove(f.Name()) // the error to report is the earlier one
 		return fmt.Errorf("write %s: %w", t.path(), err)
 	}
 	return nil

@@ -14,8 +14,8 @@ type Machine struct {
 	Library int    `json:"library"` // of cuBLASLt: 120402 for 12.4.2
 }
 
-// Algorithm is one of the library's, as it stores it, cublasLtMatmulAlgo_t, and behind it 1 where scales are applied by
-// a kernel of their own.
+// Algorithm is an algorithm of the library as the library stores it, cublasLtMatmulAlgo_t, followed by a byte that is 1
+// where a separate kernel applies scales.
 type Algorithm [65]byte
 
 // Table has the algorithms of a machine by product. Its methods may be called from any goroutine.
@@ -23,7 +23,7 @@ type Table struct {
 	machine Machine
 	folder  string // empty where there is no file
 	mu      sync.Mutex
-	read    bool // the file has been
+	read    bool // the file has been read
 	known   map[driver.MatmulDesc]Algorithm
 }
 
@@ -38,8 +38,8 @@ type place struct {
 	folder  string
 }
 
-// Of is the process's table of a machine with its file in a folder, as Folder names it; an empty folder
-// is a table without a file.
+// Of is the process's table of a machine, with its file in a folder that Folder has returned; an empty folder means a
+// table without a file.
 func Of(m Machine, folder string) *Table {
 	tables.Lock()
 	defer tables.Unlock()
@@ -55,12 +55,12 @@ func Of(m Machine, folder string) *Table {
 	return t
 }
 
-// New is a table of its own, which has read nothing yet.
+// New is a new table, separate from the process's tables, which has read nothing yet.
 func New(m Machine, folder string) *Table {
 	return &Table{machine: m, folder: folder, known: map[driver.MatmulDesc]Algorithm{}}
 }
 
-// Find returns the algorithm of a product, if one was kept by this process or is in the file. The file is read once.
+// Find returns the algorithm of a product, if this process has kept one or the file has one. It reads the file once.
 func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,10 +71,10 @@ func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
 	return a, ok
 }
 
-// Keep remembers the algorithm of a product, which replaces one that was refused, and writes the file, with the
-// algorithms that other processes have written since. Where another rank has kept one meanwhile it returns that, so
-// that all ranks round alike; else a. The process remembers also where the error says that the file could not be
-// written.
+// Keep remembers the algorithm a of a product, which replaces the refused algorithm, and writes the file. It keeps the
+// algorithms that other processes have written meanwhile. If another rank has kept an algorithm of this product
+// meanwhile, Keep returns that algorithm, so that all ranks round alike; else it returns a. The process remembers the
+// algorithm also if the error says that the file could not be written.
 func (t *Table) Keep(d driver.MatmulDesc, a, refused Algorithm) (Algorithm, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,8 +91,8 @@ func (t *Table) Keep(d driver.MatmulDesc, a, refused Algorithm) (Algorithm, erro
 	return a, t.write()
 }
 
-// merge adds the file's algorithms that the process lacks. A broken file, or another
-// machine's, counts as absent: the next Keep replaces it.
+// merge adds the file's algorithms that the process lacks. It ignores a broken file and a file of another machine: the
+// next Keep replaces it.
 func (t *Table) merge() {
 	t.read = true
 	there, err := read(t.path(), t.machine)
