@@ -13,14 +13,14 @@ import (
 type Allocation struct {
 	Base  driver.Ptr
 	Bytes int64
-	// ID tells it from every other allocation of the rank, also where an address is used again. It is
-	// never a BufferID of CUDA's.
+	// ID tells the allocation from every other allocation of the rank, also where an address is used again. It is never
+	// one of CUDA's BufferIDs.
 	ID uint64
 }
 
 func (a Allocation) end() driver.Ptr { return a.Base + driver.Ptr(a.Bytes) }
 
-// ours marks the ids that the cache gives, which CUDA does not use: it counts from 1.
+// ours marks the ids that the cache gives; CUDA's ids lack this bit, since CUDA counts from 1.
 const ours = 1 << 63
 
 // allocations are sorted by address.
@@ -30,7 +30,7 @@ type allocations struct {
 	list []Allocation
 }
 
-// after is where the first allocation with a base above p is in the list.
+// after returns the index of the first allocation in the list with a base above p.
 func (a *allocations) after(p driver.Ptr) int {
 	return sort.Search(len(a.list), func(i int) bool { return a.list[i].Base > p })
 }
@@ -65,8 +65,8 @@ func (a *allocations) find(p driver.Ptr) (Allocation, bool) {
 	return a.list[i-1], true
 }
 
-// Allocated finds the allocation that p lies in, without asking the driver; ok is false of memory that
-// was allocated elsewhere.
+// Allocated finds the allocation that holds p, without asking the driver; ok is false for memory that was allocated
+// elsewhere.
 func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guarded.live.find(p) }
 
 // guarded is a driver that refuses to free memory that peers may have open, and remembers its allocations.
@@ -76,8 +76,8 @@ type guarded struct {
 	live  allocations
 }
 
-// Driver is the cache's driver, except that MemFree of an allocation that peers may have open is
-// refused; the error wraps ErrInUse. Memory that it allocated must be freed by it.
+// Driver is the cache's driver, except that it refuses the MemFree of an allocation that peers may have open, with an
+// error that wraps ErrInUse. The same driver must free the memory that it allocated.
 func (c *Cache) Driver() driver.Driver { return c.guarded }
 
 // MemAlloc allocates and remembers.
@@ -100,6 +100,6 @@ func (g *guarded) MemFree(p driver.Ptr) error {
 	if inUse {
 		return fmt.Errorf("free %#x: %w", p, ErrInUse)
 	}
-	g.live.remove(p) // before the free, after which the address may be another allocation's
+	g.live.remove(p) // before the free: afterwards another allocation may have the address
 	return g.Driver.MemFree(p)
 }

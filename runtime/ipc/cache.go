@@ -15,7 +15,7 @@ type Cache struct {
 	guarded *guarded
 	rank    int
 	local   bool                // the peers are in this process
-	reaches func(peer int) bool // whose memory is opened
+	reaches func(peer int) bool // reports whether this rank opens a peer's memory
 	carrier Carrier
 
 	mu      sync.Mutex
@@ -27,15 +27,15 @@ type Cache struct {
 // Counters count the work of a cache since it was made.
 type Counters struct {
 	Messages int // exchanges that this rank took part in
-	Bytes    int // of the messages this rank sent
-	Handles  int // carried by the messages this rank sent
-	Files    int // handed beside them
-	Opens    int // allocations of peers mapped (cuIpcOpenMemHandle, or cuMemMap of all that a buffer lies in)
-	Closes   int // and unmapped
-	Hits     int // buffers of peers found in an allocation already mapped
+	Bytes    int // bytes of the messages that this rank sent
+	Handles  int // handles in the messages that this rank sent
+	Files    int // files that this rank handed in addition
+	Opens    int // allocations of peers mapped (cuIpcOpenMemHandle, or cuMemMap of all allocations that hold a buffer)
+	Closes   int // allocations of peers unmapped
+	Hits     int // buffers of peers found in an allocation that was mapped already
 }
 
-// identity tells an allocation from every other one of its rank.
+// identity tells an allocation from every other allocation of its rank.
 type identity struct {
 	base     driver.Ptr
 	bufferID uint64
@@ -46,12 +46,12 @@ type key struct {
 	identity
 }
 
-// New makes the cache of one rank, which reaches its peers' memory by CUDA IPC, and mapped memory by open files and
-// fabric handles.
+// New makes the cache of one rank, which maps its peers' memory by CUDA IPC, or by open files and fabric handles if it
+// is mapped memory.
 func New(d driver.Driver, rank int) *Cache { return newCache(d, rank) }
 
-// NewLocal makes the cache of one rank whose peers are in its process. They map each other's mapped memory, such as
-// that of the cache's Driver, and reach no other.
+// NewLocal makes the cache of one rank whose peers are in its process. The ranks map each other's mapped memory, such
+// as memory of the cache's Driver, and reach no other memory.
 func NewLocal(d driver.Driver, rank int) *Cache {
 	c := newCache(&local{Decorator: driver.Decorator{Driver: d}, sizes: map[driver.Ptr]int64{}}, rank)
 	c.local = true
@@ -65,7 +65,7 @@ func newCache(d driver.Driver, rank int) *Cache {
 	return c
 }
 
-// Reach leaves the memory of other peers than these unopened: they are on other hosts. It is called before the
+// Reach limits the peers whose memory the cache opens; the other peers are on other hosts. It is called before the
 // first Exchange.
 func (c *Cache) Reach(peers func(peer int) bool) { c.reaches = peers }
 
@@ -76,14 +76,14 @@ func (c *Cache) Counters() Counters {
 	return c.count
 }
 
-// Gather is the collective an exchange travels by: it returns every rank's blob
-// in rank order, or an error on every rank.
+// Gather is the collective that carries an exchange: it returns every rank's blob in rank order, or an error on every
+// rank.
 type Gather func(mine []byte) ([][]byte, error)
 
-// Exchange tells all peers of our exports and opens theirs: the result holds, for
-// each rank that this one reaches, its buffers in the order that rank listed them, and nothing for our
-// own. Only allocations that the peers do not have carry their handle. Where handles are open files, the ranks gather
-// a second time when all have taken them. After an error nothing of this exchange stays open.
+// Exchange sends this rank's exports to all peers and opens the peers' exports. For each rank that this rank reaches,
+// the result has the rank's buffers in the order of its list, and nothing for this rank. Only allocations that the
+// peers do not have carry their handle. If handles are open files, the ranks gather a second time when all have taken
+// the files. After an error nothing of this exchange stays open.
 func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 	blob, files := c.message(mine)
 	done, refused := c.hand(files)
@@ -115,7 +115,7 @@ func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 	return theirs, nil
 }
 
-// message is the text that this rank sends, and the files that go with it.
+// message returns the message that this rank sends, and the files that belong to it.
 func (c *Cache) message(mine []*Export) (blob []byte, files []*os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

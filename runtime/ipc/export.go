@@ -16,7 +16,7 @@ var ErrInUse = errors.New("peers may still have the memory open (bind the plan t
 var ErrFreed = errors.New("exported memory was freed while peers had it open (keep it until Close has " +
 	"returned on all ranks)")
 
-// exported is one allocation of ours that peers may have open, or mapped memory of several.
+// exported is one allocation of this rank, or mapped memory of several, that peers may have open.
 type exported struct {
 	identity
 	size   int64
@@ -27,7 +27,7 @@ type exported struct {
 	refs   int
 }
 
-// Export is a buffer of ours that peers may open. It is valid until Close.
+// Export is a buffer of this rank that peers may open. It is valid until Close.
 type Export struct {
 	cache  *Cache
 	of     *exported
@@ -36,8 +36,8 @@ type Export struct {
 	closed bool
 }
 
-// Export readies device memory for an exchange. Memory that peers can't reach is refused with
-// the reason; the error wraps driver.ErrNotExportable.
+// Export prepares device memory for an exchange. It refuses memory that peers can't reach with the reason; the error
+// wraps driver.ErrNotExportable.
 func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	attributes, err := c.driver.PointerGetAttributes(p)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	}
 	offset := int64(p - of.base)
 	room := of.size - offset
-	if a, ok := c.Allocated(p); ok { // mapped memory is larger than was asked for
+	if a, ok := c.Allocated(p); ok { // mapped memory is larger than the allocation
 		room = min(room, int64(a.end()-p))
 	}
 	if bytes <= 0 || bytes > room {
@@ -81,7 +81,7 @@ func (c *Cache) allocation(p driver.Ptr, id uint64) (*exported, error) {
 	return &exported{identity: identity{base, id}, size: size}, err
 }
 
-// ready makes the handle.
+// ready makes the handle of the memory.
 func (c *Cache) ready(e *exported) (err error) {
 	switch {
 	case e.mapped == nil && c.local:
@@ -96,8 +96,8 @@ func (c *Cache) ready(e *exported) (err error) {
 	return err
 }
 
-// refusal says why peers can't reach memory with these attributes in any way, or that it is another device's than the
-// rank's.
+// refusal is the reason why peers can't reach memory with these attributes in any way, or that the memory is on another
+// device than the rank's.
 func refusal(a driver.PointerAttributes, device int) string {
 	switch {
 	case !a.Device:
@@ -111,8 +111,8 @@ func refusal(a driver.PointerAttributes, device int) string {
 	return ""
 }
 
-// Close gives up the buffer once every peer has closed its import of it. The
-// error wraps ErrFreed if its memory was freed before. A second call does nothing.
+// Close releases the buffer once every peer has closed its import of it. The error wraps ErrFreed if the memory was
+// freed before. A second call does nothing.
 func (e *Export) Close() error {
 	c := e.cache
 	c.mu.Lock()
@@ -135,7 +135,7 @@ func (e *Export) Close() error {
 	return nil
 }
 
-// identify asks again for the identity of the memory at its address.
+// identify returns the present identity of the memory at the export's address.
 func (c *Cache) identify(e *exported) (id uint64, err error) {
 	if e.mapped != nil {
 		now, err := c.walk(e.base, e.size)

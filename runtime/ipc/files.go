@@ -6,16 +6,16 @@ import (
 	"os"
 )
 
-// Carrier takes open files from rank to rank of a machine.
+// Carrier passes open files from rank to rank of a machine.
 type Carrier interface {
 	// Hand lets each peer take the files, in their order, until done is called.
 	Hand(files []*os.File) (done func(), err error)
-	// Take returns n files that a peer hands; the caller closes them. It ends with an error where the peer does.
+	// Take returns the files that a peer hands; the caller closes them. It returns an error if the peer ends.
 	Take(peer, count int) ([]*os.File, error)
 }
 
-// Carry names the way for open files. It is called before the first Exchange; without, no memory that needs one is
-// exchanged.
+// Carry sets the Carrier of open files. It is called before the first Exchange; without a Carrier, memory that needs
+// open files is not exchanged.
 func (c *Cache) Carry(by Carrier) { c.carrier = by }
 
 var errNoCarrier = errors.New("there is no way for open files here")
@@ -34,9 +34,9 @@ func (c *Cache) hand(files []*os.File) (done func(), err error) {
 	return done, err
 }
 
-// takeAll takes the files of all peers, and returns when each rank has, or with an error on every rank. Every rank
-// knows by the messages of all whether there are files, so all meet again or none does. refused is why this rank hands
-// none.
+// takeAll takes the files of all peers. It returns when each rank has taken its files, or with an error on every rank.
+// Every rank knows by the messages of all ranks whether there are files, so either all ranks meet again or none does.
+// refused is the reason why this rank hands no files.
 func (c *Cache) takeAll(gather Gather, blobs [][]byte, refused error) (taken [][]*os.File, err error) {
 	taken = make([][]*os.File, len(blobs))
 	travels := false
@@ -44,7 +44,7 @@ func (c *Cache) takeAll(gather Gather, blobs [][]byte, refused error) (taken [][
 	for peer, b := range blobs {
 		m, err := Decode(b)
 		n := m.Files()
-		if err != nil || n == 0 { // open names the mistake
+		if err != nil || n == 0 { // open reports the mistake
 			continue
 		}
 		travels = true

@@ -32,7 +32,7 @@ func (i *Import) Ptr() driver.Ptr { return i.of.at + driver.Ptr(i.offset) }
 // Bytes is the buffer's size.
 func (i *Import) Bytes() int64 { return i.bytes }
 
-// acquire maps the allocation an offer lies in, by the offer's files where it has any, or counts one more reference.
+// acquire maps the allocation of an offer, by the offer's files if it has any, or counts one more reference to it.
 func (c *Cache) acquire(peer int, o Offer, files []*os.File) (*Import, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,11 +69,11 @@ func (c *Cache) openHandle(a *imported, o Offer, files []*os.File) (err error) {
 	return err
 }
 
-// ErrForgotten says that an import is not in the cache any more.
+// ErrForgotten says that an import is no longer in the cache.
 var ErrForgotten = errors.New("the peer's memory is not mapped any more")
 
-// Find looks an import up again by its peer and allocation, as an exchange would: a
-// hit. After Close the error wraps ErrForgotten.
+// Find looks up an import again by its peer and allocation, as an exchange would, and counts a hit. After Close the
+// error wraps ErrForgotten.
 func (c *Cache) Find(i *Import) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,8 +84,8 @@ func (c *Cache) Find(i *Import) error {
 	return nil
 }
 
-// Close gives up the reference; the last one of an allocation unmaps it. Nothing
-// enqueued may use the buffer any more. A second call does nothing.
+// Close releases the reference; the last one of an allocation unmaps the allocation. No enqueued work may use the
+// buffer any more. A second call does nothing.
 func (i *Import) Close() error {
 	c := i.cache
 	c.mu.Lock()

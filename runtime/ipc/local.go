@@ -8,10 +8,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// local is the driver of a rank whose peers are in its process. Its memory is mapped (cuMemMap), and each peer maps
-// the allocations that it needs once more, for its own device. With access to all memory of a device
-// (cuCtxEnablePeerAccess) each allocation on it, a graph's included, would wait for the peers' runs, and these perhaps
-// for this rank (docs/results/2026-11-22-oneprocess-access-2.txt).
+// local is the driver of a rank whose peers are in its process. Its memory is mapped (cuMemMap), and each peer maps the
+// allocations that it needs again, for its device. With access to all memory of a device (cuCtxEnablePeerAccess) each
+// allocation on it, also the allocation of a graph, would wait for the peers' runs, and the peers' runs might wait for
+// this rank (docs/results/2026-11-22-oneprocess-access-2.txt).
 type local struct {
 	driver.Decorator
 	mu    sync.Mutex
@@ -21,7 +21,7 @@ type local struct {
 // MemAlloc maps new memory: a multiple of the granularity of mapped memory, which is 2 MiB on GPUs of today.
 func (l *local) MemAlloc(bytes int64) (driver.Ptr, error) {
 	if bytes <= 0 {
-		return l.Driver.MemAlloc(bytes) // which names the mistake
+		return l.Driver.MemAlloc(bytes) // the driver's error names the mistake
 	}
 	unit, err := l.MemGetAllocationGranularity()
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *local) mapped(size int64) (p driver.Ptr, err error) {
 	return p, nil
 }
 
-// MemFree undoes MemAlloc when the device has done all that was enqueued.
+// MemFree undoes MemAlloc once the device has done all enqueued work.
 func (l *local) MemFree(p driver.Ptr) error {
 	l.mu.Lock()
 	size := l.sizes[p]

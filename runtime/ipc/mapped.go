@@ -10,14 +10,14 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// mapping is one allocation where it is mapped (cuMemMap).
+// mapping is one allocation at the address where it is mapped (cuMemMap).
 type mapping struct {
 	at       driver.Ptr
 	bytes    int64
 	bufferID uint64
 }
 
-// mappings follow one another, as the allocations of an expandable segment of PyTorch's do.
+// mappings are consecutive mappings, such as the allocations of an expandable segment of PyTorch's.
 type mappings []mapping
 
 func (m mappings) size() (bytes int64) {
@@ -27,8 +27,8 @@ func (m mappings) size() (bytes int64) {
 	return bytes
 }
 
-// id tells the memory from other memory that begins at the same address: CUDA's of one allocation, and of several a sum
-// over theirs.
+// id tells the memory from other memory that begins at the same address: CUDA's id for one allocation, a hash of CUDA's
+// ids for several.
 func (m mappings) id() uint64 {
 	if len(m) == 1 {
 		return m[0].bufferID
@@ -43,13 +43,13 @@ func (m mappings) id() uint64 {
 	return ours | h.Sum64()
 }
 
-// Mapped says of memory with these attributes that it is a device's own and neither of cuMemAlloc nor of a pool: it
-// is mapped, or a peer's.
+// Mapped reports whether memory with these attributes is memory of the device that comes neither from cuMemAlloc nor
+// from a pool: it is mapped memory, or a peer's memory.
 func Mapped(a driver.PointerAttributes, device int) bool {
 	return !a.LegacyIpcCapable && refusal(a, device) == ""
 }
 
-// walk finds the mappings that a range of addresses lies in. It asks CUDA twice a mapping.
+// walk finds the mappings that hold a range of addresses. It makes two calls of CUDA for each mapping.
 func (c *Cache) walk(p driver.Ptr, bytes int64) (list mappings, err error) {
 	for at := p; len(list) == 0 || at < p+driver.Ptr(bytes); {
 		m, err := c.find(at)
@@ -64,7 +64,7 @@ func (c *Cache) walk(p driver.Ptr, bytes int64) (list mappings, err error) {
 	return list, nil
 }
 
-// find is the mapping that an address lies in.
+// find returns the mapping that holds an address.
 func (c *Cache) find(p driver.Ptr) (m mapping, err error) {
 	a, err := c.driver.PointerGetAttributes(p)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Cache) find(p driver.Ptr) (m mapping, err error) {
 	return m, err
 }
 
-// Identify is an id of mapped memory, which changes where any of the allocations that a range lies in does.
+// Identify is an id of the mapped memory of a range. It changes if any allocation in the range is replaced.
 func (c *Cache) Identify(p driver.Ptr, bytes int64) (uint64, error) {
 	list, err := c.walk(p, bytes)
 	if len(list) == 0 {
@@ -87,7 +87,7 @@ func (c *Cache) Identify(p driver.Ptr, bytes int64) (uint64, error) {
 	return list.id(), err
 }
 
-// segment is the mapped memory that a buffer lies in: whole allocations.
+// segment is the mapped memory that holds a buffer: whole allocations.
 func (c *Cache) segment(p driver.Ptr, bytes int64) (*exported, error) {
 	list, err := c.walk(p, bytes)
 	if err != nil {
@@ -96,11 +96,11 @@ func (c *Cache) segment(p driver.Ptr, bytes int64) (*exported, error) {
 	return &exported{identity: identity{list[0].at, list.id()}, size: list.size(), mapped: list}, nil
 }
 
-// ways are the ways in which an allocation may reach another process, the best first: a file reaches each process of
-// the machine, and a fabric handle needs a device that has a fabric.
+// ways are the ways in which an allocation may reach another process, the best first: a file reaches every process of
+// the machine; a fabric handle needs a device that has a fabric.
 var ways = []driver.HandleType{driver.FileDescriptor, driver.FabricHandle}
 
-// share readies each part for the peers' processes.
+// share makes the parts of the handle, for the peers' processes.
 func (c *Cache) share(e *exported) error {
 	if len(e.mapped) > maxParts {
 		return fmt.Errorf("it consists of %d allocations, and at most %d are shared (allocate it in fewer): %w",
@@ -159,10 +159,10 @@ type view struct {
 	v     driver.VirtualMemory
 	at    driver.Ptr
 	bytes int64
-	parts []int64 // that are mapped
+	parts []int64 // bytes of the parts that are mapped
 }
 
-// openParts maps a peer's parts one behind the other. It takes their files from the front of a list.
+// openParts maps a peer's parts one behind the other. It takes the parts' files from the front of files.
 func (c *Cache) openParts(o Offer, files []*os.File) (*view, error) {
 	v := c.driver
 	at, err := v.MemAddressReserve(o.Size)
@@ -188,7 +188,7 @@ func (c *Cache) openParts(o Offer, files []*os.File) (*view, error) {
 	return w, nil
 }
 
-// physical is a peer's part, by its address in this process, its fabric handle, or the first of the files.
+// physical opens a peer's part, by its address in this process, by its fabric handle, or by the first of the files.
 func (c *Cache) physical(p Part, files []*os.File) (driver.Physical, error) {
 	switch {
 	case p.At != 0 && !c.local:
@@ -202,7 +202,7 @@ func (c *Cache) physical(p Part, files []*os.File) (driver.Physical, error) {
 	return c.driver.MemImportFromShareableHandle(driver.Shareable{Type: driver.FileDescriptor, File: file})
 }
 
-// add maps the next part, which then lives as long as the mapping.
+// add maps the next part, which then lives as long as its mapping.
 func (w *view) add(h driver.Physical, bytes int64) error {
 	at := w.at
 	for _, n := range w.parts {

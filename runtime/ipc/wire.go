@@ -18,11 +18,11 @@ const (
 	maxParts    = 1 << 13 // of a message
 )
 
-// ErrMessage says that a peer's message can't be understood.
+// ErrMessage says that a peer's message is malformed.
 var ErrMessage = errors.New("malformed message (all ranks must run the same binary)")
 
-// Offer describes one buffer to the peers: where it lies in its allocation and,
-// when they do not have it yet, the allocation's handle.
+// Offer describes one buffer to the peers: its place in its allocation and, if they do not have it yet, the
+// allocation's handle.
 type Offer struct {
 	Base     driver.Ptr // of the allocation, in the owner's address space
 	BufferID uint64     // tells allocations at one address apart
@@ -38,17 +38,17 @@ type Handle struct {
 	Parts  []Part // nil: Legacy
 }
 
-// Part is one of the allocations that mapped memory consists of.
+// Part is one allocation of mapped memory.
 type Part struct {
 	Bytes  int64
 	Fabric *[64]byte  // its fabric handle
-	At     driver.Ptr // where a peer of this process has mapped it; 0 without Fabric: the owner hands a file
+	At     driver.Ptr // address of its mapping by a peer of this process; 0 without Fabric: the owner hands a file
 }
 
-// file says whether a file is handed for the part.
+// file reports whether the owner hands a file for the part.
 func (p Part) file() bool { return p.Fabric == nil && p.At == 0 }
 
-// files is how many files an offer needs.
+// files is the number of files that an offer needs.
 func (o Offer) files() (n int) {
 	if o.Handle != nil {
 		for _, p := range o.Handle.Parts {
@@ -60,7 +60,7 @@ func (o Offer) files() (n int) {
 	return n
 }
 
-// Files is how many files the message needs.
+// Files is the number of files that the message needs.
 func (m Message) Files() (n int) {
 	for _, o := range m.Offers {
 		n += o.files()
@@ -75,7 +75,7 @@ const (
 	mappedParts
 )
 
-// fabricMark stands before a part's fabric handle, where other parts have their address or 0.
+// fabricMark precedes a part's fabric handle; other parts have their address or 0 in its place.
 const fabricMark = 1
 
 // Message is one rank's part of an exchange.
@@ -84,8 +84,8 @@ type Message struct {
 	Offers []Offer
 }
 
-// Encode is the message as it travels: little endian, a header of version, owner
-// and count, then each offer with its handle where it carries one.
+// Encode is the encoded message: little endian, a header of version, owner and count, then each offer, followed by its
+// handle if it has one.
 func (m Message) Encode() []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16(nil, version)
