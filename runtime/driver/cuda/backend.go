@@ -40,7 +40,7 @@ func (backend) Count() (int, error) {
 	return int(n), nil
 }
 
-// Open retains the device's primary context or takes the context it is given.
+// Open retains the device's primary context, or uses the given context.
 func (backend) Open(ordinal int, context uintptr) (driver.Driver, error) {
 	if err := start(); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ var library struct {
 	loaded, started bool
 }
 
-// guarded runs f while no other goroutine starts CUDA, and puts back the signal
-// handlers that f changed: one without SA_ONSTACK would break Go's own signals.
+// guarded runs f while no other goroutine starts CUDA, and restores the signal handlers that f changed: a handler
+// without SA_ONSTACK would break Go's signals.
 func guarded(f func() error) error {
 	library.Lock()
 	defer library.Unlock()
@@ -92,7 +92,7 @@ func start() error {
 	})
 }
 
-// load fills the table of calls from a library.
+// load fills the table of CUDA's calls from a library.
 func load(path string) error {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
@@ -121,7 +121,7 @@ func initialise() error {
 	return nil
 }
 
-// status is the error of a call that answered with a code other than success.
+// status is the error of a call that returned a code other than success.
 func status(call string, code C.CUresult) error {
 	var name, text *C.char
 	C.ovgen_error(code, &name, &text)

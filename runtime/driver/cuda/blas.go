@@ -30,9 +30,9 @@ var blasLibrary struct {
 	loaded bool
 }
 
-// blasPaths lists where cuBLASLt may be, given the variable's value and the CUDA
-// version of the driver: 13 does not start on a driver for 12. A name without a
-// slash is sought by the loader, in its cache (ldconfig) and LD_LIBRARY_PATH.
+// blasPaths lists the paths where cuBLASLt may be, given the variable's value and the CUDA version of the driver:
+// cuBLASLt 13 does not start on a driver for 12. The loader looks for a name without a slash in its cache (ldconfig)
+// and in LD_LIBRARY_PATH.
 func blasPaths(value string, version int) []string {
 	names := []string{"libcublasLt.so.13", "libcublasLt.so.12"}
 	if version < 13000 {
@@ -53,7 +53,7 @@ func blasPaths(value string, version int) []string {
 	return []string{value}
 }
 
-// loadBlas fills cuBLASLt's table from the first of these that can be opened.
+// loadBlas fills cuBLASLt's table from the first of the paths that can be opened.
 func loadBlas(paths []string) error {
 	blasLibrary.Lock()
 	defer blasLibrary.Unlock()

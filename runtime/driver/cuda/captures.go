@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// mostNodes is how many nodes a stream's next operation may follow.
+// mostNodes is the largest number of nodes that a stream's next operation may follow.
 const mostNodes = 256
 
 // StreamGetCaptureInfo returns the capture that the stream is part of. It fails where the stream's next operation
@@ -42,13 +42,13 @@ func (d *Driver) StreamUpdateCaptureDependencies(s driver.Stream, nodes []driver
 		C.size_t(len(nodes))))
 }
 
-// GraphAddDependencies lets one node follow others.
+// GraphAddDependencies makes one node follow others.
 func (d *Driver) GraphAddDependencies(g driver.Graph, from []driver.GraphNode, to driver.GraphNode) error {
 	return check("cuGraphAddDependencies", C.ovgen_graph_edges(d.ctx, C.uintptr_t(g), 1, handles(from),
 		C.size_t(len(from)), C.uintptr_t(to)))
 }
 
-// GraphRemoveDependencies lets one node follow others no longer.
+// GraphRemoveDependencies removes the dependencies of one node on others.
 func (d *Driver) GraphRemoveDependencies(g driver.Graph, from []driver.GraphNode, to driver.GraphNode) error {
 	return check("cuGraphRemoveDependencies", C.ovgen_graph_edges(d.ctx, C.uintptr_t(g), 0, handles(from),
 		C.size_t(len(from)), C.uintptr_t(to)))

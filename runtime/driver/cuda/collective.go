@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Collectives are NCCL's, which work in the device's primary context only.
+// Collectives returns NCCL's collectives, which work only in the device's primary context.
 func (d *Driver) Collectives() (driver.Collectives, error) {
 	if d.primary {
 		return driver.OpenNCCL(uintptr(d.ctx))

@@ -22,20 +22,20 @@ import (
 // interfaces it has MemAllocPooled, for tests.
 type Driver struct {
 	ctx             C.uintptr_t
-	primary         bool // the context was retained here and is released by Close
+	primary         bool // Open retained the context, and Close releases it
 	properties      driver.Properties
 	least, greatest C.int // stream priorities
 
-	mu       sync.Mutex // of the fields below; no call that enqueues takes it
+	mu       sync.Mutex // guards the fields below; no call that enqueues takes it
 	closed   bool
 	blas     C.uintptr_t                 // cuBLASLt's handle, made with the first product
-	choices  *choices.Table              // of the algorithms chosen before, made with blas
-	folder   string                      // of their file, where the caller has named one
+	choices  *choices.Table              // the algorithms that were chosen before, made with blas
+	folder   string                      // folder of the choices' file, if the caller has named one
 	scaling  C.uintptr_t                 // rescale.cu's module, where a product has scales of rows
-	rescale  map[driver.Type]C.uintptr_t // its kernels
+	rescale  map[driver.Type]C.uintptr_t // kernels of scaling
 	products map[made]*product
 	modules  map[*driver.Code]*module
-	// kernels are what launches need to know. The map is replaced, never changed, so that they take no lock.
+	// kernels has the data that launches need. The map is replaced, never changed, so that launches take no lock.
 	kernels atomic.Pointer[map[driver.Function]driver.Kernel]
 }
 
@@ -71,12 +71,12 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 	return d, nil
 }
 
-// enter retains the primary context, or sees that a foreign one is the device's.
+// enter retains the primary context, or checks that a foreign context belongs to the device.
 func (d *Driver) enter() error {
 	if d.primary {
 		return check("cuDevicePrimaryCtxRetain", C.ovgen_ctx_retain(C.int(d.properties.Ordinal), &d.ctx))
 	}
-	// The device is asked of the thread's context: stay on this thread.
+	// CUDA returns the device of the thread's context: stay on this thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var device C.int
@@ -119,7 +119,7 @@ func read(ordinal int) (driver.Properties, error) {
 	return p, nil
 }
 
-// Remember names the folder of the file with the algorithms of products, as choices.Folder takes it.
+// Remember sets the folder of the file with the algorithms of products, as choices.Folder takes it.
 func (d *Driver) Remember(folder string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,7 +129,7 @@ func (d *Driver) Remember(folder string) {
 // Name is "cuda".
 func (d *Driver) Name() string { return "cuda" }
 
-// Properties of the device, read when it was opened.
+// Properties of the device, read when the driver was opened.
 func (d *Driver) Properties() driver.Properties { return d.properties }
 
 // DeviceCanAccessPeer looks for the peer among the devices that this process sees.
@@ -157,7 +157,7 @@ func (d *Driver) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID) 
 	return int(value), check("cuDeviceGetP2PAttribute", r)
 }
 
-// find is the number of a device in this process.
+// find returns the number of a device in this process.
 func find(id driver.UUID) (C.int, error) {
 	var count C.int
 	if r := C.ovgen_device_count(&count); r != 0 {
@@ -183,8 +183,8 @@ func (d *Driver) CtxSynchronize() error {
 	return check("cuCtxSynchronize", C.ovgen_ctx_synchronize(d.ctx))
 }
 
-// relaxed runs f on one thread with the context current and in relaxed capture
-// mode, for libraries that make CUDA calls of their own.
+// relaxed runs f on one thread with the context current and in relaxed capture mode, for libraries that make CUDA
+// calls.
 func (d *Driver) relaxed(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -196,7 +196,7 @@ func (d *Driver) relaxed(f func() error) error {
 	return f()
 }
 
-// Close frees the products and releases a primary context; a foreign one stays.
+// Close frees the products and releases a primary context; a foreign context stays open.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

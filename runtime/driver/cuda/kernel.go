@@ -22,17 +22,17 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// A grid is handed over as three words.
+// C reads a grid as three words.
 var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
 
-// module is loaded once, however many plans of a package there are.
+// module is loaded once, whatever the number of plans of a package.
 type module struct {
 	handle driver.Module
 	users  int
 }
 
-// ModuleLoadData has the driver compile and load the package's PTX, which must be that of its source; the compiler's
-// messages about bad PTX are part of the error. Code that is loaded already is not loaded again.
+// ModuleLoadData makes the driver compile and load the package's PTX, which must belong to the package's source; the
+// compiler's messages about bad PTX are part of the error. Code that is loaded already is not loaded again.
 func (d *Driver) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -53,7 +53,7 @@ func (d *Driver) load(code *driver.Code) (driver.Module, error) {
 	if err := code.Check(); err != nil {
 		return 0, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
-	ptx := C.CString(string(code.PTX)) // the driver wants it null-terminated
+	ptx := C.CString(string(code.PTX)) // the driver needs null-terminated text
 	defer C.free(unsafe.Pointer(ptx))
 	var m C.uintptr_t
 	var log [8192]C.char
@@ -75,12 +75,12 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), d.note(m, name, driver.Function(f))
 }
 
-// note lets blocks of a kernel have the shared memory that they need, and keeps what launches need.
+// note allows blocks of a kernel the shared memory that they need, and keeps the data that launches need.
 func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := maps.Clone(*d.kernels.Load())
-	delete(all, f) // the handle may have been that of a kernel which was unloaded
+	delete(all, f) // an unloaded kernel may have had this handle
 	for code, x := range d.modules {
 		for _, k := range code.Kernels {
 			if x.handle != m || k.Name != name {
@@ -97,7 +97,7 @@ func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	return nil
 }
 
-// ModuleUnload unloads the kernels where it was called as often as ModuleLoadData.
+// ModuleUnload unloads the kernels once it has been called as often as ModuleLoadData.
 func (d *Driver) ModuleUnload(m driver.Module) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,20 +123,20 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 		(*C.char)(params)))
 }
 
-// OccupancyMaxActiveBlocksPerMultiprocessor asks how many blocks have room at the same time.
+// OccupancyMaxActiveBlocksPerMultiprocessor returns how many blocks have room at the same time.
 func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(f driver.Function, threads, shared int) (int, error) {
 	var blocks C.int
 	r := C.ovgen_occupancy(d.ctx, C.uintptr_t(f), C.int(threads), C.size_t(shared), &blocks)
 	return int(blocks), check("cuOccupancyMaxActiveBlocksPerMultiprocessor", r)
 }
 
-// TensorMapEncodeTiled describes a tensor for copies by kernels.
+// TensorMapEncodeTiled describes a tensor for kernels that copy parts of it.
 func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
 	return check("cuTensorMapEncodeTiled", C.ovgen_tensor_map((*C.uint64_t)(&to[0]), C.int(tensorTypes[x.Type]),
 		C.uint64_t(x.At), C.uint64_t(x.Shards), C.uint64_t(x.Rows), C.uint64_t(x.Columns), C.uint32_t(x.BoxRows)))
 }
 
-// tensorTypes are the CUtensorMapDataType of elements.
+// tensorTypes are the CUtensorMapDataTypes of element types.
 var tensorTypes = map[driver.Type]int{driver.FP16: C.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
 	driver.BF16: C.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}
 
@@ -149,7 +149,7 @@ func (d *Driver) beginCapture(s driver.Stream, mode C.int) error {
 	return check("cuStreamBeginCapture", C.ovgen_capture_begin(d.ctx, C.uintptr_t(s), mode))
 }
 
-// StreamEndCapture ends it and returns the graph.
+// StreamEndCapture ends the capture and returns the graph.
 func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	var g C.uintptr_t
 	r := C.ovgen_capture_end(d.ctx, C.uintptr_t(s), &g)
@@ -164,7 +164,7 @@ func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
 	return driver.GraphExec(e), check("cuGraphInstantiateWithFlags", r)
 }
 
-// GraphUpload brings the graph to the device, so that the first launch need not.
+// GraphUpload copies the graph to the device, so that the first launch need not.
 func (d *Driver) GraphUpload(g driver.GraphExec, s driver.Stream) error {
 	return check("cuGraphUpload", C.ovgen_graph_upload(d.ctx, C.uintptr_t(g), C.uintptr_t(s)))
 }

@@ -19,25 +19,25 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
-// made is a product that was asked for: by an algorithm, or the one that is chosen.
+// made is a product that a caller asked for: by a given algorithm, or by the algorithm that is chosen.
 type made struct {
 	driver.MatmulDesc
 	by string
 }
 
-// product is a tuned product; it lives until the driver is closed, so that an equal one is not tuned again.
+// product is a tuned product; it lives until the driver is closed, so that an equal product is not tuned again.
 type product struct {
 	handle driver.Product
 	users  int
 }
 
-// MatmulCreate returns the product of that shape. It is tuned the first time, unless the process or the
+// MatmulCreate returns the product of the given shape. It tunes the product the first time, unless the process or the
 // user's cache folder knows its algorithm (package choices).
 func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 	return d.MatmulBy(desc, "")
 }
 
-// MatmulBy returns the product of that shape by an algorithm, as MatmulAlgorithm has it.
+// MatmulBy returns the product of the given shape by an algorithm that MatmulAlgorithm has returned.
 func (d *Driver) MatmulBy(desc driver.MatmulDesc, by string) (driver.Product, error) {
 	if err := desc.Check(); err != nil {
 		return 0, err
@@ -75,14 +75,14 @@ func (d *Driver) MatmulDestroy(m driver.Product) error {
 	return fmt.Errorf("destroy product %#x: there is none, or it was destroyed as often as created", uintptr(m))
 }
 
-// MatmulAlgorithm is a choices.Algorithm in base64, as the file of package choices has it.
+// MatmulAlgorithm is a choices.Algorithm in base64, as in the file of package choices.
 func (d *Driver) MatmulAlgorithm(m driver.Product) string {
 	var a choices.Algorithm
 	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&a))
 	return base64.StdEncoding.EncodeToString(a[:])
 }
 
-// Matmul enqueues the product. Each address must be aligned as far as the rows are, to 16 bytes at most.
+// Matmul enqueues the product. Each address must be aligned as well as the rows are, to at most 16 bytes.
 func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	if m == 0 {
 		return errors.New("multiply: there is no product 0")

@@ -33,7 +33,7 @@ func (d *Driver) MemFree(p driver.Ptr) error {
 	return check("cuMemFree", C.ovgen_mem_free(d.ctx, C.uint64_t(p)))
 }
 
-// MemGetAddressRange returns base and size of the allocation p lies in.
+// MemGetAddressRange returns base and size of the allocation that holds p.
 func (d *Driver) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	var base C.uint64_t
 	var bytes C.size_t
@@ -43,8 +43,8 @@ func (d *Driver) MemGetAddressRange(p driver.Ptr) (driver.Ptr, int64, error) {
 	return driver.Ptr(base), int64(bytes), nil
 }
 
-// PointerGetAttributes returns CUDA's attributes of p. Managed and host memory do not count
-// as device memory; an address that CUDA does not know is an error.
+// PointerGetAttributes returns CUDA's attributes of p. Managed memory and host memory do not count as device memory; an
+// address that CUDA does not know is an error.
 func (d *Driver) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, error) {
 	var a C.ovgen_attributes
 	r := C.ovgen_mem_attributes(d.ctx, C.uint64_t(p), &a)
@@ -97,7 +97,7 @@ func (d *Driver) IpcCloseMemHandle(p driver.Ptr) error {
 	return check("cuIpcCloseMemHandle", C.ovgen_ipc_close(d.ctx, C.uint64_t(p)))
 }
 
-// MemcpyHtoD copies src to the device and waits until all of it is there.
+// MemcpyHtoD copies src to the device and waits until all of it has arrived.
 func (d *Driver) MemcpyHtoD(dst driver.Ptr, src []byte) error {
 	if len(src) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (d *Driver) MemcpyHtoD(dst driver.Ptr, src []byte) error {
 		C.size_t(len(src))))
 }
 
-// MemcpyDtoH fills dst from the device and waits.
+// MemcpyDtoH fills dst from the device and waits for the copy.
 func (d *Driver) MemcpyDtoH(dst []byte, src driver.Ptr) error {
 	if len(dst) == 0 {
 		return nil
@@ -133,14 +133,14 @@ func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int64
 		C.size_t(bytes), C.uintptr_t(s)))
 }
 
-// MemsetD32Async enqueues the writing of words.
+// MemsetD32Async enqueues a write of words.
 func (d *Driver) MemsetD32Async(dst driver.Ptr, value uint32, words int64, s driver.Stream) error {
 	return check("cuMemsetD32Async", C.ovgen_memset(d.ctx, C.uint64_t(dst), C.uint32_t(value),
 		C.size_t(words), C.uintptr_t(s)))
 }
 
-// MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC
-// can't export; MemFree frees it. For tests of that refusal.
+// MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC can't export; MemFree frees it. Tests of
+// that refusal use it.
 func (d *Driver) MemAllocPooled(bytes int64, s driver.Stream) (driver.Ptr, error) {
 	var p C.uint64_t
 	r := C.ovgen_alloc_pooled(d.ctx, &p, C.size_t(bytes), C.uintptr_t(s))

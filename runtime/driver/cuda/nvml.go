@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// DeviceGetNVLinks asks NVML, which is opened at the first call. Whatever keeps it from an answer is an ErrUnavailable.
+// DeviceGetNVLinks asks NVML, which the first call opens. Every reason why NVML does not answer is an ErrUnavailable.
 func (d *Driver) DeviceGetNVLinks(peer driver.UUID) (driver.NVLinks, error) {
 	if _, err := find(peer); err != nil {
 		return driver.NVLinks{}, err

@@ -15,13 +15,15 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// orderRows are the rows of the product that says which bits rows have.
+// orderRows is the number of rows of the product that decides the bits of rows.
 const orderRows = C.OVGEN_ORDER_ROWS
 
-// spot is where rows are compared: the first row of A that the product gets, and of those the first that is compared.
+// spot is a place where rows are compared: the first row of A in the product, and the first row of the product that is
+// compared.
 type spot struct{ from, row int }
 
-// spots are the first rows of a product and the last ones, or, of few, as many products of few rows as have orderRows.
+// spots returns the first rows and the last rows of a product or, for a product of few rows, as many products as cover
+// orderRows rows.
 func spots(m int) (list []spot) {
 	if m > orderRows {
 		return []spot{{0, 0}, {0, (m - orderRows) &^ 3}} // scales of rows are aligned to 16 bytes
@@ -32,9 +34,9 @@ func spots(m int) (list []spot) {
 	return list
 }
 
-// inOrder returns the choices that give rows the bits that they have in a product of orderRows rows by the heuristic's
-// first choice, so that rows have them whatever their number. cuBLASLt does not promise one order of algorithms that do
-// not split K: results are compared, of numbers whose sums are rounded.
+// inOrder returns the choices that give rows the same bits as a product of orderRows rows by the heuristic's first
+// choice, so that the bits do not depend on the number of rows. cuBLASLt does not promise that all algorithms that do
+// not split K add in one order. So inOrder compares results, of numbers whose sums are rounded.
 func (d *Driver) inOrder(desc driver.MatmulDesc, m driver.Product, count int, x *scratch) (list []int, err error) {
 	few := desc
 	few.M = orderRows
@@ -71,8 +73,8 @@ func (d *Driver) inOrder(desc driver.MatmulDesc, m driver.Product, count int, x 
 	return list, nil
 }
 
-// rows runs a product and returns rows of its result, orderRows or all. C holds equal numbers before each run, for a
-// product that adds.
+// rows runs a product and returns orderRows rows of its result, or all if it has fewer. C holds the same numbers before
+// each run, for a product that adds to C.
 func (d *Driver) rows(desc driver.MatmulDesc, m driver.Product, s spot, x *scratch) ([]byte, error) {
 	of := x.Operands
 	of.A += driver.Ptr(desc.Operand().Bytes(s.from * desc.K))

@@ -22,7 +22,7 @@ import (
 //go:embed rescale_sm80.ptx
 var rescalePTX []byte
 
-// scaled refuses scaled products that the device or the library does not have, and loads the kernel that may apply
+// scaled refuses scaled products that the device or the library can't compute, and loads the kernel that may apply
 // scales of rows. It is called with mu held.
 func (d *Driver) scaled(desc driver.MatmulDesc) error {
 	p, version := d.properties, int(C.ovgen_blas_version())

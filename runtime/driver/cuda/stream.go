@@ -22,7 +22,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// A batch is handed over as it is: these don't compile if the layouts differ.
+// C reads a batch as Go has it: these lines don't compile if the layouts differ.
 var (
 	_ = [1]int{}[unsafe.Sizeof(driver.MemOp{})-C.sizeof_ovgen_memop]
 	_ = [1]int{}[unsafe.Offsetof(driver.MemOp{}.Kind)-unsafe.Offsetof(C.ovgen_memop{}.kind)]
@@ -57,7 +57,7 @@ func (d *Driver) StreamQuery(s driver.Stream) (bool, error) {
 	return ready("cuStreamQuery", C.ovgen_stream_query(d.ctx, C.uintptr_t(s)))
 }
 
-// ready turns the answer of a query into done, not yet, or an error.
+// ready turns the result of a query into done, not done, or an error.
 func ready(call string, r C.CUresult) (bool, error) {
 	switch r {
 	case C.CUDA_SUCCESS:
@@ -68,7 +68,7 @@ func ready(call string, r C.CUresult) (bool, error) {
 	return false, status(call, r)
 }
 
-// StreamIsCapturing reports whether the stream is part of a capture, also of one that an error has made invalid.
+// StreamIsCapturing reports whether the stream is part of a capture, also of a capture that an error has made invalid.
 func (d *Driver) StreamIsCapturing(s driver.Stream) (bool, error) {
 	var capturing C.int
 	r := C.ovgen_stream_capturing(d.ctx, C.uintptr_t(s), &capturing)
@@ -87,7 +87,7 @@ func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	return check("cuStreamBatchMemOp", C.ovgen_stream_batch(d.ctx, C.uintptr_t(s), first, C.size_t(len(items))))
 }
 
-// EventCreate makes an event; one without timing is cheaper to wait for.
+// EventCreate makes an event; waiting for an event without timing costs less.
 func (d *Driver) EventCreate(timing bool) (driver.Event, error) {
 	var e C.uintptr_t
 	var timed C.int
@@ -98,7 +98,7 @@ func (d *Driver) EventCreate(timing bool) (driver.Event, error) {
 	return driver.Event(e), check("cuEventCreate", r)
 }
 
-// EventDestroy frees the event, when it completes if it is pending.
+// EventDestroy frees the event; it frees a pending event when the event completes.
 func (d *Driver) EventDestroy(e driver.Event) error {
 	return check("cuEventDestroy", C.ovgen_event_destroy(d.ctx, C.uintptr_t(e)))
 }

@@ -12,7 +12,7 @@ type backend struct{}
 
 func init() { driver.Register("cuda", backend{}) }
 
-// Count says that this build has no CUDA.
+// Count returns the error that this build has no CUDA.
 func (backend) Count() (int, error) {
 	return 0, fmt.Errorf("open CUDA: this binary was built without cgo or not for Linux (build with CGO_ENABLED=1 on "+
 		"Linux): %w", driver.ErrUnavailable)

@@ -19,14 +19,14 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
-// types maps element types to CUDA's.
+// types maps element types to CUDA's types.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F,
 	driver.E4M3: C.CUDA_R_8F_E4M3}
 
-// epilogues are cuBLASLt's numbers of the functions that it applies to each element, without a bias.
+// epilogues are cuBLASLt's numbers for functions of each element, without a bias.
 var epilogues = map[driver.Func]C.int{"": 0, "relu": 2, "gelu": 32 /* the tanh approximation */}
 
-// epilogue is a function and a bias, or neither.
+// epilogue is cuBLASLt's number for a function, a bias, both or neither.
 func epilogue(desc driver.MatmulDesc) C.int {
 	e := epilogues[desc.Func]
 	if desc.Bias {
@@ -38,19 +38,19 @@ func epilogue(desc driver.MatmulDesc) C.int {
 	return e
 }
 
-// scratch is the memory, the stream and the events of one tuning, which frees them.
+// scratch is the memory, the stream and the events of one tuning. The tuning frees them.
 type scratch struct {
 	driver.Operands
-	before   driver.Ptr // of a product in order: what rows of C hold before each run
+	before   driver.Ptr // of a product in order: the contents of rows of C before each run
 	memory   driver.Ptr
-	bytes    int64 // in all
-	scales   int64 // of both operands' scales, which are numbers of fp32
+	bytes    int64 // total bytes
+	scales   int64 // number of the scales of both operands, which are fp32
 	stream   driver.Stream
 	from, to driver.Event
 }
 
-// choose makes a product with an algorithm, else with the one that was chosen for it before, by this process or by an
-// earlier one, else with the one that tune finds.
+// choose makes a product by the algorithm by, if there is one. Otherwise it takes the algorithm that this or an earlier
+// process chose for the product, or else the algorithm that tune finds.
 func (d *Driver) choose(desc driver.MatmulDesc, by string) (driver.Product, error) {
 	if err := d.openBlas(); err != nil {
 		return 0, err
@@ -69,7 +69,7 @@ func (d *Driver) choose(desc driver.MatmulDesc, by string) (driver.Product, erro
 	if known {
 		if m, err := d.restore(desc, refused); err == nil {
 			return m, nil
-		} // a shape that refuses this algorithm may take another
+		} // a shape that refuses this algorithm may accept another
 	}
 	m, err := d.tune(desc)
 	if err != nil {
@@ -77,9 +77,9 @@ func (d *Driver) choose(desc driver.MatmulDesc, by string) (driver.Product, erro
 	}
 	var mine choices.Algorithm
 	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&mine))
-	// A file that can't be written costs later processes the tuning, and this one nothing.
+	// If the file can't be written, later processes must tune again, and this process loses nothing.
 	if kept, _ := d.choices.Keep(desc, mine, refused); kept != mine {
-		if other, err := d.restore(desc, kept); err == nil { // else this device refuses another rank's algorithm
+		if other, err := d.restore(desc, kept); err == nil { // else this device refuses the other rank's algorithm
 			C.ovgen_product_destroy(C.uintptr_t(m))
 			return other, nil
 		}
@@ -87,8 +87,8 @@ func (d *Driver) choose(desc driver.MatmulDesc, by string) (driver.Product, erro
 	return m, nil
 }
 
-// restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,
-// and that may synchronise the device.
+// restore makes the product with an algorithm and runs it once: CUDA loads a kernel at its first launch, and that may
+// synchronise the device.
 func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.Product, err error) {
 	x, err := d.newScratch(desc, true)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
@@ -112,8 +112,8 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 	return m, nil
 }
 
-// tune asks the heuristic for its choices, times them in turn, round by round, and
-// keeps the one with the best median: the first is often some percent slower.
+// tune asks the heuristic for its choices, times them in turn, round by round, and keeps the choice with the least
+// median: the first choice is often some percent slower.
 func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	x, err := d.newScratch(desc, false)
 	defer func() { err = errors.Join(err, d.freeScratch(x)) }()
@@ -170,19 +170,19 @@ func (d *Driver) ask(desc driver.MatmulDesc, bias driver.Ptr) (driver.Product, i
 	return driver.Product(m), int(count), nil
 }
 
-// fastest returns the one of these choices with the least median time.
+// fastest returns the choice of of with the least median time.
 func (d *Driver) fastest(m driver.Product, of []int, x *scratch) (int, error) {
 	times := make([][]float32, len(of))
 	repeat := make([]int, len(of))
-	var round float32 // milliseconds that one round takes
+	var round float32 // milliseconds of one round
 	var failed error
 	for i, choice := range of {
-		_, err := d.time(m, choice, 1, x) // loads the kernel
+		_, err := d.time(m, choice, 1, x) // the first run loads the kernel
 		var ms float32
 		if err == nil {
 			ms, err = d.time(m, choice, 1, x)
 		}
-		if err != nil { // the heuristic may name an algorithm that the launch refuses
+		if err != nil { // the launch may refuse an algorithm that the heuristic names
 			failed = err
 			continue
 		}
@@ -215,7 +215,7 @@ func (d *Driver) fastest(m driver.Product, of []int, x *scratch) (int, error) {
 
 func median(v []float32) float32 { return slices.Sorted(slices.Values(v))[len(v)/2] }
 
-// time runs one choice n times and returns the milliseconds of one run.
+// time runs one choice n times and returns the mean milliseconds of a run.
 func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, error) {
 	C.ovgen_product_choose(C.uintptr_t(m), C.int(choice))
 	if err := d.EventRecordWithFlags(x.from, x.stream, 0); err != nil {
@@ -236,12 +236,12 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 	return ms / float32(n), err
 }
 
-// newScratch takes one allocation for all operands. Together, a and b share memory, which
-// serves where their numbers don't matter: a smaller allocation takes less time.
+// newScratch makes one allocation for all operands. If together, a and b share memory, which suffices where their
+// numbers don't matter: a smaller allocation takes less time.
 func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size, of := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size(), desc.Operand().Size()
-	if desc.InOrder && !together { // a product of orderRows rows is run as well, from any of as many
+	if desc.InOrder && !together { // also runs products of orderRows rows that begin below orderRows
 		m = max(m, 2*orderRows)
 	}
 	var total int64
@@ -285,9 +285,9 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 	return x, nil
 }
 
-// fill writes numbers of ordinary size, since zeros draw less power and would flatter. A product
-// that adds to C finds numbers there too; their sums are freed with the rest. It writes a block of
-// pseudo-random numbers between 1/128 and 1, of both signs, and doubles it until the memory is full.
+// fill writes numbers of ordinary size, since zeros draw less power and would make a run look faster. A product that
+// adds to C finds such numbers there too; its sums are freed with the scratch. fill writes a block of pseudo-random
+// numbers between 1/128 and 1, of both signs, and doubles it until the memory is full.
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// MemGetAllocationGranularity is the least one of this device's memory.
+// MemGetAllocationGranularity is the least granularity of this device's memory.
 func (d *Driver) MemGetAllocationGranularity() (int64, error) {
 	var unit C.size_t
 	r := C.ovgen_physical_granularity(d.ctx, C.int(d.properties.Ordinal), &unit)
@@ -28,7 +28,7 @@ func (d *Driver) MemCreate(bytes int64, types driver.HandleType) (driver.Physica
 	return driver.Physical(h), check("cuMemCreate", r)
 }
 
-// MemRetainAllocationHandle is the memory that is mapped at p.
+// MemRetainAllocationHandle returns the memory that is mapped at p.
 func (d *Driver) MemRetainAllocationHandle(p driver.Ptr) (driver.Physical, error) {
 	var h C.uint64_t
 	r := C.ovgen_physical_retain(d.ctx, C.uint64_t(p), &h)
@@ -42,8 +42,8 @@ func (d *Driver) MemGetAllocationPropertiesFromHandle(h driver.Physical) (driver
 	return driver.HandleType(types), check("cuMemGetAllocationPropertiesFromHandle", r)
 }
 
-// MemExportToShareableHandle readies the memory for another process. The descriptor of a file is closed in programs
-// that this one starts.
+// MemExportToShareableHandle exports the memory for another process. Programs that this process starts do not inherit
+// the descriptor of a file.
 func (d *Driver) MemExportToShareableHandle(h driver.Physical, t driver.HandleType) (driver.Shareable, error) {
 	s := driver.Shareable{Type: t}
 	var file C.int
@@ -57,31 +57,31 @@ func (d *Driver) MemExportToShareableHandle(h driver.Physical, t driver.HandleTy
 	return s, nil
 }
 
-// MemImportFromShareableHandle opens memory that a process has exported.
+// MemImportFromShareableHandle opens memory that another process, or this one, has exported.
 func (d *Driver) MemImportFromShareableHandle(s driver.Shareable) (driver.Physical, error) {
 	var h C.uint64_t
 	r := C.ovgen_physical_import(d.ctx, C.int(s.Type), C.int(s.File), (*C.char)(unsafe.Pointer(&s.Fabric[0])), &h)
 	return driver.Physical(h), check("cuMemImportFromShareableHandle", r)
 }
 
-// MemRelease gives up a handle.
+// MemRelease releases a handle.
 func (d *Driver) MemRelease(h driver.Physical) error {
 	return check("cuMemRelease", C.ovgen_physical_release(d.ctx, C.uint64_t(h)))
 }
 
-// MemAddressReserve reserves addresses, wherever there are some.
+// MemAddressReserve reserves addresses anywhere.
 func (d *Driver) MemAddressReserve(bytes int64) (driver.Ptr, error) {
 	var p C.uint64_t
 	r := C.ovgen_address_reserve(d.ctx, C.size_t(bytes), &p)
 	return driver.Ptr(p), check("cuMemAddressReserve", r)
 }
 
-// MemAddressFree gives a reservation back.
+// MemAddressFree frees a reservation.
 func (d *Driver) MemAddressFree(p driver.Ptr, bytes int64) error {
 	return check("cuMemAddressFree", C.ovgen_address_free(d.ctx, C.uint64_t(p), C.size_t(bytes)))
 }
 
-// MemMap maps memory, all of it, at reserved addresses.
+// MemMap maps the whole memory at reserved addresses.
 func (d *Driver) MemMap(p driver.Ptr, bytes int64, h driver.Physical) error {
 	return check("cuMemMap", C.ovgen_map(d.ctx, C.uint64_t(p), C.size_t(bytes), C.uint64_t(h)))
 }
