@@ -6,7 +6,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// address is where a view starts.
+// address is the address at which a view starts.
 func (b *body) address(v hostir.View) jen.Code {
 	if b.unit.counted(v) {
 		return b.part(v)
@@ -44,18 +44,18 @@ func (b *body) bytes(v hostir.View) jen.Code {
 	return b.times(v.Count, b.chunk(v))
 }
 
-// counted says that a view is a chunk among others that differ from it.
+// counted reports whether a view is a chunk of a buffer whose chunks differ in size.
 func (u *unit) counted(v hostir.View) bool {
 	x, _ := u.program.Buffer(v.Buffer)
 	return !x.Counts.IsZero()
 }
 
-// allParts says that a view is all chunks of a buffer whose chunks differ.
+// allParts reports whether a view is all chunks of a buffer whose chunks differ in size.
 func (u *unit) allParts(v hostir.View) bool {
 	return u.counted(v) && v.Index.Equal(hostir.Const(0)) && v.Count.Equal(hostir.Size)
 }
 
-// part is where an uneven chunk starts.
+// part is the address at which an uneven chunk starts.
 func (b *body) part(v hostir.View) jen.Code {
 	if !v.Index.IsZero() && !b.unit.allParts(v) {
 		return b.partOf("Part", v)
@@ -67,8 +67,7 @@ func (b *body) part(v hostir.View) jen.Code {
 	return buffer.Dot("Peer").Call(b.expr(v.Peer), jen.Lit(0))
 }
 
-// partOf is the call that finds an uneven chunk: Part, Size, or PeerPart, PeerSize of
-// a peer's.
+// partOf is the call that finds an uneven chunk: Part or Size for this rank's chunk, PeerPart or PeerSize for a peer's.
 func (b *body) partOf(call string, v hostir.View) jen.Code {
 	if !v.Count.IsZero() && !v.Count.Equal(hostir.Const(1)) {
 		b.fail("%s has uneven chunks: a view takes one of them", v.Buffer)
@@ -84,7 +83,7 @@ func (b *body) partOf(call string, v hostir.View) jen.Code {
 	return buffer.Dot("Peer"+call).Call(b.expr(v.Peer), chunk)
 }
 
-// chunk is the field with the size that a view counts in.
+// chunk is the field that has the bytes of a view's unit.
 func (b *body) chunk(v hostir.View) *jen.Statement {
 	field, err := b.unit.chunk(v)
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 // body writes the nodes of a host program as statements of issue.
 type body struct {
 	unit    *unit
-	used    map[string]bool // variables that the statements so far mention
-	loops   []string        // indices of the loops around
+	used    map[string]bool // variables that the statements so far use
+	loops   []string        // indices of the enclosing loops
 	renamed map[string]string
-	err     error // the first
+	err     error // the first error
 }
 
-// item is the Go of one node, which fills buffers of some names. An item that only defines a name is dropped if no
-// later item uses that name.
+// item is the Go of one node, with the names of the buffers that the node fills. An item that only defines a name is
+// dropped if no later item uses that name.
 type item struct {
 	code    []jen.Code
 	defines string
 	value   jen.Code // of the name
 	used    map[string]bool
-	apart   bool // a loop, or commented: it starts a paragraph
+	apart   bool // the item is a loop, or has a comment: it starts a paragraph
 	fills   []string
 }
 
@@ -43,8 +43,8 @@ func (u *unit) issue() ([]section, error) {
 	return sections, b.err
 }
 
-// statements are those of items, behind the variables of a rank's place that they use and the caller's stream, in one
-// line or in two.
+// statements writes the items, after declarations of the caller's stream and of the variables of a rank's place that
+// the items use, in one line or in two.
 func statements(items []item, oneLine bool) []jen.Code {
 	code, used := joined(items)
 	var locals, values []jen.Code
@@ -86,7 +86,7 @@ func (b *body) items(list []hostir.Node) []item {
 	return items
 }
 
-// joined are the statements of items, and the outer variables that they use.
+// joined returns the statements of items, and the outer variables that they use.
 func joined(items []item) ([]jen.Code, map[string]bool) {
 	items = slices.Clone(items)
 	used := map[string]bool{}
@@ -115,7 +115,7 @@ func joined(items []item) ([]jen.Code, map[string]bool) {
 // block is the statements of one node.
 type block struct {
 	code  []jen.Code
-	apart bool // it starts a paragraph
+	apart bool // the block starts a paragraph
 }
 
 // paragraphs sets a blank line before each block that starts a paragraph.
@@ -130,7 +130,7 @@ func paragraphs(blocks []block) []jen.Code {
 	return code
 }
 
-// node writes one node; said: its remark is that of the node before it.
+// node writes one node. said says that the node before it has the same remark.
 func (b *body) node(n hostir.Node, said bool) item {
 	var it item
 	_, it.apart = n.(hostir.For)
@@ -164,8 +164,7 @@ func (b *body) inner(list []hostir.Node) []jen.Code {
 	return code
 }
 
-// branch writes an if statement; one that does something only in its Else asks for
-// the opposite.
+// branch writes an if statement; where only its Else has statements, the condition is negated.
 func (b *body) branch(n hostir.If) []jen.Code {
 	then, other := b.inner(n.Then), b.inner(n.Else)
 	switch {
@@ -202,7 +201,7 @@ func (b *body) loop(index string, from, to hostir.Expr, inner func() []jen.Code)
 	return []jen.Code{head.Block(code...)}
 }
 
-// below is i < d, and i <= d where d + 1 is the end.
+// below is i < d, or i <= d where d + 1 is the end.
 func (b *body) below(index string, to hostir.Expr) jen.Code {
 	last := hostir.Sub(to, hostir.Const(1)).Simplify()
 	if _, err := last.Eval(nil); err != nil && len(last.String()) < len(to.String()) {
@@ -275,15 +274,14 @@ func (b *body) local(name string) string {
 	return constant(name)
 }
 
-// places are the variables of a rank's place: in programs, in Go, and the call of a queue or a builder that has the
-// value.
+// places are the variables of a rank's place: the name in programs, the name in Go, and the call of a queue or a
+// builder that returns the value.
 var places = []struct{ name, local, call string }{
 	{"r", "r", "Rank"}, {"D", "d", "Size"}, {"H", "hosts", "Hosts"}, {"L", "each", "PerHost"}, {"h", "h", "Host"},
 	{"l", "l", "Local"},
 }
 
-// rename finds names for the variables of a program that it calls as issue calls the
-// plan or the queue.
+// rename finds other names for those variables of a program whose names issue uses for the plan or the queue.
 func rename(list []hostir.Node) map[string]string {
 	taken := map[string]bool{}
 	hostir.Walk(list, func(n hostir.Node) {

@@ -13,12 +13,12 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// calls reports whether a schedule has work of the caller's own.
+// calls reports whether a schedule has calls of the caller's functions or kernels.
 func calls(s schedule.Schedule) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
 }
 
-// calls are the work of steps that the caller enqueues himself.
+// calls lists the calls of the program's steps.
 func (u *unit) calls() (list []hostir.Call) {
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
 		if x, calls := s.Do.(hostir.Call); calls {
@@ -40,7 +40,7 @@ func (u *unit) callFields(g *jen.Group) {
 	}
 }
 
-// callText says what a call is and when the caller's function for it is set, or how it is not.
+// callText says what a call does and when the caller sets its function, or how the caller leaves it unset.
 func (u *unit) callText(s hostir.Call, before, unset string) string {
 	var from []string
 	for _, v := range s.Operands {
@@ -110,12 +110,12 @@ func (u *unit) declareCalls(expr goExpr) (code []jen.Code) {
 	return code
 }
 
-// kernelCalls are the calls that kernels of the caller's do.
+// kernelCalls lists the calls that kernels of the caller do.
 func (u *unit) kernelCalls() []hostir.Call {
 	return slices.DeleteFunc(u.calls(), func(s hostir.Call) bool { return s.Launch.File == "" })
 }
 
-// checkCalls refuses names that a Plan has another use for.
+// checkCalls refuses names of calls that a Plan uses for a method or a field.
 func (u *unit) checkCalls() error {
 	base := reflect.TypeFor[*plan.Plan]()
 	for _, s := range u.calls() {

@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// step is the calls of a step.
+// step writes the calls of a step.
 func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
@@ -75,7 +75,7 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 	return hostir.Semaphore{}, false
 }
 
-// copy is a copy.
+// copy writes a copy.
 func (b *body) copy(n hostir.Step, x hostir.Copy) jen.Code {
 	dst, src := x.To, x.From
 	if dst.Columns || src.Columns {
@@ -92,8 +92,8 @@ func (b *body) copy(n hostir.Step, x hostir.Copy) jen.Code {
 	return b.call(name, n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
 }
 
-// copyColumns is a copy from or to a part of the columns of a buffer: its rows lie apart there, and one after another
-// on the other side, if that is none.
+// copyColumns writes a copy from or to a part of the columns of a buffer. The rows of the part are not adjacent; the
+// rows on the other side are adjacent unless that is a part of columns too.
 func (b *body) copyColumns(s hostir.StreamRef, dst, src hostir.View) jen.Code {
 	of := dst
 	if !of.Columns {
@@ -119,7 +119,7 @@ func (b *body) stretch(v hostir.View, all bool) *jen.Statement {
 	return jen.Id("p").Dot(field)
 }
 
-// call is a call of the queue, or of the kernel that does the same.
+// call is a call of the queue, or of the kernel for the same work.
 func (b *body) call(name string, kernel bool, args []jen.Code) jen.Code {
 	if kernel {
 		return b.kernel(name, args...)
@@ -135,7 +135,7 @@ func (b *body) kernel(name string, args ...jen.Code) jen.Code {
 // share is an exchange of handles in the loop.
 func (b *body) share(n hostir.Share) (code []jen.Code) {
 	if n.To.IsZero() {
-		return nil // with all ranks: Bind has done it
+		return nil // a Share with all ranks: Bind has exchanged the handles
 	}
 	for _, buffer := range n.Buffers {
 		code = append(code, jen.Id("q").Dot("Share").Call(jen.Id("p").Dot(unexported(buffer)), b.expr(n.To),
@@ -214,7 +214,7 @@ func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
 	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(args, terms...)...))
 }
 
-// rowed are the kernels of the plan, told the rows of a sum, and how many columns of a term have a scale.
+// rowed is the plan's set of kernels, with the rows of a sum, and the number of columns of a term for each scale.
 func (b *body) rowed(n hostir.Step) *jen.Statement {
 	set := jen.Id("p").Dot("kernels")
 	if x, _ := n.Do.(hostir.Sum); len(x.Scales) > 0 {
@@ -278,9 +278,9 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 	return before, []jen.Code{field().Op("...")}
 }
 
-// launch is one kernel that signals around its work: it posts, waits, works, posts and waits,
-// each at most once. A sum and a gather signal every peer; a copy waits for one before it and posts to
-// one after it, or to every peer.
+// launch writes one kernel that signals around its work: it posts, waits, works, posts and waits, each at most once. A
+// sum and a gather signal every peer. A copy waits for one peer before it and posts to one peer after it, or to every
+// peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
 	var before, work, terms []jen.Code
 	set := b.rowed(n)
@@ -315,7 +315,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, set.Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// adding is a set of kernels whose sums add a tensor, if there is one.
+// adding is the set of kernels whose sums add a tensor, if there is one.
 func (b *body) adding(set *jen.Statement, added hostir.View) *jen.Statement {
 	if added.Buffer == "" {
 		return set
@@ -323,8 +323,8 @@ func (b *body) adding(set *jen.Statement, added hostir.View) *jen.Statement {
 	return set.Dot("Adding").Call(b.address(added))
 }
 
-// packets calls a kernel of packets. It may add a tensor to the sum, make formulas of that, and spread the sums, which
-// land where spread says.
+// packets calls a kernel of packets. The kernel may add a tensor to the sum, apply formulas to the result, and spread
+// the sums, which land in spread.
 func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply,
 	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})

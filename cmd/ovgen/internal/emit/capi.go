@@ -14,8 +14,8 @@ import (
 
 const libraryHeader = "ovgen.h"
 
-// emitLibrary adds the C library of all schedules to the folder that Options.Library
-// names: its header, and the main that exports the functions of the header.
+// emitLibrary adds the C library of all schedules to the folder Options.Library: its header, and the main package that
+// exports the functions of the header.
 func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
@@ -84,7 +84,7 @@ func libraryData(units []*unit) templates.Library {
 	return data
 }
 
-// libraryNames are identifiers of the library's files: a package of that name is imported under another.
+// libraryNames are identifiers of the library's files: a package with such a name is imported under another name.
 var libraryNames = []string{"answer", "memory", "text", "g", "p", "s", "m", "b", "h", "ms", "err", "need", "ranks"}
 
 // prefix of the package's names in C.
@@ -119,8 +119,8 @@ var (
 	timeIn   = cin("ms", "int64_t")
 )
 
-// export writes a function of the header: it does body, which returns an error, and
-// answers with a status and a text. Pointers named by needed must not be NULL.
+// export writes a function of the header. It runs body, which returns an error, and returns a status and a text. The
+// pointers in needed must not be NULL.
 func export(f *jen.File, name string, params []parameter, needed []string, body ...jen.Code) {
 	list := make([]jen.Code, 0, len(params)+1)
 	for _, p := range params {
@@ -140,7 +140,7 @@ func export(f *jen.File, name string, params []parameter, needed []string, body 
 		jen.Return(jen.Id("answer").Call(jen.Id("text"), jen.Func().Params().Error().Block(body...))))
 }
 
-// capi is a call of the runtime's package of that name.
+// capi is a call of a function of the runtime's package capi.
 func capi(name string, args ...jen.Code) *jen.Statement {
 	return jen.Qual(capiPath, name).Call(args...)
 }
@@ -200,7 +200,7 @@ func (u *unit) exports() *jen.File {
 	return f
 }
 
-// checkLibrary refuses a folder that gen would take for a package's.
+// checkLibrary refuses a folder that gen would take for the folder of a package.
 func checkLibrary(opt Options) error {
 	if opt.Library == ".." || strings.HasPrefix(opt.Library, "../") {
 		return nil

@@ -2,7 +2,7 @@ package emit
 
 import "github.com/dave/jennifer/jen"
 
-// callsC calls a function of C's.
+// callsC is C that calls a function of the C caller.
 const callsC = `
 
 static inline int ovgen_calls(ovgen_call f, void *user, ovgen_stream s, const struct ovgen_range *to,
@@ -57,7 +57,7 @@ func memoryOf(f *jen.File) {
 		})))
 }
 
-// calledBy writes the function that makes one of C's a call of a plan's.
+// calledBy writes the function that makes a C function a plan's Call.
 func calledBy(f *jen.File) {
 	f.Line()
 	f.Add(doc("called is a function of C's for a call of a plan's; nil: there is none."))

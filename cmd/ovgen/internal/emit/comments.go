@@ -34,7 +34,7 @@ func (u *unit) elements() string {
 	return text
 }
 
-// declared is a buffer's tensor as the schedule has it.
+// declared is a buffer's tensor as the schedule declares it.
 func (u *unit) declared(b hostir.Buffer) schedule.Tensor {
 	if t, ok := u.program.Schedule.Tensor(b.Name); ok {
 		return t
@@ -74,7 +74,7 @@ func (u *unit) held(b hostir.Buffer) string {
 	return elements
 }
 
-// ofBits is the size of elements that a tensor has of its own; empty: it has the plan's.
+// ofBits is the size of a tensor's elements as text; empty where they have the plan's type.
 func ofBits(bits int64) string {
 	switch bits {
 	case 0:

@@ -8,13 +8,13 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// counts is how many counts of uneven parts Bind takes: none, a rank each, or a pair
-// of ranks each.
+// counts is the number of counts of uneven parts that Bind takes: none, one for each rank, or one for each pair of
+// ranks.
 func (u *unit) counts() (n *jen.Statement, remark string) {
 	if _, balanced := u.program.Balanced(); balanced {
 		return nil, ""
 	}
-	const ranks = 7 // any would do
+	const ranks = 7 // any number would do
 	last := int64(-1)
 	for _, b := range u.program.Buffers {
 		for q := range int64(ranks) {
@@ -45,8 +45,8 @@ func (u *unit) indexed(name string) (yes bool) {
 	return yes
 }
 
-// uneven wraps the declaration of a buffer whose chunks have counts. One whose count
-// does not depend on the chunk, and that is always taken as a whole, is a chunk on each rank.
+// uneven wraps the declaration of a buffer whose chunks have counts. If the count does not depend on the chunk, and the
+// program always takes the whole buffer, the buffer has one chunk on each rank.
 func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Code {
 	ofRank, ofChunk := "_", "_"
 	index := x.Counts.Text(func(name string) string {

@@ -9,13 +9,13 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// declarer is what declares the parts of a plan that are of one kind.
+// declarer declares the parts of a plan that are of one kind.
 type declarer struct {
 	name, text string
 	code       func(goExpr) []jen.Code
 }
 
-// declaration is Shape.declare, and a function for each kind of part where it is longer than a screen.
+// declaration writes Shape.declare, and a function for each kind of part if it is longer than a screen.
 func (u *unit) declaration(f *jen.File) {
 	kinds := []declarer{
 		{"declareMemory", "declareMemory declares the buffers.", u.declareBuffers},
@@ -55,7 +55,7 @@ func (u *unit) declaration(f *jen.File) {
 
 const declareText = "declare tells a builder what a plan of the shape consists of."
 
-// withLocals is code behind the variables that it uses: the shape's extents are locals m, k, n, and the ranks d.
+// withLocals is code, preceded by the variables that it uses: the shape's extents are locals m, k, n, and the ranks d.
 func (u *unit) withLocals(code func(goExpr) []jen.Code) []jen.Code {
 	used := map[string]bool{}
 	list := code(func(e hostir.Expr) *jen.Statement {

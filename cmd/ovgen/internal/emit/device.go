@@ -14,9 +14,9 @@ import (
 // device is the device code of one package as text.
 type device struct {
 	name     string // of the package, and of its folder in the output
-	from     string // its schedule: "schedule GatedMLP"
+	from     string // the source of the package: "schedule GatedMLP"
 	includes []string
-	headers  map[string][]byte // all of them, by name
+	headers  map[string][]byte // all headers, by name
 	source   templates.Text
 	host     []templates.HostKernel
 	arch     arch
@@ -34,7 +34,7 @@ func (d device) render(parts []templates.Part) (*device, error) {
 	return &d, err
 }
 
-// texts are the .cu and the headers that it includes: the source of PTX.
+// texts are the .cu and the headers that it includes: the source of the PTX.
 func (d *device) texts() [][]byte {
 	texts := [][]byte{d.source.Bytes}
 	for _, name := range d.includes {
@@ -80,11 +80,11 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 	return nil
 }
 
-// arch is the GPUs that PTX is for.
+// arch is the GPUs for which PTX is compiled.
 type arch struct{ suffix, option string }
 
-// Compute capability 8.0 and later, 8.9 and later, which narrow to eight bits by an instruction, 9.0 and later, where
-// launches may start early, and 9.0 alone, whose tensor cores tiles use.
+// Compute capability 8.0 and later; 8.9 and later, with an instruction that narrows to eight bits; 9.0 and later, where
+// launches may start early; and 9.0 alone, for its tensor cores.
 var (
 	sm80  = arch{"_sm80.ptx", "--gpu-architecture=compute_80"}
 	sm89  = arch{"_sm89.ptx", "--gpu-architecture=compute_89"}
@@ -111,8 +111,8 @@ func (a arch) options() []string { return []string{a.option, "--std=c++17"} }
 // stamp heads the PTX of this source.
 func (d *device) stamp() stamp { return stamp{name: d.name, source: d.digest(), arch: d.arch} }
 
-// current is the existing PTX if it was compiled from this source, as the compiler would or,
-// where there is none, by any version of NVRTC; else nil.
+// current is the existing PTX if it was compiled from this source by the compiler's version of NVRTC or, where there is
+// no compiler, by any version; else nil.
 func (d *device) current(opt Options) []byte {
 	have := opt.Existing[path.Join(d.name, d.name+d.arch.suffix)]
 	version, ok := d.stamp().version(have)
@@ -122,8 +122,8 @@ func (d *device) current(opt Options) []byte {
 	return have
 }
 
-// ptx compiles the source or, without a compiler, keeps current PTX. Beside a
-// *MissingError it returns a placeholder that says that the PTX is missing.
+// ptx compiles the source or, without a compiler, keeps current PTX. With a *MissingError it also returns a placeholder
+// that says that the PTX is missing.
 func (d *device) ptx(opt Options, current []byte) ([]byte, error) {
 	if opt.Compiler == nil {
 		if current != nil {
@@ -145,7 +145,7 @@ func (d *device) ptx(opt Options, current []byte) ([]byte, error) {
 // MissingError says that PTX was not made, since there is no compiler.
 type MissingError struct {
 	File string // below the output folder
-	Why  error  // there is no compiler; may be nil
+	Why  error  // the reason why there is no compiler; may be nil
 }
 
 // Error names the missing file and the remedy.
@@ -153,7 +153,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("make %s: compiling it needs NVRTC: %v", e.File, e.Unwrap())
 }
 
-// Unwrap is why there is no compiler.
+// Unwrap is the reason why there is no compiler.
 func (e *MissingError) Unwrap() error {
 	if e.Why == nil {
 		return errNoCompiler

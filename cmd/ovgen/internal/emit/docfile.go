@@ -24,7 +24,7 @@ func (u *unit) docFile() ([]byte, error) {
 	return render(f, path.Join(u.name, "doc.go"))
 }
 
-// purpose is the schedule's comment as that of its package.
+// purpose is the schedule's comment, as a comment of the package.
 func (u *unit) purpose() string {
 	text := strings.TrimSpace(u.Doc)
 	if rest, ok := strings.CutPrefix(text, u.program.Name+" "); ok {
@@ -108,7 +108,7 @@ func (u *unit) carriers() string {
 	return text + "The kernels are in " + u.name + ".cu."
 }
 
-// functions says of each function whether the library of products or a kernel applies it.
+// functions says for each function whether the library of products or a kernel applies it.
 func (u *unit) functions() string {
 	if text := hostir.Sentences(u.program.FunctionsBy()); text != "" {
 		return " Functions: " + text + "."
@@ -116,8 +116,7 @@ func (u *unit) functions() string {
 	return ""
 }
 
-// describe is a schedule as text: the operations, the placements, and the ways that its
-// program was made by.
+// describe is a schedule as text: its operations, its placements, and the ways of its program.
 func describe(p *hostir.Program) string {
 	var b strings.Builder
 	for _, o := range p.Schedule.Ops {
@@ -151,8 +150,7 @@ func describe(p *hostir.Program) string {
 	return b.String()
 }
 
-// hanging is a head and a list after it, with further lines indented to the list's first
-// entry.
+// hanging is a head followed by a list; further lines are indented to the list's first entry.
 func hanging(head string, list []string) string {
 	text, line := "", head
 	for i, x := range list {
@@ -167,10 +165,10 @@ func hanging(head string, list []string) string {
 	return text + strings.TrimRight(line, " ") + "\n"
 }
 
-// docWidth is how long a line of a preformatted comment is.
+// docWidth is the length of a line of a preformatted comment.
 const docWidth = columns - tab - len("//")
 
-// foldLines breaks lines that are too long at spaces; they go on further to the right.
+// foldLines breaks lines that are too long at spaces; the rest is indented further.
 func foldLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -189,7 +187,7 @@ func foldLines(text string) string {
 	return b.String()
 }
 
-// foldRemarks moves remarks nearer to their nodes, or onto lines of their own, where lines are too long.
+// foldRemarks moves remarks nearer to their nodes, or onto separate lines, where lines are too long.
 func foldRemarks(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

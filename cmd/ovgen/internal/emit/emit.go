@@ -15,30 +15,29 @@ import (
 
 // Input is one schedule to emit.
 type Input struct {
-	Program *hostir.Program // Name is that of the schedule's variable
-	Doc     string          // comment of that variable
+	Program *hostir.Program // its Name is the name of the schedule's variable
+	Doc     string          // comment of the schedule's variable
 	Proof   *prove.Report   // its proof; nil for none
-	Own     []Own           // the files that its calls name
+	Own     []Own           // the files of the kernels of its calls
 }
 
 // Options of a generation.
 type Options struct {
 	// ImportPath of the folder that holds the packages: ovgen/generated.
 	ImportPath string
-	// Existing files of that folder by name, from which PTX is kept whose stamp is current:
-	// the source, the version of NVRTC, its options, and the hash of the PTX itself.
+	// Existing has the files of that folder by name. PTX is kept from it if its stamp is current: the source, the
+	// version of NVRTC, its options, and the hash of the PTX itself.
 	Existing map[string][]byte
-	// Again says of a package whether that PTX is compiled and assembled once more, to compare; nil does not.
+	// Again reports whether the PTX of a package is compiled and assembled once more, to compare; nil means no package.
 	Again func(name string) bool
-	// Library is the folder of the C library, relative to that of the packages and with
-	// slashes: ../c. Empty for none.
+	// Library is the folder of the C library, relative to the folder of the packages and with slashes: ../c. Empty
+	// means no library.
 	Library string
 	// Compiler makes PTX from CUDA C++; nil keeps the PTX of any version of NVRTC.
 	Compiler Compiler
-	// Missing says why Compiler is nil, with the remedy; part of the error when a
-	// PTX is not current.
+	// Missing is the reason why Compiler is nil, with the remedy. It is part of the error when a PTX is not current.
 	Missing error
-	// Assembler checks each PTX that is not kept for spilled registers; nil does not.
+	// Assembler checks each PTX that is not kept for spilled registers; nil checks none.
 	Assembler Assembler
 	// Report is called with a line for each kernel that Assembler has seen; may be nil.
 	Report func(line string)
@@ -46,7 +45,7 @@ type Options struct {
 	missing func(*MissingError)
 }
 
-// Compiler turns CUDA C++ into PTX: package nvrtc has the one that is used.
+// Compiler compiles CUDA C++ to PTX: package nvrtc has one.
 type Compiler interface {
 	// Version is "12.4".
 	Version() string
@@ -67,9 +66,9 @@ type unit struct {
 	name    string // of the package
 	program *hostir.Program
 	options Options
-	device  bool // it has kernels
+	device  bool // the package has kernels
 	kernels kernels.Table
-	// formulas are the functions of its kernels of elements and of groups, by their words.
+	// formulas are the functions of its kernels of elements and of groups, by the functions' names.
 	formulas map[string]*templates.Code
 	code     *device
 	chunks   []chunk
@@ -78,11 +77,10 @@ type unit struct {
 	widths   []width // numbers of columns that are extents
 }
 
-// Packages emits a package for each input and, when there is one, the program that
-// runs them all (package run) and the one that chooses among them (package tuned). File
-// names are relative to the folder of Options.ImportPath and use slashes. When nothing
-// fails but the making of PTX, the error joins a *MissingError for each, and its file says
-// that there is none.
+// Packages emits a package for each input and, if there is an input, the program that runs them all (package run) and
+// the package that chooses among them (package tuned). File names are relative to the folder of Options.ImportPath and
+// use slashes. If only PTX could not be made, the error joins a *MissingError for each missing file, and each such file
+// says that it has no PTX.
 func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	inputs = slices.Clone(inputs)
@@ -145,7 +143,7 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	return u, err
 }
 
-// emitted adds the files of one schedule's package. A panic is an error, with its name.
+// emitted adds the files of one schedule's package. It turns a panic into an error.
 func emitted(in Input, opt Options, files map[string][]byte) (u *unit, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -35,8 +35,8 @@ var (
 	schedulePath = module.Package("schedule")
 )
 
-// The runtime's paths may have no dot in their first element, and imports would take them
-// for the standard library's.
+// The runtime's import paths may have no dot in their first element; without the prefix, imports would take them for
+// paths of the standard library.
 func init() { imports.LocalPrefix = module.Path }
 
 // newFile starts a Go file; from names its source.
@@ -55,7 +55,7 @@ func (u *unit) file() *jen.File {
 	return newFile(u.name, "schedule "+u.program.Name)
 }
 
-// render formats a Go file, imports of the standard library apart from the rest.
+// render formats a Go file, with the imports of the standard library in a separate group.
 func render(f *jen.File, name string) ([]byte, error) {
 	var text bytes.Buffer
 	if err := f.Render(&text); err != nil {
@@ -66,7 +66,7 @@ func render(f *jen.File, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 	}
-	for folded := fold(out); !bytes.Equal(folded, out); folded = fold(out) { // gofmt indents what was broken further
+	for folded := fold(out); !bytes.Equal(folded, out); folded = fold(out) { // gofmt indents the broken lines further
 		if out, err = format.Source(folded); err != nil {
 			return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 		}
@@ -74,14 +74,14 @@ func render(f *jen.File, name string) ([]byte, error) {
 	return out, nil
 }
 
-// columns is the longest line of generated Go that can be broken, a tab being tab columns.
+// columns is the length of the longest line of generated Go that can be broken; a tab counts tab columns.
 const (
 	columns = 120
 	tab     = 4
 )
 
 // fold breaks lines of code that are too long. It breaks after a comma between the arguments or elements of the
-// outermost list: the last one that leaves the first line short enough. Without a comma it breaks a text at a space.
+// outermost list: the last comma that leaves the first line short enough. Without a comma it breaks a text at a space.
 func fold(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -104,11 +104,11 @@ func fold(text []byte) []byte {
 	return out
 }
 
-// tabbed is by how many columns a line is longer than its bytes.
+// tabbed is the number of columns of a line beyond its bytes.
 func tabbed(line []byte) int { return (tab - 1) * bytes.Count(line, []byte("\t")) }
 
-// breakAt returns the number of bytes after which fold breaks a line that starts within depth brackets, and within how
-// many the rest starts; 0 if it can't.
+// breakAt returns the number of bytes after which fold breaks a line that starts within depth brackets, and the number
+// of brackets within which the rest starts; 0 if it can't break the line.
 func breakAt(line []byte, depth int) (at, within int) {
 	line = line[:columns-tabbed(line)]
 	if n := closed(line); n > 0 {
@@ -152,7 +152,7 @@ func closed(line []byte) (n int) {
 	return n
 }
 
-// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break.
+// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is no text to break.
 func breakText(line []byte) (at int) {
 	quoted := false
 	for i, c := range line[:columns-tabbed(line)-len(`" +`)] {
@@ -172,7 +172,7 @@ func doc(text string) jen.Code { return jen.Comment(comment(wrap(text))) }
 // docf is doc with formatting.
 func docf(format string, args ...any) jen.Code { return doc(fmt.Sprintf(format, args...)) }
 
-// wrap breaks the lines of each paragraph anew, but for preformatted ones.
+// wrap fills the lines of each paragraph, except preformatted ones.
 func wrap(text string) string {
 	const width = columns - tab - len("// ")
 	var out []string
@@ -213,7 +213,7 @@ func comment(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// oneLine is a function whose body is one statement; a long one takes lines of its own.
+// oneLine is a function whose body is one statement; render gives a long body separate lines.
 func oneLine(head *jen.Statement, body jen.Code) *jen.Statement {
 	return head.Op("{").Add(body).Op("}")
 }

@@ -13,7 +13,7 @@ import (
 	"ovgen/templates"
 )
 
-// number is a call, in emitted code, of a method of package numbers on a number of a Shape.
+// number is a call, in emitted code, of a method of package numbers for a number of a Shape.
 func number(name, method string) *jen.Statement {
 	is := jen.Id("s").Dot(name)
 	if name == schedule.Epsilon {
@@ -22,7 +22,7 @@ func number(name, method string) *jen.Statement {
 	return jen.Qual(numbersPath, "Named").Call(jen.Lit(name), is).Dot(method).Call()
 }
 
-// numberIs says what a number of a Shape is.
+// numberIs describes a number of a Shape.
 func numberIs(name string) string {
 	if name == schedule.Epsilon {
 		return "what norms add to the mean of squares; 0 stands for 1e-5"
@@ -30,18 +30,19 @@ func numberIs(name string) string {
 	return "of formulas"
 }
 
-// make launches the kernel of formulas, with what it is told of rows and heads.
+// make launches the kernel of formulas, with the widths of rows and heads.
 func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 	set, operands := b.function(n)
 	if set == nil {
-		return nil // table has said why
+		return nil // table has reported the error
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
 	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
 }
 
-// function is the call that chooses the kernel of formulas and gives it their widths and numbers. operands are the
-// addresses of what they read beside X, and of scales that they leave. set is nil where the package has no such kernel.
+// function is the call that chooses the kernel of formulas and passes their widths and numbers. operands are the
+// addresses of the tensors that the formulas read beside X, and of the scales that they leave. set is nil where the
+// package has no such kernel.
 func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code) {
 	of, _, err := b.unit.formula(n).Kernel()
 	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
@@ -78,7 +79,7 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 	return set, operands
 }
 
-// formula is that of a step, with the types that its tensors have in a plan of any.
+// formula is the formula of a step, with the types that its tensors have whatever the plan's type is.
 func (u *unit) formula(n hostir.Apply) templates.Formula {
 	f := templates.Formula{Trees: n.Makes, Types: map[string]driver.Type{"": u.typeOf(n.X)}, Result: u.typeOf(n.To),
 		Scales: u.typeOf(n.Scales)}
@@ -91,14 +92,14 @@ func (u *unit) formula(n hostir.Apply) templates.Formula {
 	return f
 }
 
-// typeOf is the type of a view's elements, whatever the plan's are; 0: it is that.
+// typeOf is the type of a view's elements where it does not depend on the plan; 0: it is the plan's type.
 func (u *unit) typeOf(v hostir.View) driver.Type {
 	b, _ := u.program.Buffer(v.Buffer)
 	own, _ := driver.ParseType(string(b.Tensor.Type))
 	return own
 }
 
-// madeAlike says whether two kernels make the same of elements of the same types.
+// madeAlike reports whether two kernels apply the same functions to elements of the same types.
 func madeAlike(a, b *kernels.Made) bool {
 	return a != nil && b != nil && a.Form() == b.Form() && a.Type == b.Type && a.Scales == b.Scales &&
 		slices.Equal(a.Operands, b.Operands) && slices.EqualFunc(a.Then, b.Then, func(a, b kernels.Made) bool {
@@ -106,7 +107,7 @@ func madeAlike(a, b *kernels.Made) bool {
 	})
 }
 
-// kernelMade is the kernel of formulas, whose word no other formula of the package has.
+// kernelMade is the kernel of formulas, with a name that no other formula of the package has.
 func (u *unit) kernelMade(by string, s hostir.Apply, list []kernels.Kernel) (kernels.Kernel, error) {
 	k, code, err := u.formula(s).Kernel()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"ovgen/templates"
 )
 
-// emitHeaders adds package device: the device code that is the same in all packages, once for all of them.
+// emitHeaders adds package device: the device code that all packages share.
 func emitHeaders(files map[string][]byte) error {
 	f := newFile(headersName, runFrom)
 	f.PackageComment(comment(wrap("Package " + headersName + " holds the headers that the kernels of all packages " +

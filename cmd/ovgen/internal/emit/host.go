@@ -12,8 +12,8 @@ import (
 	"ovgen/templates"
 )
 
-// emitHost adds package host: the simulator, and the kernels of all packages compiled for it. Packages whose kernels
-// have the same text share one file.
+// emitHost adds package host: the simulator, and the kernels of all packages compiled for the host. Packages whose
+// kernels have the same text share one file.
 func emitHost(units []*unit, run *device, opt Options, files map[string][]byte) error {
 	codes := []*device{run}
 	for _, u := range units {
@@ -26,7 +26,7 @@ func emitHost(units []*unit, run *device, opt Options, files map[string][]byte) 
 		return err
 	}
 	var distinct []*device
-	shares := func(d *device) *device { // the first one with the same kernels
+	shares := func(d *device) *device { // the first package with the same kernels
 		i := slices.IndexFunc(distinct, d.sameKernels)
 		if i < 0 {
 			i, distinct = len(distinct), append(distinct, d)
@@ -61,7 +61,7 @@ func emitHost(units []*unit, run *device, opt Options, files map[string][]byte) 
 
 func hostFile() *jen.File { return newFile(hostName, runFrom) }
 
-// hostDoc imports the simulator and what it asks about kernels, also in a build without cgo.
+// hostDoc imports the simulator and its tables of kernels, also in a build without cgo.
 func hostDoc() *jen.File {
 	f := hostFile()
 	f.PackageComment(comment(wrap("Package " + hostName + " lets a program run the generated packages in the " +
@@ -86,7 +86,7 @@ func hostVendor(codes []*device, opt Options) *jen.File {
 	return f
 }
 
-// hostText is NAME_host.cc.
+// hostText is the file NAME_host.cc.
 func (d *device) hostText() ([]byte, error) {
 	included := driver.Digest(append(d.texts(), d.headers[templates.HostHeader])...)
 	text, err := templates.Render(templates.Part{Template: "host.cc.tmpl",
@@ -94,7 +94,7 @@ func (d *device) hostText() ([]byte, error) {
 	return text.Bytes, err
 }
 
-// sameKernels reports whether both have the same text below the comment at its head.
+// sameKernels reports whether both packages have the same text below the head comment.
 func (d *device) sameKernels(o *device) bool {
 	below := func(x *device) []byte {
 		_, text, _ := bytes.Cut(x.source.Bytes, []byte("\n\n"))

@@ -14,7 +14,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// minimal is a program's schedule without fields that have their defaults.
+// minimal is a program's schedule without the fields that have their defaults.
 func minimal(p *hostir.Program) schedule.Schedule {
 	s := p.Schedule
 	s.Moves = nil
@@ -29,8 +29,8 @@ func minimal(p *hostir.Program) schedule.Schedule {
 	return s
 }
 
-// literal is a value in Go: structs without their zero fields, elements of lists without their
-// type. A list of structs that hold lists has a line for each.
+// literal is a value in Go: structs without their zero fields, elements of lists without their type. A list of structs
+// that hold lists has a line for each struct.
 func literal(v reflect.Value) *jen.Statement {
 	switch x := v.Interface().(type) {
 	case driver.Type:
@@ -83,7 +83,7 @@ func axis(a schedule.Axis) *jen.Statement {
 	return jen.Qual(schedulePath, "Dim").Call(args...)
 }
 
-// cuts are the functions of package schedule that make a split of a count alone.
+// cuts are the functions of package schedule that make a split of a count, without further fields.
 var cuts = map[schedule.SplitKind]string{
 	schedule.DeviceX: "DIDx", schedule.StreamAxis: "Stream",
 }
@@ -107,7 +107,7 @@ func fieldsOf(v reflect.Value, layout jen.Options) *jen.Statement {
 	return jen.Custom(layout, fields...)
 }
 
-// mapped is a map of texts by texts, in the order of its keys.
+// mapped is a map from texts to texts, in the order of its keys.
 func mapped(v reflect.Value) *jen.Statement {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule"
 )
 
-// trees are the functions of package schedule that make a tree of what their arguments are.
+// trees are the functions of package schedule that make a tree from the trees of their arguments.
 var trees = map[schedule.Do]string{
 	schedule.DoOf: "Of", schedule.DoRow: "Row", schedule.DoColumn: "Column", schedule.DoHeadRow: "HeadRow",
 	schedule.DoCos: "Cos", schedule.DoSin: "Sin",
@@ -20,7 +20,7 @@ var trees = map[schedule.Do]string{
 	schedule.DoSum: "SumOver", schedule.DoMean: "Mean", schedule.DoMost: "Most", schedule.DoTurn: "Turned",
 }
 
-// tree is a tree as a person writes it, by the functions of package schedule; a struct where none makes it.
+// tree is a tree as a person writes it, by the functions of package schedule, or a struct where no function makes it.
 func tree(e schedule.Expr) *jen.Statement {
 	made, args := trees[e.Do], []jen.Code{}
 	for _, of := range e.Of {

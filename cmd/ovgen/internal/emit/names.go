@@ -13,8 +13,8 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// Packages that no schedule has: the command that runs all, their list, the headers of their kernels, the simulator
-// with the kernels, and the schedules.
+// Names of packages that no schedule may have: the command that runs all packages, their list, the headers of their
+// kernels, the simulator with the kernels, and the schedules.
 const (
 	runName       = "run"
 	programsName  = "programs"
@@ -26,7 +26,7 @@ const (
 // fixed are the fields and methods of a Plan that are not named after its program.
 var fixed = []string{"kernels", "terms", "issue"}
 
-// reserved are names of packages that Go, or another generated package, has a use for.
+// reserved are names of packages that Go, or another generated package, uses.
 var reserved = map[string]string{
 	runName:       "the package that runs the others",
 	programsName:  "the package that lists the others",
@@ -41,17 +41,16 @@ var reserved = map[string]string{
 	"init":        "a function that every Go file may have",
 }
 
-// systems end the names of files that Go builds for them only.
+// systems are the endings of names of files that Go builds only for tests or for one system.
 var systems = []string{"test", "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js",
 	"linux", "netbsd", "openbsd", "plan9", "solaris", "unix", "wasip1", "windows", "386", "amd64", "arm", "arm64",
 	"loong64",
 	"mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x", "wasm"}
 
-// PackageName is that of the package of a schedule of that name.
+// PackageName is the name of the package of a schedule.
 func PackageName(schedule string) string { return strings.ToLower(schedule) }
 
-// CheckNames refuses a schedule whose name can't be a package's, or whose package would
-// declare a name twice.
+// CheckNames refuses a schedule whose name can't be the name of a package, or whose package would declare a name twice.
 func CheckNames(in Input) error {
 	u := &unit{Input: in, name: PackageName(in.Program.Name), program: in.Program}
 	return u.checkNames()
@@ -131,7 +130,7 @@ func distinct(units []*unit) error {
 	return errors.Join(errs...)
 }
 
-// importAs names a schedule's package in a file: otherwise than it is where the file has that name for something else.
+// importAs imports a schedule's package in a file, under another name if the file uses the package's name otherwise.
 func (u *unit) importAs(f *jen.File, opt Options, own ...string) {
 	if slices.Contains(own, u.name) || types.Universe.Lookup(u.name) != nil {
 		f.ImportAlias(u.importPath(opt), u.name+"plan")
@@ -160,8 +159,8 @@ func article(name string) string {
 	return "a " + name
 }
 
-// sentence makes a comment of a remark: own shard, in place -> Own shard, in place.
-// A variable that it starts with stays as it is.
+// sentence makes a comment of a remark: own shard, in place -> Own shard, in place. A variable at the start stays as it
+// is.
 func sentence(remark string) string {
 	s := remark
 	if word, _, _ := strings.Cut(remark, " "); len(word) > 1 || word == "a" {

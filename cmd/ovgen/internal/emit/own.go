@@ -13,17 +13,17 @@ import (
 	"ovgen/templates"
 )
 
-// Own is a .cu that lies beside the schedules.
+// Own is a .cu file beside the schedules.
 type Own struct {
-	Name string // as calls have it: "attention.cu"
-	Path string // as errors have it: "schedules/attention.cu"
+	Name string // as calls name it: "attention.cu"
+	Path string // as errors name it: "schedules/attention.cu"
 	Text string
 }
 
-// launches reports whether the package launches kernels of ovgen's.
+// launches reports whether the package launches kernels of ovgen.
 func (u *unit) launches() bool { return len(u.kernels.Kernels) > 0 }
 
-// ownKernels describes the kernels of the caller's, and refuses files that don't have them.
+// ownKernels describes the caller's kernels, and refuses files that lack them.
 func (u *unit) ownKernels() (list []kernels.Call, err error) {
 	for _, s := range u.kernelCalls() {
 		list = append(list, ownKernel(s))
@@ -52,7 +52,7 @@ func (u *unit) ownCode() (files []templates.Own, calls []templates.Call) {
 	return files, calls
 }
 
-// CheckCalls refuses a schedule whose files lack the kernels of its calls, each a *schedule.FieldError.
+// CheckCalls refuses a schedule whose files lack the kernels of its calls, with a *schedule.FieldError for each.
 func CheckCalls(in Input) error {
 	var errs []error
 	for i, o := range in.Program.Schedule.Ops {
@@ -63,10 +63,10 @@ func CheckCalls(in Input) error {
 	return errors.Join(errs...)
 }
 
-// included is an #include, which a file of the caller's can't have: it is compiled in a namespace.
+// included matches an #include, which a caller's file can't have, since it is compiled in a namespace.
 var included = regexp.MustCompile(`(?m)^\s*#\s*include`)
 
-// checkKernel holds the kernel of a call against its file.
+// checkKernel compares the kernel of a call with its file.
 func (in Input) checkKernel(path string, o schedule.Op) error {
 	k := o.Kernel
 	i := slices.IndexFunc(in.Own, func(x Own) bool { return x.Name == k.File })
@@ -117,7 +117,7 @@ func (o Own) at(offset int) string {
 // comments matches comments and string literals of C++.
 var comments = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)|"(?:\\.|[^"\\\n])*"`)
 
-// code is a text with blanks in place of comments and literals, each line where it is.
+// code is a text with blanks in place of comments and literals, so that each line stays where it is.
 func code(text string) string {
 	return comments.ReplaceAllStringFunc(text, func(s string) string {
 		lines := strings.Split(s, "\n")
@@ -130,7 +130,7 @@ func code(text string) string {
 
 // kernel is a function of a file.
 type kernel struct {
-	at     int // where its name is
+	at     int // offset of its name
 	params []string
 }
 
@@ -147,7 +147,7 @@ func function(text, name string) (k kernel, found bool) {
 	return k, true
 }
 
-// split takes a list of parameters apart at commas that are in no angle brackets.
+// split splits a list of parameters at the commas outside of angle brackets.
 func split(text string) (list []string) {
 	if strings.TrimSpace(text) == "" {
 		return nil

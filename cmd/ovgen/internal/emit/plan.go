@@ -13,13 +13,13 @@ import (
 type chunk struct {
 	field    string
 	elements hostir.Expr
-	bits     int64 // of an element; 0: it has the type of the plan
+	bits     int64 // of an element; 0: elements have the plan's type
 }
 
 // bytes is the size of the elements as Go.
 func (c chunk) bytes(expr goExpr) jen.Code { return bytesOf(c.elements, c.bits, expr) }
 
-// bytesOf is the size in bytes of a number of elements, each of so many bits or, where these are 0, of the plan's type.
+// bytesOf is the size in bytes of a number of elements, each of the given bits or, where bits is 0, of the plan's type.
 func bytesOf(elements hostir.Expr, bits int64, expr goExpr) jen.Code {
 	switch {
 	case bits == 0:
@@ -89,7 +89,7 @@ func (u *unit) memories() (buffers, landings []hostir.Buffer) {
 	return buffers, landings
 }
 
-// semaphores are the program's, without the flags of packets.
+// semaphores are the program's semaphores, without the flags of packets.
 func (u *unit) semaphores() []hostir.Semaphore {
 	landings := u.program.Landings()
 	return slices.DeleteFunc(slices.Clone(u.program.Semaphores), func(s hostir.Semaphore) bool {
@@ -111,7 +111,7 @@ func (u *unit) semaphoreFields(g *jen.Group) {
 	singleAndSets(g, single, sets, "Semaphore")
 }
 
-// streamFields declares the streams but main.
+// streamFields declares the streams except main.
 func (u *unit) streamFields(g *jen.Group) {
 	var single, sets []string
 	for _, s := range u.sideStreams() {
@@ -142,7 +142,7 @@ func (u *unit) productFields(g *jen.Group) {
 	singleAndSets(g, single, sets, "Product")
 }
 
-// singleAndSets declares single ones, and then sets of them.
+// singleAndSets declares the fields of single parts, and then the fields of sets.
 func singleAndSets(g *jen.Group, single, sets []string, typ string) {
 	fields(g, single, typ)
 	for list := range slices.Chunk(sets, namesOfLine) {
@@ -158,7 +158,7 @@ func names[T any](list []T, name func(T) string) []string {
 	return out
 }
 
-// namesOfLine is how many fields of a plan one line declares.
+// namesOfLine is the number of fields of a plan that one line declares.
 const namesOfLine = 6
 
 // fields declares several fields of one type.
@@ -177,7 +177,7 @@ func ids(list []string) *jen.Statement {
 	return jen.List(ids...)
 }
 
-// sideStreams are all streams but main.
+// sideStreams are all streams except main.
 func (u *unit) sideStreams() []hostir.StreamSet {
 	return slices.DeleteFunc(slices.Clone(u.program.Streams),
 		func(s hostir.StreamSet) bool { return s.Name == hostir.MainStream })

@@ -12,8 +12,8 @@ import (
 type gemm struct {
 	field   string
 	m, k, n hostir.Expr
-	tiles   bool // a kernel makes it, of a shard
-	parts   bool // it has as many rows as a balanced part: there is one for each, and no m
+	tiles   bool // a kernel of tiles makes it, for a shard
+	parts   bool // the product has the rows of a balanced part: there is one for each part, and no m
 	form
 }
 
@@ -21,11 +21,11 @@ type gemm struct {
 type form struct {
 	transposed, transposedA, bias, accumulate, inOrder bool
 	scaled, rowScales, inBlocks, narrow                bool
-	function                                           string // of each element
+	function                                           string // applied to each element
 }
 
-// findProducts lists the products of the program, each once, and names them: gemm
-// where there is one result, else after it.
+// findProducts lists the products of the program, each once, and names them: gemm if there is one result, else after
+// their results.
 func (u *unit) findProducts() error {
 	var results []string
 	several := map[string]bool{}
@@ -58,7 +58,7 @@ func (u *unit) findProducts() error {
 	return err
 }
 
-// gemmOf returns the field that holds a product, and of one for each part the number of the part.
+// gemmOf returns the field that holds a product and, where there is a product for each part, the number of the part.
 func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error) {
 	g, err := u.shapeOf(x)
 	if err != nil {
@@ -70,7 +70,7 @@ func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error)
 	return u.find(g).field, part, nil
 }
 
-// countOf is the number of the count that a view's chunk has.
+// countOf is the number of the count of a view's chunk.
 func (u *unit) countOf(v hostir.View) hostir.Expr {
 	b, _ := u.program.Buffer(v.Buffer)
 	rank, chunk := v.Peer, v.Index
@@ -93,7 +93,7 @@ func (u *unit) find(g gemm) *gemm {
 	return nil
 }
 
-// shapeOf returns the product that New declares for a step: its number of rows may depend on the rank, but on nothing
+// shapeOf returns the product that New declares for a step. Its number of rows may depend on the rank, but on nothing
 // that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	own, tiles := x.OwnProduct()

@@ -81,7 +81,7 @@ func (u *unit) programFields() []jen.Code {
 	return values
 }
 
-// hash is of all that ranks must have alike: the host program, its proof and the device code.
+// hash is the hash of everything that must be equal on all ranks: the host program, its proof and the device code.
 func (u *unit) hash() string {
 	texts := [][]byte{[]byte(hostir.Print(u.program)), []byte(u.proof())}
 	if u.device {
@@ -101,7 +101,7 @@ func constant(name string) string {
 	return name
 }
 
-// lineByLine writes the fields of a literal in their order.
+// lineByLine writes the fields of a literal in their order, each on a line.
 var lineByLine = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
 // proof is the package's stamp: the mesh sizes of its proof and the hash of the proven program.
@@ -119,7 +119,7 @@ func (u *unit) proof() string {
 	return text
 }
 
-// eager says that the program must not be captured.
+// eager reports whether the program must not be captured.
 func (u *unit) eager() bool {
 	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
 }
@@ -172,7 +172,7 @@ func (u *unit) buffers(f *jen.File) {
 	})
 }
 
-// apart says which buffers must overlap no other.
+// apart says which buffers must overlap no other buffer.
 func (u *unit) apart() string {
 	names := u.writes()
 	switch n := len(names); n {
@@ -197,7 +197,7 @@ func (u *unit) writes() (names []string) {
 	return names
 }
 
-// share says which part of a tensor a rank brings, and who else reads it.
+// share says which part of a tensor a rank has, and which ranks also read it.
 func (u *unit) share(b hostir.Buffer) string {
 	_, _, sharded := b.Tensor.Sharded()
 	var what []string
@@ -222,7 +222,7 @@ func (u *unit) share(b hostir.Buffer) string {
 	return text + within(b)
 }
 
-// within says which tensor lies within a buffer, and where.
+// within says which tensor lies within a buffer, and in which part of it.
 func within(b hostir.Buffer) string {
 	t := b.Inner.Tensor
 	switch {

@@ -8,8 +8,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// PTX compiles a .cu of the user's own to the bytes of NAME_sm80.ptx, with the head of generated ones: its source is
-// the .cu, and the headers that it includes in the order of their names. An error in it is a *nvrtc.SourceError.
+// PTX compiles a .cu of the user to the bytes of NAME_sm80.ptx, with a head as in generated PTX. Its source is the .cu,
+// and the headers that it includes in the order of their names. An error in the source is a *nvrtc.SourceError.
 func PTX(c Compiler, name string, source []byte, headers map[string][]byte) ([]byte, error) {
 	texts := [][]byte{source}
 	for _, h := range slices.Sorted(maps.Keys(headers)) {

@@ -8,8 +8,8 @@ import (
 	"ovgen/templates"
 )
 
-// emitRun adds package run: the program that lists, verifies and measures every other;
-// and the list of them, package programs. It returns the device code of run.
+// emitRun adds package run, the program that lists, verifies and measures every other package, and package programs,
+// their list. It returns the device code of run.
 func emitRun(units []*unit, opt Options, files map[string][]byte) (*device, error) {
 	about := templates.Device{From: runFrom, About: []string{
 		"What verifying and measuring needs on the device:",
@@ -58,7 +58,7 @@ func mainFile(opt Options) *jen.File {
 	return f
 }
 
-// programsFile is package programs: the list of all others.
+// programsFile is package programs: the list of all schedules' packages.
 func programsFile(units []*unit, opt Options) *jen.File {
 	f := newFile(programsName, runFrom)
 	f.PackageComment("// Package programs lists the generated packages as verify/harness drives them. " +

@@ -9,10 +9,10 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// A run that is longer than a screen is several functions, each named after the buffer that it fills last. A
-// declaration is one for each kind of part then.
+// A run that is longer than a screen is split into several functions, each named after the buffer that it fills last. A
+// long declaration has a function for each kind of part.
 
-// Lines of a function: the most that fit a screen, and of a section of a run.
+// Largest number of lines of a function, which fit a screen, and of a section of a run.
 const (
 	mostLines    = 60
 	sectionLines = 48
@@ -30,19 +30,19 @@ func (x section) function() jen.Code {
 		"Queue")).Block(x.code...)
 }
 
-// linesOf counts those of a function.
+// linesOf counts the lines of a function.
 func linesOf(function jen.Code) int {
 	f := newFile("part", "")
 	f.Add(function)
 	text, err := render(f, "part.go")
 	if err != nil {
-		return 0 // it is as wrong in its file
+		return 0 // the file that gets the function reports the error
 	}
 	at := bytes.Index(text, []byte("func "))
 	return bytes.Count(text[max(at, 0):], []byte("\n"))
 }
 
-// sections are issue, and the functions that it calls. Of two the second one is the rest of issue.
+// sections returns issue, and the functions that it calls. If there are two functions, the second is the rest of issue.
 func (u *unit) sections(items []item) []section {
 	issue := section{"issue", "issue enqueues one run: the host program of doc.go, node by node.",
 		statements(items, false)}
@@ -65,7 +65,7 @@ func (u *unit) sections(items []item) []section {
 	return append([]section{issue}, list...)
 }
 
-// sectionOf is the function of some items, with a name that nothing else has.
+// sectionOf is the function of some items, with a name that is not taken.
 func sectionOf(items []item, taken []string) section {
 	var fills []string
 	for _, it := range items {
@@ -87,7 +87,7 @@ func sectionOf(items []item, taken []string) section {
 	return x
 }
 
-// last is the buffer that items fill last; empty: none.
+// last is the buffer that the items fill last; empty if they fill none.
 func last(items []item) string {
 	for _, it := range slices.Backward(items) {
 		if n := len(it.fills); n > 0 {
@@ -97,8 +97,8 @@ func last(items []item) string {
 	return ""
 }
 
-// end is where the section ends that begins with an item: as far on as a section has lines, before a paragraph, and
-// behind a result that is whole then if there is one.
+// end returns the end of the section that begins at an item. The section is as long as allowed and ends before a
+// paragraph; if possible, it ends where the result of an operation is complete.
 func (u *unit) end(items []item, from int) int {
 	whole, any := 0, 0
 	for to := from + 1; to <= len(items); to++ {
@@ -116,14 +116,15 @@ func (u *unit) end(items []item, from int) int {
 	return cmp.Or(whole, any)
 }
 
-// results says that an operation's result is filled there last, and not behind it.
+// results reports whether the items fill the result of an operation last, and no later item fills it.
 func (u *unit) results(items []item, from, to int) bool {
 	name := last(items[from:to])
 	return u.program.Schedule.Apart().Made(name) &&
 		!slices.ContainsFunc(items[to:], func(it item) bool { return slices.Contains(it.fills, name) })
 }
 
-// divisible says that a section may end there: something is filled, and no variable of it is used behind it.
+// divisible reports whether a section may end there: the section fills a buffer, and no later item uses a variable of
+// it.
 func divisible(items []item, from, to int) bool {
 	switch {
 	case to == len(items):

@@ -91,7 +91,7 @@ func list(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// are is "is" or "are", by the number.
+// are is "is" or "are", by the number of words.
 func are(words []string) string {
 	if len(words) == 1 {
 		return "is"
@@ -99,7 +99,7 @@ func are(words []string) string {
 	return "are"
 }
 
-// takes are the fields of Program that bound its shapes.
+// takes are the fields of Program that limit its shapes.
 func (u *unit) takes() []jen.Code {
 	var names, divides, types []jen.Code
 	for _, x := range u.symbols() {
@@ -144,7 +144,7 @@ func (u *unit) constantExtents() (list []jen.Code) {
 	return list
 }
 
-// mostAxes is how many axes the tensor with the most has, that of ranks aside.
+// mostAxes is the largest number of axes of a tensor, not counting the axis of ranks.
 func (u *unit) mostAxes() (most int) {
 	for _, t := range u.program.Schedule.Tensors {
 		ofRanks := func(a schedule.Axis) bool { return a.Extent == schedule.D }

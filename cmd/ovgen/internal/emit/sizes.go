@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// size is the unit that a view counts in: the elements of the whole buffer, or of a chunk.
+// size is the unit in which a view counts: the elements of the whole buffer, or of a chunk.
 func (u *unit) size(v hostir.View) (e hostir.Expr, whole bool, err error) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok {
@@ -49,7 +49,8 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 	return u.field(prefix+exported(name), v.Buffer, elements), nil
 }
 
-// stretch returns the field that holds the bytes of one row of a buffer whose columns are cut: of a part, or of all.
+// stretch returns the field that holds the bytes of one row of a buffer whose columns are cut: of a part of the row, or
+// of the whole row.
 func (u *unit) stretch(buffer string, all bool) (string, error) {
 	b, ok := u.program.Buffer(buffer)
 	if !ok || b.Rows.IsZero() {
@@ -66,8 +67,8 @@ func (u *unit) stretch(buffer string, all bool) (string, error) {
 	return u.field(prefix+exported(buffer), buffer, elements.Simplify()), nil
 }
 
-// field returns the field that holds the bytes of these elements of a buffer. Without one, it adds a field of that
-// name.
+// field returns the field that holds the bytes of these elements of a buffer. If there is none, it adds a field with
+// the given name.
 func (u *unit) field(name, buffer string, elements hostir.Expr) string {
 	b, _ := u.program.Buffer(buffer)
 	bits := b.Bits(0)
@@ -80,7 +81,7 @@ func (u *unit) field(name, buffer string, elements hostir.Expr) string {
 	return name
 }
 
-// onlyAdded says that functions alone read a tensor: a bias, a residual or the weight of a norm.
+// onlyAdded reports whether only functions read a tensor: a bias, a residual or the weight of a norm.
 func (u *unit) onlyAdded(tensor string) bool {
 	s, added := u.program.Schedule, false
 	for _, o := range s.Ops {
@@ -93,7 +94,7 @@ func (u *unit) onlyAdded(tensor string) bool {
 	return added && !s.Made(tensor)
 }
 
-// rows of a view whose rows have that many elements.
+// rows is the number of rows of a view, each of the given columns.
 func (u *unit) rows(v hostir.View, columns hostir.Expr) (hostir.Expr, error) {
 	e, whole, err := u.size(v)
 	if err != nil {
@@ -109,7 +110,7 @@ func (u *unit) rows(v hostir.View, columns hostir.Expr) (hostir.Expr, error) {
 	return rows, nil
 }
 
-// columns are the elements of a view's last axis on a rank.
+// columns is the number of elements of a view's last axis on a rank.
 func (u *unit) columns(v hostir.View) (hostir.Expr, error) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok || len(b.Tensor.Axes) < 2 {

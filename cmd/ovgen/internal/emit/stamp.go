@@ -26,13 +26,13 @@ func (s stamp) head() string {
 		s.source)
 }
 
-// file is a PTX file: the head, and the output of that version of NVRTC.
+// file is a PTX file: the head, and the output of the given version of NVRTC.
 func (s stamp) file(version string, ptx []byte) []byte {
 	return append([]byte(s.head()+driver.PTXLine+driver.Digest(ptx)+"\n"+compilerWord+version+s.optionsWord()+"\n//\n"),
 		ptx...)
 }
 
-// absent is the file that stands where PTX has not been made.
+// absent is the file that takes the place of PTX that has not been made.
 func (s stamp) absent() []byte {
 	return []byte(s.head() + "// There is no PTX: NVRTC was not present. The package runs in the simulator only.\n")
 }
@@ -41,8 +41,8 @@ const compilerWord = "// NVRTC "
 
 func (s stamp) optionsWord() string { return ", options " + strings.Join(s.arch.options(), " ") }
 
-// version is that of the NVRTC which made a file's PTX. It is false if the PTX was not
-// compiled from this source with these options, or was changed since.
+// version is the version of NVRTC that made a file's PTX. ok is false if the PTX was not compiled from this source with
+// these options, or was changed since.
 func (s stamp) version(file []byte) (string, bool) {
 	h := driver.ReadHead(file)
 	if h.Source != s.source || len(h.Body) == 0 || h.PTX != driver.Digest(h.Body) {
@@ -56,8 +56,8 @@ func (s stamp) version(file []byte) (string, bool) {
 
 var logLine = regexp.MustCompile(`(?m)^(\S+)\.cu\((\d+)\): `)
 
-// inTemplates names the template beside each line of generated text that the compiler
-// complains of, and the file of the caller's that has the line.
+// inTemplates adds the name of the template to each line of generated text in the compiler's errors, and the name of
+// the caller's file to each line of that file.
 func (d *device) inTemplates(err error) error {
 	var wrong *nvrtc.SourceError
 	if !errors.As(err, &wrong) {

@@ -15,14 +15,14 @@ import (
 	"ovgen/templates"
 )
 
-// The most peers that a kernel signals, a thread each, and the most terms that it adds.
+// The most peers that a kernel signals, with a thread for each, and the most terms that it adds.
 const (
 	mostPeers = 32
 	mostTerms = 64
 )
 
-// table describes the kernels that the program launches, made for it: for the ranks that it was
-// proven for, its element types, and the words and terms of each launch.
+// table describes the kernels that the program launches: they are made for the ranks that the program was proven for,
+// its element types, and the words and terms of each launch.
 func (u *unit) table() (kernels.Table, error) {
 	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
@@ -114,13 +114,13 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Kind())
 }
 
-// signalsAlike says whether two kernels post and await as many words at the same places.
+// signalsAlike reports whether two kernels post and await equal numbers of words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
 	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost &&
 		a.PostWait == b.PostWait
 }
 
-// kernelOf is the kernel of a step. Posts and waits alone serve any number of peers.
+// kernelOf is the kernel of a step. The kernels of single posts and waits serve any number of peers.
 func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	k := kernels.Kernel{Kind: kernels.Kind(s.By), ByBlocks: s.ByBlocks}
 	if w, ok := s.Signal(); ok {
@@ -144,7 +144,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			}
 		}
 	}
-	if !s.Kind().Lands() { // which bring their flags
+	if !s.Kind().Lands() { // kernels of packets use flags in place of words
 		words(s.Pre, &k.PrePost, &k.PreWait)
 		words(s.Post, &k.PostPost, &k.PostWait)
 	}
@@ -177,7 +177,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	return k
 }
 
-// biases is how many a view is: a bias, or none.
+// biases is the number of biases that a view stands for: 1 or 0.
 func biases(v hostir.View) int {
 	if v.Buffer == "" {
 		return 0
@@ -185,7 +185,7 @@ func biases(v hostir.View) int {
 	return 1
 }
 
-// termsOf is how many terms a sum has at most, and whether that varies with the ranks.
+// termsOf is the largest number of terms of a sum, and whether the number varies with the ranks.
 func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
 	env := hostir.Env{}
 	for name, value := range u.program.Constants {
@@ -205,7 +205,7 @@ func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
 	return most, varies
 }
 
-// countTerms is how many terms there are where the variables are bound so.
+// countTerms is the number of terms where env binds the variables.
 func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
 	for _, t := range list {
 		if t.Each.Index == "" {
@@ -222,7 +222,7 @@ func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
 	return n, true
 }
 
-// maxRanks is how many ranks the kernels serve: as many as the program was proven for.
+// maxRanks is the number of ranks that the kernels serve: the most that the program was proven for.
 func (u *unit) maxRanks() int {
 	most := mostPeers + 1
 	if u.Proof == nil || len(u.Proof.Sizes) == 0 {
@@ -245,25 +245,26 @@ func (u *unit) elementTypes() (list []driver.Type) {
 	return list
 }
 
-// sums says whether the package adds up tensors.
+// sums reports whether the package adds up tensors.
 func (u *unit) sums() bool { return slices.ContainsFunc(u.kernels.Kernels, kernels.Kernel.Sums) }
 
-// limited says whether a kernel was made for a number of ranks: it has a word for each peer, or a term for each rank.
+// limited reports whether a kernel was made for a number of ranks: it has a word for each peer, or a term for each
+// rank.
 func (u *unit) limited() bool {
 	return slices.ContainsFunc(u.kernels.Kernels, func(k kernels.Kernel) bool {
 		return k.Varies || templates.Kernel{Kernel: k}.EachPeer()
 	})
 }
 
-// multipliers is kernels of products: a variable of package fewrows, and the field of a plan that launches them.
+// multipliers are kernels of products: a variable of package fewrows, and the field of a plan that launches them.
 type multipliers struct {
 	name, field, comment string
 	kernels              fewrows.Family
-	most                 int // rows; 0 is all that there are kernels for
+	most                 int // rows; 0: as many as there are kernels for
 	early                bool
 }
 
-// family is the Go of the kernels: those that read their weight ahead are Early.
+// family is the Go of the kernels: the Early ones read their weight ahead.
 func (m multipliers) family() *jen.Statement {
 	family := jen.Qual(fewRowsPath, m.name)
 	if m.most > 0 {
@@ -275,13 +276,13 @@ func (m multipliers) family() *jen.Statement {
 	return family
 }
 
-// multiply are all, by the kernels of host programs.
+// multiply has all multipliers, by the kernel's name in host programs.
 var multiply = map[string]multipliers{
 	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false},
 	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false},
 }
 
-// fewRows are the kernels that make products.
+// fewRows are the multipliers of the package.
 func (u *unit) fewRows() (list []multipliers) {
 	for _, by := range slices.Sorted(maps.Keys(multiply)) {
 		found, of := false, multiply[by]

@@ -6,8 +6,8 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// testProgram is the package as its tests drive it. No package's name has a capital, so
-// none is its name.
+// testProgram is the variable through which the tests drive the package. No package's name has a capital, so none has
+// this name.
 const testProgram = "testProgram"
 
 // testFile writes NAME_test.go: it runs the package in the seeded simulator and records the package's calls.
@@ -29,7 +29,7 @@ func (u *unit) testFile() ([]byte, error) {
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }
 
-// testsFile is programs_test.go: the tests that each package has, of all packages in one binary.
+// testsFile is programs_test.go: the tests of all packages in one binary.
 func testsFile() *jen.File {
 	f := newFile(programsName, runFrom)
 	f.Add(doc("TestProgram runs every package in the simulator as its own test does, all in one binary."))

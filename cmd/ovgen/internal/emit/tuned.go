@@ -16,11 +16,11 @@ import (
 const tunedName = "tuned"
 
 // family is the schedules of one signature, in the order of their names; schedules by NCCL, which a machine may lack,
-// come last. All compute the same. The first names the operation.
+// come last. All compute the same result. The first schedule names the operation.
 type family []*unit
 
-// families are the families of two schedules or more, without schedules that teach, that are over hosts, or that have
-// calls: a tuned plan has no fields for functions.
+// families are the families of at least two schedules. They leave out schedules that teach, that are over hosts, or
+// that have calls: a tuned plan has no fields for functions.
 func families(units []*unit) []family {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
 		s := u.program.Schedule
@@ -36,9 +36,8 @@ func families(units []*unit) []family {
 	return several
 }
 
-// CheckFamilies refuses schedules for which package tuned would declare a name twice: the
-// type of one operation and the function that makes that of another. Each error is
-// "schedule NAME: ...", and wraps the cause.
+// CheckFamilies refuses schedules for which package tuned would declare a name twice: the type of one operation and the
+// constructor of another operation. Each error is "schedule NAME: ...", and wraps the cause.
 func CheckFamilies(inputs []Input) error {
 	units := make([]*unit, len(inputs))
 	for i, in := range inputs {
@@ -71,7 +70,7 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 		"the file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest shape. " +
 		"Choice says which schedule runs and why. A program links every schedule of each operation that it makes a " +
 		"plan of, since a tuning of its own machine may name any of them, and the device code of the others.")))
-	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
+	name := path.Join(tunedName, tunedName+".go") // no schedule's package has that name
 	text, err := render(f, name)
 	if err != nil {
 		return err
@@ -124,8 +123,8 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	return render(f, name)
 }
 
-// candidate writes the entry of one schedule of a family: its shape and buffers have the fields of the first schedule's
-// under another type name.
+// candidate writes the entry of one schedule of a family. Its shape and buffers have the fields of the first
+// schedule's, under another type name.
 func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	of := func(x *unit, name string) *jen.Statement { return jen.Qual(x.importPath(opt), name) }
 	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"),
