@@ -2,28 +2,29 @@ package fewrows
 
 import "ovgen/runtime/driver"
 
-// boxParts is how many parts of 16 columns a tile of a kernel with Boxes has at most, and cluster how many blocks a
-// cluster has.
+// boxParts is the largest number of parts, of 16 columns each, of a tile of a kernel with Boxes. cluster is the number
+// of blocks of a cluster.
 const boxParts, cluster = 4, 2
 
-// boxShared is the memory of a block: stages with a depth of 64 of two slices, 16 bytes of each lane of a warp with
-// rows for each part, and barriers, at a multiple of 1024 bytes.
+// boxShared is the shared memory of a block: stages, each with a depth of 64 of two slices; for each part, 16 bytes of
+// each lane of a warp with rows; and barriers. It begins at a multiple of 1024 bytes.
 func (k Kernel) boxShared() int {
 	warps := (k.Rows + 15) / 16
 	return 1024 + k.Ahead*2*128*(k.Rows+16*boxParts) + warps*boxParts*512 + 8*(2*k.Ahead+warps)
 }
 
-// Boxed are the parameters of a kernel with Boxes: the rows, and the weight in boxes of so many parts, and of one more.
+// Boxed are the parameters of a kernel with Boxes: a map of the rows, and maps of the weight with boxes of Parts parts,
+// and of one part more.
 type Boxed struct {
 	OfRows, Fewer, More driver.TensorMap
 	Params
 	Parts  uint64
-	Halved uint64 // 1: the blocks of a cluster share out the slices of the depth, else the columns
+	Halved uint64 // 1: the blocks of a cluster divide the slices of the depth among themselves, else the columns
 	_      [5]uint64
 }
 
-// Box sets what a kernel with Boxes takes beside the parameters of the others, for a launch of so many blocks. Encode
-// describes a tensor in a map.
+// Box sets the further parameters of a kernel with Boxes, for a launch of the given blocks. encode makes the map of a
+// tensor.
 func (p *Boxed) Box(k Kernel, typ driver.Type, blocks int, encode func(*driver.TensorMap, driver.TensorMapDesc)) {
 	parts, runs := int(p.Columns)/16, blocks
 	p.Halved = 0

@@ -1,5 +1,5 @@
-// Package fewrows launches emitted kernels for products of few rows by a weight, and of rows by a weight of eight bits.
-// Packages whose schedule asks for them import it.
+// Package fewrows launches emitted kernels for products of few rows by a weight, and of any rows by a weight of eight
+// bits. Packages whose schedule asks for these products import it.
 package fewrows
 
 import (
@@ -11,22 +11,23 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Kernel describes one of the kernels. The order of sums does not depend on it: a row has the same bits by each.
+// Kernel describes one of the kernels. The order of sums does not depend on the kernel: every kernel gives a row the
+// same bits.
 type Kernel struct {
-	Rows   int  // at most, or of a tile
-	Parts  int  // of 16 columns, which a tile has at most
+	Rows   int  // most rows of a product, or rows of a tile
+	Parts  int  // most parts of a tile, of 16 columns each
 	Ahead  int  // steps of the depth whose copies are under way
 	Beside int  // blocks that have room on a multiprocessor
 	Narrow bool // the weight has eight bits, e4m3
-	Early  bool // it may start, and read the weight, before the launch before it has ended
-	Boxes  bool // by instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
+	Early  bool // it may start, and read the weight, before the launch ahead of it has ended
+	Boxes  bool // uses instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
 }
 
-// Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns,
-// and its sums take more registers.
+// Family is the kernels for one kind of weight, sorted by their rows. A wider tile reads the rows for more columns, and
+// its sums take more registers.
 type Family []Kernel
 
-// Kernels are for weights of the rows' type.
+// Kernels is the family for weights of the rows' type.
 var Kernels = Family{
 	{Rows: 8, Parts: 2, Ahead: 9, Beside: 1},
 	{Rows: 16, Parts: 4, Ahead: 4, Beside: 1},
@@ -34,7 +35,7 @@ var Kernels = Family{
 	{Rows: 64, Parts: 4, Ahead: 3, Beside: 1},
 }
 
-// Narrow are for weights of eight bits.
+// Narrow is the family for weights of eight bits.
 var Narrow = Family{
 	{Rows: 8, Parts: 1, Ahead: 6, Beside: 2, Narrow: true},
 	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
@@ -42,21 +43,21 @@ var Narrow = Family{
 	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
 }
 
-// UpTo are the kernels of at most so many rows.
+// UpTo returns the kernels of at most the given rows.
 func (f Family) UpTo(rows int) Family {
 	return slices.DeleteFunc(slices.Clone(f), func(k Kernel) bool { return k.Rows > rows })
 }
 
-// boxes make as many stages as a multiprocessor has room for.
+// boxes are the kernels with Boxes, by their rows. They have as many stages as a multiprocessor has room for.
 var boxes = map[int]Kernel{
 	16: {Rows: 16, Parts: boxParts, Ahead: 11, Beside: 1, Early: true, Boxes: true},
 	32: {Rows: 32, Parts: boxParts, Ahead: 9, Beside: 1, Early: true, Boxes: true},
 	64: {Rows: 64, Parts: boxParts, Ahead: 6, Beside: 1, Early: true, Boxes: true},
 }
 
-// Early are the same kernels, which read their weight ahead of the end of the launch before, or ones with Boxes for as
-// many rows. One of 16 rows whose blocks share multiprocessors does not: where it has few blocks, those of the next
-// launch take room of theirs, and it took 1.4 times as long.
+// Early returns the kernels that read their weight before the launch ahead of them has ended: the same kernels, or
+// kernels with Boxes for as many rows. The kernel of 16 rows whose blocks share multiprocessors is not Early: where it
+// has few blocks, the blocks of the next launch take their room, and it took 1.4 times as long.
 func (f Family) Early() Family {
 	early := slices.Clone(f)
 	for i, k := range f {
@@ -80,25 +81,25 @@ func (k Kernel) Threads() int {
 // threads of a block without Boxes.
 const threads = 256
 
-// deep and wide are what the depth and the columns are multiples of.
+// The depth of a product is a multiple of deep, the number of columns a multiple of wide.
 const deep, wide = 256, 64
 
-// Takes reports whether a kernel makes a product: of as many rows as one has and a weight, of elements of 16 bits.
+// Takes reports whether a kernel makes a product: its number of rows and its weight fit, and its elements have 16 bits.
 func (f Family) Takes(d driver.MatmulDesc) bool {
 	return d.M > 0 && d.M <= f[len(f)-1].Rows && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
 		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias}) &&
 		compiled(d.Type)
 }
 
-// compiled says that there are kernels for a type.
+// compiled reports whether there are kernels for a type.
 func compiled(typ driver.Type) bool { return typ.Size() == 2 }
 
-// Types are those of a list for which there are kernels.
+// Types returns the types of a list for which there are kernels.
 func Types(list []driver.Type) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(list), func(typ driver.Type) bool { return !compiled(typ) })
 }
 
-// Of is the kernel for so many rows: the last one makes tiles of more.
+// Of returns the kernel for the given rows; for more rows than any kernel has, the last kernel makes several tiles.
 func (f Family) Of(rows int) Kernel {
 	for _, k := range f {
 		if rows <= k.Rows {
@@ -108,7 +109,7 @@ func (f Family) Of(rows int) Kernel {
 	return f[len(f)-1]
 }
 
-// Base is the kernel's name in PTX but for the element type, and Name is with it.
+// Base is the kernel's name in PTX without the element type; Name includes the type.
 func (k Kernel) Base() string {
 	if k.Narrow {
 		return fmt.Sprintf("narrow%d", k.Rows)
@@ -117,7 +118,7 @@ func (k Kernel) Base() string {
 }
 func (k Kernel) Name(typ driver.Type) string { return k.Base() + "_" + typ.String() }
 
-// Weight is what device code calls the elements of the weight.
+// Weight is the name of the weight's elements in device code.
 func (k Kernel) Weight() string {
 	if k.Narrow {
 		return "coded"
@@ -125,11 +126,11 @@ func (k Kernel) Weight() string {
 	return "plain"
 }
 
-// Groups of 8 rows that a tile has.
+// Groups is the number of groups of 8 rows of a tile.
 func (k Kernel) Groups() int { return k.Rows / 8 }
 
-// Shared is the memory of a block: the units of 16 bytes that its threads have in each step. Beside 16 bytes of codes
-// are two units of a row.
+// Shared is the shared memory of a block: the units of 16 bytes of its threads in each step. For each 16 bytes of codes
+// there are two units of a row.
 func (k Kernel) Shared() int {
 	if k.Boxes {
 		return k.boxShared()
@@ -141,7 +142,8 @@ func (k Kernel) Shared() int {
 	return k.Ahead * (2*k.Parts + rows) * threads * 16
 }
 
-// Blocks of a launch: no more than run at the same time, nor than there are parts, which they share out.
+// Blocks is the number of blocks of a launch, which divide the parts: at most one for each part, and at most as many as
+// run at the same time.
 func (k Kernel) Blocks(rows, columns, multiprocessors int) int {
 	parts := (columns + 15) / 16 * ((rows + k.Rows - 1) / k.Rows)
 	if k.Boxes {
@@ -150,13 +152,13 @@ func (k Kernel) Blocks(rows, columns, multiprocessors int) int {
 	return max(1, min(parts, k.Beside*multiprocessors))
 }
 
-// Params are a launch's parameters: addresses and numbers, as the struct in the .cu has them.
+// Params are a launch's parameters: addresses and numbers, in the order of the struct in the .cu.
 type Params struct {
 	To                   driver.Ptr
 	Rows, Depth, Columns uint64
 	A, B, Bias           driver.Ptr
 	Scale                driver.Ptr // of a weight of eight bits
-	Scales               uint64     // one, or one for each column
+	Scales               uint64     // number of scales: one, or one for each column
 }
 
 // Code lists the kernels as a driver loads them, for a package of these types.
@@ -177,8 +179,8 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	return list
 }
 
-// Row is the Row of a driver.Kernel here: the type of its elements, whether the weight has eight bits, and whether its
-// parameters are Boxed.
+// Row is the Row of a driver.Kernel of this package: the type of its elements, whether the weight has eight bits, and
+// whether its parameters are Boxed.
 type Row struct {
 	Type          driver.Type
 	Narrow, Boxes bool
@@ -187,11 +189,11 @@ type Row struct {
 // Set is the kernels of a family that one plan launches.
 type Set struct {
 	family  Family
-	kernels []*plan.Kernel // as the family lists them; none where the plan's type has none
+	kernels []*plan.Kernel // in the order of the family; none where there are none for the plan's type
 	params  Boxed          // of the launch that is being enqueued
 }
 
-// Declare tells a builder of a plan which kernels it launches.
+// Declare declares the kernels to a builder of a plan.
 func (f Family) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{family: f}
 	if compiled(typ) {
@@ -202,7 +204,8 @@ func (f Family) Declare(b *plan.Builder, typ driver.Type) *Set {
 	return s
 }
 
-// Linear sets c to a bᵀ, and a bias or plan.NoBias: by a kernel that takes the product, else by the library.
+// Linear sets c to a bᵀ plus a bias, unless bias is plan.NoBias: by a kernel that takes the product, else by the
+// library.
 func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, bias driver.Ptr) {
 	if d := p.Desc(); s.family.Takes(d) {
 		s.launch(q, on, d, Params{To: c, A: a, B: b, Bias: bias})
@@ -211,8 +214,8 @@ func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, b
 	}
 }
 
-// Narrow sets C to A Bᵀ times the scales of B, and a bias, where B alone has the type that d names beside that of all
-// others: e4m3.
+// Narrow sets C to A Bᵀ times the scales of B, plus a bias. Only B has the type d.Of, e4m3; all other tensors have
+// d.Type.
 func (s *Set) Narrow(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, x driver.Operands) {
 	p := Params{To: x.C, A: x.A, B: x.B, Bias: x.Bias, Scale: x.ScaleB, Scales: 1}
 	if d.RowScales {
