@@ -17,36 +17,36 @@ type Device struct {
 	From  string   // the source of the code: "schedule AllGatherLinear"
 	About []string // lines of the .cu's head comment
 	Table kernels.Table
-	// Formulas are the functions of kernels of elements and of groups, by their words.
+	// Formulas are the functions of kernels of elements and of groups, by the functions' names.
 	Formulas map[string]*Code
-	FewRows  fewrows.Family // the kernels of products of few rows, and by weights of eight bits
-	Own      []Own          // files of the caller's
-	Calls    []Call         // kernels in them
+	FewRows  fewrows.Family // the kernels of products of few rows, and of products by weights of eight bits
+	Own      []Own          // files of the caller
+	Calls    []Call         // kernels in these files
 }
 
 // Kernel is one kernel of a Device as its template sees it.
 type Kernel struct {
 	kernels.Kernel
-	Name  string // of its struct, and in PTX but for the element type
+	Name  string // name of its struct, and its name in PTX without the element type
 	Peers int
 	Types []driver.Type
-	// Tilings are the kernels of a product, which share its code: this one, and the others of its kind.
+	// Tilings are the kernels of a product that share this kernel's code: this kernel, and the others of its kind.
 	Tilings []Tiling
 	// Padding words end the parameters of a product.
 	Padding int
 	Code    *Code // of a function
-	// Early: the launch behind may start as soon as all blocks are there, since it reads a weight ahead.
+	// Early says that the next launch may start as soon as all blocks are running, since it reads a weight ahead.
 	Early bool
 }
 
 // Host is the data of the file that compiles kernels for the host.
 type Host struct {
 	Package, From string
-	Source        string // Digest of the .cu and of all that is included
+	Source        string // Digest of the .cu and of all files that it includes
 	Kernels       []HostKernel
 }
 
-// HostKernel is a kernel by its name in PTX, with its struct.
+// HostKernel is a kernel's name in PTX, with the name of its struct.
 type HostKernel struct{ Name, Params string }
 
 // Kernels are the kernels of the table.
@@ -62,13 +62,13 @@ func (d Device) Kernels() (list []Kernel) {
 	return list
 }
 
-// any reports whether is holds for some kernel.
+// any reports whether is holds for at least one kernel.
 func (d Device) any(is func(kernels.Kernel) bool) bool {
 	return slices.ContainsFunc(d.Table.Kernels, is)
 }
 
 // Headers are the headers that the kernels use, in the order in which the .cu includes them. Unused functions of a
-// header leave nothing in the PTX.
+// header add nothing to the PTX.
 func (d Device) Headers() (names []string) {
 	add := func(uses bool, list ...string) {
 		if uses {
@@ -110,7 +110,7 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// with reports whether a function has one of some operations.
+// with returns a test of whether a kernel's function has one of the given operations.
 func with(list ...schedule.Do) func(kernels.Kernel) bool {
 	return func(k kernels.Kernel) bool {
 		return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
@@ -120,7 +120,7 @@ func with(list ...schedule.Do) func(kernels.Kernel) bool {
 	}
 }
 
-// reads reports whether a function reads or makes elements or scales of a type, whatever the plan's are.
+// reads reports whether a function reads or makes elements or scales of the given type, whatever the plan's type is.
 func (d Device) reads(t driver.Type) bool {
 	return d.any(func(k kernels.Kernel) bool {
 		return k.Coded == t || k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
@@ -135,23 +135,23 @@ func (d Device) reads(t driver.Type) bool {
 func (d Device) Source() []Part {
 	parts := []Part{{head, d}}
 	for _, k := range d.Kernels() {
-		if k.first() == k.Name { // which has the code of all
+		if k.first() == k.Name { // the first kernel has the code of all
 			parts = append(parts, Part{templateOf(k.Kernel), k})
 		}
 	}
 	return slices.Concat(parts, d.fewRows(), d.own())
 }
 
-// Adds says whether sums and functions have a header for elements of that type.
+// Adds reports whether sums and functions have a header for elements of the given type.
 func Adds(t driver.Type) bool {
 	_, err := fs.Stat(files, "device/"+t.String()+".h")
 	return err == nil
 }
 
-// works are the templates of kernels by their work; a kind may have one of its own.
+// works are the templates of kernels by their work; a kind may have a separate template.
 var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
 
-// templateOf is that of the kernel's code: of its kind, else of its work.
+// templateOf is the template of the kernel's code: the template of its kind, else of its work.
 func templateOf(k kernels.Kernel) string {
 	own := string(k.Kind) + ".cu.tmpl"
 	if _, err := fs.Stat(files, own); err != nil && works[k.Kind.Work()] != "" {
@@ -160,7 +160,7 @@ func templateOf(k kernels.Kernel) string {
 	return own
 }
 
-// Host are the kernels with their structs.
+// Host are the kernels with the names of their structs.
 func (d Device) Host() (list []HostKernel) {
 	for _, k := range d.Kernels() {
 		if !k.Computes() {
@@ -174,7 +174,8 @@ func (d Device) Host() (list []HostKernel) {
 	return slices.Concat(list, d.hostFewRows(), d.hostCalls())
 }
 
-// SumField is the field with the place of a sum that lands: X of the function that the kernel makes of it, if any.
+// SumField is the field with the address of a sum of landed parts: x if the kernel applies a function to the sum, else
+// dst.
 func (k Kernel) SumField() string {
 	if k.Makes() {
 		return "x"
@@ -182,7 +183,7 @@ func (k Kernel) SumField() string {
 	return "dst"
 }
 
-// SumOf are the types of a sum's terms and, where that is another one, of what it makes, as the code names them.
+// SumOf are the types, as the code names them, of a sum's terms and, if it differs, of its result.
 func (k Kernel) SumOf() string {
 	if to := typeOf(k.To(0)); to != "E" {
 		return "E, " + to
@@ -190,7 +191,7 @@ func (k Kernel) SumOf() string {
 	return "E"
 }
 
-// List is the bound of a field of words: none for one word.
+// List is the array bound of a field of words: empty for one word.
 func (k Kernel) List(n kernels.Words) string {
 	if n == kernels.EachPeer {
 		return fmt.Sprintf("[%d]", k.Peers)
@@ -198,7 +199,7 @@ func (k Kernel) List(n kernels.Words) string {
 	return ""
 }
 
-// Range is a field of words as arguments: where they are, and how many.
+// Range is a field of words as arguments: the address of the words, and their number.
 func (k Kernel) Range(field string, n kernels.Words) string {
 	if n == kernels.EachPeer {
 		return "p." + field + ", p.peers"
@@ -206,7 +207,7 @@ func (k Kernel) Range(field string, n kernels.Words) string {
 	return "&p." + field + ", 1"
 }
 
-// EachPeer says whether a field has a word for each peer.
+// EachPeer reports whether a field has a word for each peer.
 func (k Kernel) EachPeer() bool {
 	return slices.Contains([]kernels.Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait}, kernels.EachPeer)
 }
@@ -241,7 +242,7 @@ func does(k kernels.Kernel) string {
 	}
 }
 
-// Summary has a line for each kernel, with its work.
+// Summary has a line for each kernel, with the kernel's work.
 func Summary(t kernels.Table) (lines []string) {
 	width := 0
 	for _, k := range t.Kernels {
@@ -260,10 +261,10 @@ func Summary(t kernels.Table) (lines []string) {
 	return lines
 }
 
-// Checks are the kernels with which results are made and compared.
+// Checks are the kernels that make and compare results.
 var Checks = []HostKernel{{"fill", "run_fill"}, {"compare", "run_compare"}, {"spin", "run_spin"}}
 
-// CheckSource are the parts of their .cu.
+// CheckSource are the parts of the .cu of Checks.
 func CheckSource(about Device) []Part {
 	return []Part{{head, about}, {"clock.cu.tmpl", nil}, {"check.cu.tmpl", nil}}
 }

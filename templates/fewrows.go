@@ -8,13 +8,13 @@ import (
 	"ovgen/runtime/kernels"
 )
 
-// FewRows are the kernels of products of few rows, or by weights of eight bits, which share their code.
+// FewRows are kernels that share their code, of products of few rows, or of products by weights of eight bits.
 type FewRows struct {
 	Kernels fewrows.Family
 	Types   []driver.Type
 }
 
-// few are the package's kernels for weights of the rows' type, or of eight bits.
+// few are the package's kernels for weights of eight bits if narrow, else for weights of the rows' type.
 func (d Device) few(narrow bool) (list fewrows.Family) {
 	for _, k := range d.FewRows {
 		if k.Narrow == narrow {
@@ -24,20 +24,21 @@ func (d Device) few(narrow bool) (list fewrows.Family) {
 	return list
 }
 
-// Early says that launches of the package's kernels may start ahead of the end of the launch before them.
+// Early reports whether launches of the package's kernels may start before the launch ahead of them has ended.
 func (d Device) Early() bool {
 	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Early })
 }
 
-// boxes says that some of them copy boxes.
+// boxes reports whether some kernels of few rows copy boxes.
 func (d Device) boxes() bool {
 	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Boxes })
 }
 
-// Only90 says that the package's kernels use instructions of compute capability 9.0 alone.
+// Only90 reports whether the package's kernels use instructions that only compute capability 9.0 has.
 func (d Device) Only90() bool { return d.boxes() || d.any(kernels.Kernel.Multiplies) }
 
-// fewRows are the parts of the .cu with them, where the package has them: their code, and the kernels of each kind.
+// fewRows are the parts of the .cu with the kernels of few rows, if the package has them: their code, and the kernels
+// of each kind.
 func (d Device) fewRows() (parts []Part) {
 	for _, narrow := range []bool{false, true} {
 		if list := d.few(narrow); len(list) > 0 {
@@ -54,7 +55,7 @@ func (d Device) fewRows() (parts []Part) {
 	return parts
 }
 
-// hostFewRows are the kernels with their struct.
+// hostFewRows are the kernels of few rows with their struct.
 func (d Device) hostFewRows() (list []HostKernel) {
 	for _, k := range d.FewRows {
 		for _, t := range fewrows.Types(d.Table.Types) {

@@ -11,32 +11,32 @@ import (
 	"ovgen/schedule"
 )
 
-// Formula is the code of a function in a kernel: trees, each the X of the next one.
+// Formula is a function in a kernel: trees, each of which is the X of the next one.
 type Formula struct {
 	Trees []schedule.Expr
-	Types map[string]driver.Type // of tensors, "" is X; 0: that of the plan
-	// Width is how many columns a head has that a tensor knows, a table or a row of a head.
+	Types map[string]driver.Type // types of tensors, "" is X; 0: the plan's type
+	// Width is the number of columns of a head of a tensor that knows heads: a table, or a row of a head.
 	Width  func(tensor string) schedule.Extent
-	Result driver.Type // of what it makes; 0: that of the plan
-	Scales driver.Type // of what the last tree divides each row by, where it leaves that; 0: it does not
-	Then   []Formula   // of rows, each of what the one before it makes
+	Result driver.Type // type of its result; 0: the plan's type
+	Scales driver.Type // type of the scales of rows that the last tree leaves; 0: it leaves none
+	Then   []Formula   // further formulas of rows, each applied to the result of the one before it
 }
 
 // written is a formula by its nodes, with a name for each operand.
 type written struct {
 	Formula
 	nodes    []schedule.Node
-	operands []schedule.Operand // beside X
+	operands []schedule.Operand // besides X
 	heads    []schedule.Extent
 	params   []string
-	turns    schedule.Do // of its nodes, if any
-	group    int         // as kernels.Made has it
-	groups   bool        // it is of rows or of heads
-	behind   *Code       // of what X is made by, in the same kernel
+	turns    schedule.Do // DoTurn or DoPairs, if one of its nodes is that
+	group    int         // as in kernels.Made
+	groups   bool        // the formula is of rows or of heads
+	behind   *Code       // the formula that makes X, in the same kernel
 }
 
-// Kernel is the kernel of a formula, with its code. It is an error where no kernel makes it: an element may need its
-// row, or a head of one width.
+// Kernel is the kernel of a formula, with its code. It returns an error where no kernel computes the formula: an
+// element may need its row, or a head of one width.
 func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 	w, err := f.write()
 	if err != nil {
@@ -64,13 +64,13 @@ func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 	return k, code, nil
 }
 
-// ofRows says that it is of whole rows of the plan's type.
+// ofRows reports whether the formula is of whole rows of the plan's type.
 func (w *written) ofRows() bool {
 	return w.groups && len(w.heads) == 0 &&
 		!slices.ContainsFunc(slices.Collect(maps.Values(w.Types)), func(t driver.Type) bool { return t != 0 })
 }
 
-// made is what it makes, and of what.
+// made describes the result of the formula and its operands.
 func (w *written) made() kernels.Made {
 	made := kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads), Group: w.group, Turns: w.turns != "",
 		Numbers: len(w.params), Type: w.Result, Scales: w.Scales}
@@ -82,7 +82,7 @@ func (w *written) made() kernels.Made {
 	return made
 }
 
-// lies are the ways in which operands lie, as kernels have them.
+// lies maps the ways in which operands lie to the names of package kernels.
 var lies = map[schedule.Lies]kernels.Lies{schedule.InPlace: kernels.InPlace, schedule.ByColumn: kernels.ByColumn,
 	schedule.ByRow: kernels.ByRow, schedule.ByHead: kernels.ByHead, schedule.OfTable: kernels.OfTable}
 
@@ -115,7 +115,7 @@ func (f Formula) write() (w written, err error) {
 // String is the formulas, one after the other.
 func (f Formula) String() string { return strings.Join(f.lines(nil), ", then ") }
 
-// wide is a tree in which all that knows a head says how wide it is.
+// wide is a tree in which all nodes that know a head have its width.
 func (f Formula) wide(e schedule.Expr, table string) schedule.Expr {
 	of := e.Of
 	e.Of = nil
@@ -154,7 +154,7 @@ func (w *written) headOf(o schedule.Operand) int {
 // letters name operands.
 const letters = "abcdefghijklmnopqrstuvw"
 
-// letter is the name of an operand in a kernel: x, a, b and so on. What the kernel has made is no x.
+// letter is the name of an operand in a kernel: x, a, b and so on. If the kernel itself makes X, its name is another.
 func (w *written) letter(tensor string) string {
 	i := slices.IndexFunc(w.operands, func(o schedule.Operand) bool { return o.Tensor == tensor })
 	switch {
@@ -172,7 +172,7 @@ func (w *written) letter(tensor string) string {
 	return name
 }
 
-// lines are the trees as formulas, with a name for each tensor.
+// lines are the trees as text, with name's name for each tensor.
 func (f Formula) lines(name func(string) string) (list []string) {
 	for _, e := range f.Trees {
 		if name != nil {

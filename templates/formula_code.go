@@ -14,48 +14,48 @@ import (
 // Code is a formula as C++, for the templates of elements and of groups.
 type Code struct {
 	Formulas []string // for a comment
-	Of       string   // what it makes: E, the type of the plan, or one of its own
-	Fields   []Field  // of the parameters: operands beside x, widths of heads, numbers of the Shape
-	Leaves   []Leaf   // that the functions take, x included
+	Of       string   // type of the result: E, the plan's type, or another type
+	Fields   []Field  // of the parameters: operands besides x, widths of heads, numbers of the Shape
+	Leaves   []Leaf   // operands that the functions take, x included
 	Widths   []string // fields with widths of heads
 	Numbers  []string // fields with numbers of the Shape
-	Once     []string // lines before all passes: what is the same in the whole group
+	Once     []string // lines ahead of all passes: values that are equal in the whole group
 	Passes   []Pass   // over a group, each for some statistics
 	Made     Piece    // the function that makes an element
-	Scales   string   // what it divides the row by, as it leaves that
-	ScalesIn string   // the type of their memory
+	Scales   string   // the value by which it divides the row, if it leaves it as a scale
+	ScalesIn string   // the type of the scales in memory
 	Columns  bool     // the parameters have the elements of a row
 	Wide     string   // the field with the columns of a group
-	Turns    bool     // an element is made of one half a head away
+	Turns    bool     // an element depends on the element half a head away
 	Heads    bool     // groups are heads
-	Dst      string   // the field with the place of what it makes
-	Then     []*Code  // of that, and of what they make
-	stage    int      // how many there are before it
-	operands int      // with letters, here and before
-	scalars  int      // with numbers of their own, here and before
+	Dst      string   // the field with the address of the result
+	Then     []*Code  // functions of the result, and of their results
+	stage    int      // the number of functions ahead of it in the kernel
+	operands int      // number of operands with letters, here and before
+	scalars  int      // number of scalars with numbered names, here and before
 }
 
 // Field is a field of a struct.
 type Field struct{ Type, Name, Comment string }
 
-// Leaf is an operand as functions take it: the element that goes with theirs, or with the one that goes with theirs in
+// Leaf is an operand of a function: the element at the place of the result's element, or at the place of its partner in
 // a pair.
 type Leaf struct {
 	Name, Field string
 	Type        string // E or fp32
 	Lies        schedule.Lies
-	At          string // where the element for column j of the group lies
-	Apart       bool   // eight columns do not lie together
-	Kept        bool   // in registers, from the first pass on
-	Same        bool   // in the whole group
-	paired      bool   // element k is the one for column k ^ 1
+	At          string // the place of the element for column j of the group
+	Apart       bool   // eight columns are not adjacent
+	Kept        bool   // it stays in registers from the first pass on
+	Same        bool   // it is equal in the whole group
+	paired      bool   // element k is the element for column k ^ 1
 }
 
-// Pass is one over a group: statistics of pieces, and then what is the same in the whole group.
+// Pass is a pass over a group: statistics of pieces, and then values that are equal in the whole group.
 type Pass struct {
 	Statistics []Statistic
 	Once       []string
-	Units      []Leaf // that the pieces take
+	Units      []Leaf // leaves that the pieces take
 }
 
 // Statistic adds up a piece over a group.
@@ -67,12 +67,12 @@ type Statistic struct {
 
 // Piece is a function of an element.
 type Piece struct {
-	Name   string // behind the kernel's
+	Name   string // follows the kernel's name
 	Params []string
 	Lines  []string
 	Result string
-	Args   []string // of the unit's element k
-	Alone  []string // of the element at
+	Args   []string // arguments for the unit's element k
+	Alone  []string // arguments for the element at
 	leaves []string
 }
 
@@ -116,7 +116,7 @@ func (w written) code() *Code {
 	return c.code
 }
 
-// goOn adds code of what it makes: its fields lie behind the operands, and each number is told once.
+// goOn adds a function of the result: its fields follow the operands, and each number is passed once.
 func (c *Code) goOn(then *Code) {
 	c.Then = append(c.Then, then)
 	at := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Name == "columns" })
@@ -134,10 +134,10 @@ func (c *Code) goOn(then *Code) {
 	}
 }
 
-// operandField is the type of the field of an operand, scalesField the name of that of scales.
+// operandField is the type of an operand's field, scalesField the name of the field of scales.
 const operandField, scalesField = "const char *", "scales"
 
-// typeOf is a type as the code names it.
+// typeOf is the name of a type in the code.
 func typeOf(own driver.Type) string {
 	if own == 0 {
 		return "E"
@@ -145,7 +145,7 @@ func typeOf(own driver.Type) string {
 	return own.String()
 }
 
-// fields are the parameters beside dst, count and x.
+// fields adds the parameters besides dst, count and x.
 func (c *coder) fields() {
 	for _, o := range c.operands {
 		comment := map[schedule.Lies]string{schedule.ByColumn: "an element for each column",
@@ -186,7 +186,7 @@ func (c *coder) param(name string) string {
 	return string(first)
 }
 
-// measure finds the nodes that depend on statistics, and those that depend on the column.
+// measure finds the nodes that depend on statistics, and the nodes that depend on the column.
 func (c *coder) measure() {
 	for _, n := range c.nodes {
 		depth, varies := 0, false
@@ -210,7 +210,7 @@ func (c *coder) measure() {
 
 // passes writes the passes and the function of an element.
 func (c *coder) passes() {
-	used := map[string]int{} // passes that take a leaf
+	used := map[string]int{} // number of passes that take a leaf
 	take := func(pieces ...Piece) {
 		seen := map[string]bool{}
 		for _, p := range pieces {
@@ -251,7 +251,7 @@ func statistic(do schedule.Do) bool {
 	return do == schedule.DoSum || do == schedule.DoMean || do == schedule.DoMost
 }
 
-// units are the leaves that statistics are of.
+// units are the leaves that the statistics take.
 func (c *coder) units(list []Statistic) (units []Leaf) {
 	for _, l := range c.code.Leaves {
 		if slices.ContainsFunc(list, func(s Statistic) bool { return slices.Contains(s.Of.leaves, l.Name) }) {
@@ -271,12 +271,12 @@ func (c *Code) Units() (units []Leaf) {
 	return units
 }
 
-// KeptLeaves are those in registers.
+// KeptLeaves are the leaves that stay in registers.
 func (c *Code) KeptLeaves() (units []Leaf) {
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Kept })
 }
 
-// Same are the leaves that are the same in a whole group.
+// Same are the leaves that are equal in a whole group.
 func (c *Code) Same() (units []Leaf) {
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Same })
 }
@@ -285,13 +285,13 @@ func (c *Code) Same() (units []Leaf) {
 func (c *coder) statistic(i int, n schedule.Node) Statistic {
 	s := Statistic{Name: c.scalar(i), Join: "f_add", From: "0.0f", Mean: n.Do == schedule.DoMean}
 	if n.Do == schedule.DoMost {
-		s.Join, s.From = "f_greatest", "__uint_as_float(0xff800000u)" // less than all
+		s.Join, s.From = "f_greatest", "__uint_as_float(0xff800000u)" // less than all numbers
 	}
 	s.Of = c.piece("of_"+s.Name, n.Of[0])
 	return s
 }
 
-// scalar names a node that is the same in the whole group.
+// scalar names a node that is equal in the whole group.
 func (c *coder) scalar(i int) string {
 	if name, known := c.names[i]; known {
 		return name
@@ -304,7 +304,7 @@ func (c *coder) scalar(i int) string {
 	return c.names[i]
 }
 
-// once has the lines of values that are the same in the whole group and depend on statistics nested to a depth.
+// once has the lines of values that are equal in the whole group and depend on statistics of this nesting depth.
 func (c *coder) once(depth int) (lines []string) {
 	if !c.groups {
 		return nil
@@ -322,7 +322,7 @@ func (c *coder) once(depth int) (lines []string) {
 	return lines
 }
 
-// constant is a node that is the same in the whole group, by its name.
+// constant is the C++ of a node that is equal in the whole group.
 func (c *coder) constant(i int) string {
 	switch n := c.nodes[i]; n.Do {
 	case schedule.DoNumber:
@@ -348,7 +348,7 @@ func number(x float64) string {
 	return text + "f"
 }
 
-// operation is that of a node, of what has these names.
+// operation is the operation of a node, applied to args.
 func (w *written) operation(n schedule.Node, args []string) string {
 	if n.Do == schedule.DoOver && w.nodes[n.Of[1]].Do == schedule.DoPower {
 		return "f_over_power(" + strings.Join(args, ", ") + ")"

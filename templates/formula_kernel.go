@@ -11,35 +11,35 @@ import (
 
 // named is a piece in a kernel.
 type named struct {
-	Of string // the kernel
+	Of string // name of the kernel
 	Piece
 }
 
 // Piece is a piece with the kernel that has it.
 func (k Kernel) Piece(p Piece) named { return named{k.Name, p} }
 
-// inPlace are dst and the leaves that lie like it.
+// inPlace are dst and the leaves whose elements lie at the same places.
 func (k Kernel) inPlace() (list []Leaf) {
 	list = append(list, Leaf{Field: "dst", Type: k.Code.Of})
 	return append(list, k.lying(schedule.InPlace)...)
 }
 
-// lying are the leaves that lie so.
+// lying are the leaves that lie in the given way.
 func (k Kernel) lying(l schedule.Lies) (list []Leaf) {
 	return slices.DeleteFunc(slices.Clone(k.Code.Leaves), func(x Leaf) bool { return x.Lies != l })
 }
 
-// narrow is one of those in place whose elements are the smallest.
+// narrow is a leaf in place whose elements are the smallest.
 func (k Kernel) narrow() Leaf {
 	list := k.inPlace()
 	return list[max(0, slices.IndexFunc(list, func(l Leaf) bool { return l.Type == "E" }))]
 }
 
-// Narrow is its field, NarrowType the type of its elements.
+// Narrow is the field of this leaf, NarrowType the type of its elements.
 func (k Kernel) Narrow() string     { return k.narrow().Field }
 func (k Kernel) NarrowType() string { return k.narrow().Type }
 
-// Aligned are all others in place.
+// Aligned are all other leaves in place.
 func (k Kernel) Aligned() []Leaf {
 	return slices.DeleteFunc(k.inPlace(), func(l Leaf) bool { return l.Field == k.Narrow() })
 }
@@ -50,7 +50,7 @@ func (k Kernel) LoadsInPlace() bool { return len(k.inPlace()) > 1 }
 // ByColumn are the leaves with an element for each column.
 func (k Kernel) ByColumn() []Leaf { return k.lying(schedule.ByColumn) }
 
-// Load is the unit of a leaf for the elements at.
+// Load is the code that loads the unit of a leaf for the elements at.
 func (k Kernel) Load(l Leaf) string {
 	switch l.Lies {
 	case schedule.ByColumn:
@@ -70,8 +70,8 @@ func (k Kernel) Chain() (list []Kernel) {
 	return list
 }
 
-// Kept is how many units of a leaf are in registers: all of a lane's where heads go together; few where more would
-// spill, since the kernel makes several formulas, or one of several passes behind a sum.
+// Kept is the number of units of a leaf that stay in registers: all units of a lane where groups are heads. It is small
+// where more would spill: the kernel has several formulas, or a formula of several passes after a sum.
 func (k Kernel) Kept() int {
 	switch {
 	case k.Code.Heads:
@@ -85,7 +85,7 @@ func (k Kernel) Kept() int {
 // Locals are the parameters that count columns.
 func (k Kernel) Locals() []string { return append([]string{"columns"}, k.Code.Widths...) }
 
-// Whole says where eight columns of a group lie together and are aligned, for all leaves.
+// Whole is the condition that eight columns of a group are adjacent and aligned, for all leaves.
 func (k Kernel) Whole() string {
 	var list []string
 	halves := k.Code.Turns || len(k.lying(schedule.OfTable)) > 0
@@ -114,7 +114,7 @@ func (k Kernel) Loaded() []Leaf {
 	return slices.DeleteFunc(slices.Clone(k.Code.Leaves), func(l Leaf) bool { return l.Same })
 }
 
-// Row and Column say whether the code knows which row a group is of, and at which column of it it begins.
+// Row and Column report whether the code needs the group's row, and the column of the row at which the group begins.
 func (k Kernel) Row() bool    { return k.reads("row") }
 func (k Kernel) Column() bool { return k.reads("column") }
 
@@ -161,10 +161,10 @@ func (p Piece) takes(variables string) bool {
 	return regexp.MustCompile(`\b` + variables + `\b`).MatchString(strings.Join(p.Args, " "))
 }
 
-// mostColumns is how long a line is at most.
+// mostColumns is the greatest length of a line.
 const mostColumns = 120
 
-// folded is text without longer lines: they go on in the next, further to the right.
+// folded is text whose longer lines are broken; the rest of a line is indented further.
 func folded(text []byte) []byte {
 	var lines []string
 	for line := range strings.SplitSeq(string(text), "\n") {

@@ -11,17 +11,17 @@ import (
 type writing struct {
 	*coder
 	piece Piece
-	made  []string // what each line makes
+	made  []string // the text of each line's value
 	names map[place]string
 }
 
-// place is a node for an element, or for the one that goes with it in a pair.
+// place is a node for an element, or for the partner of the element in a pair.
 type place struct {
 	node   int
 	turned bool
 }
 
-// piece writes the function that makes a node of an element: a line for each node, each once.
+// piece writes the function that computes a node for an element: a line for each node, each node once.
 func (c *coder) piece(name string, node int) Piece {
 	w := writing{coder: c, piece: Piece{Name: name}, names: map[place]string{}}
 	w.piece.Result = w.value(place{node, false})
@@ -35,7 +35,7 @@ func (c *coder) piece(name string, node int) Piece {
 	return w.piece
 }
 
-// param adds a parameter, with what is passed for it.
+// param adds a parameter, with the arguments that callers pass for it.
 func (w *writing) param(typ, name, arg, alone string) string {
 	text := typ + " " + name
 	if !slices.Contains(w.piece.Params, text) {
@@ -46,7 +46,7 @@ func (w *writing) param(typ, name, arg, alone string) string {
 	return name
 }
 
-// value is the name of what a node makes, after its line.
+// value is the name of a node's value, after the line that computes it.
 func (w *writing) value(at place) string {
 	if name, known := w.names[at]; known {
 		return name
@@ -71,7 +71,7 @@ func (w *writing) value(at place) string {
 	return name
 }
 
-// operation is what a node does to those that it is of.
+// operation is the operation of a node, applied to the values of its operands.
 func (w *writing) operation(n schedule.Node, at place) string {
 	if n.Do == schedule.DoTurn || n.Do == schedule.DoPairs {
 		x := w.value(place{n.Of[0], !at.turned})
@@ -120,7 +120,7 @@ func (w *writing) operand(at place) string {
 		fmt.Sprintf("element_at<%s>(p.%s, %s)", l.Type, l.Field, index))
 }
 
-// leaf is a leaf of the formula, which is new where nothing has taken it.
+// leaf returns a leaf of the formula, and adds it where it is new.
 func (c *coder) leaf(node int, turned bool) Leaf {
 	n := c.nodes[node]
 	l := Leaf{Field: c.letter(n.Tensor), Type: typeOf(c.Types[n.Tensor]), Lies: schedule.InPlace}
@@ -148,7 +148,7 @@ func (c *coder) leaf(node int, turned bool) Leaf {
 	return l
 }
 
-// partner is the column that goes with column j in a pair.
+// partner is the column that forms a pair with column j.
 func (c *coder) partner() string {
 	if c.turns == schedule.DoPairs {
 		return "(j ^ 1)"
@@ -156,7 +156,7 @@ func (c *coder) partner() string {
 	return "turned(j, " + c.code.Wide + ")"
 }
 
-// at is where the element for column j of a group lies.
+// at is the place of the element for column j of a group.
 func (c *coder) at(n schedule.Node, j string) string {
 	switch n.Do {
 	case schedule.DoRow:
@@ -180,10 +180,10 @@ func (c *coder) at(n schedule.Node, j string) string {
 	return "at + " + j
 }
 
-// width is the field with a width of heads.
+// width is the field with the given width of heads.
 func (c *coder) width(e schedule.Extent) string { return c.code.Widths[slices.Index(c.heads, e)] }
 
-// column is the column of a head of a width for column j of a group.
+// column is the column, in a head of the given width, of column j of a group.
 func (c *coder) column(e schedule.Extent, j string) string {
 	switch w := c.width(e); {
 	case c.group > 0 && w == c.code.Wide:

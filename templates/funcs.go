@@ -6,8 +6,8 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// functions are all functions that templates may call beside text/template's own: the functions of sprig
-// that one calls, and our own. They depend on nothing but their arguments and don't turn mistakes into values.
+// functions are all functions that templates may call besides those of text/template: join of sprig, and functions of
+// this package. They depend on nothing but their arguments, and return an error for a mistake instead of a value.
 func functions() template.FuncMap {
 	return template.FuncMap{"join": sprig.TxtFuncMap()["join"], "mma": mma}
 }

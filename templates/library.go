@@ -9,17 +9,17 @@ type Library struct {
 
 // Schedule is one generated package in C.
 type Schedule struct {
-	C       string // prefix of its names: ovgen_allgather
+	C       string // prefix of the names in C: ovgen_allgather
 	Title   string // the schedule's name
 	Op      string
 	Proof   string
 	Remarks []string
 	Symbols []string // of its shape
-	Types   []string // OVGEN_BF16, ...
+	Types   []string // of its shape, after its type
 	Numbers []Member // of its shape, behind its type
 	Buffers []Member
-	Apart   string // which buffers must overlap no other
-	Counts  string // the meaning of the counts of uneven parts; empty without any
+	Apart   string // the buffers that must overlap no other
+	Counts  string // the meaning of the counts of uneven parts; empty where there are none
 	Calls   []Member
 }
 

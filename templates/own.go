@@ -9,18 +9,18 @@ import (
 	"ovgen/runtime/kernels"
 )
 
-// Own is a .cu that lies beside the schedules.
+// Own is a .cu file beside the schedules.
 type Own struct {
 	Name string // "attention.cu"
 	Text string
 }
 
-// Namespace keeps the names in the file apart from the names in other files: "attention_cu".
+// Namespace is the file's namespace, which separates its names from names in other files: "attention_cu".
 func (o Own) Namespace() string {
 	return strings.NewReplacer(".", "_", "-", "_").Replace("own_" + o.Name)
 }
 
-// Call is a kernel of the caller's own.
+// Call is a kernel of the caller.
 type Call struct {
 	kernels.Call
 	File, Function string
@@ -30,7 +30,7 @@ type Call struct {
 	Types          []driver.Type
 }
 
-// Namespace is that of the file.
+// Namespace is the namespace of the kernel's file.
 func (c Call) Namespace() string { return Own{Name: c.File}.Namespace() }
 
 // Numbers are the indices of the arguments.
@@ -42,7 +42,7 @@ func (c Call) Numbers() []int {
 	return list
 }
 
-// calls are the kernels that the table has of the caller's own.
+// calls are the kernels of the caller, with the table's element types.
 func (d Device) calls() (list []Call) {
 	for _, c := range d.Calls {
 		c.Types = d.Table.Types
@@ -51,7 +51,7 @@ func (d Device) calls() (list []Call) {
 	return list
 }
 
-// own are the parts of the .cu that are the caller's.
+// own are the parts of the .cu with the caller's files and kernels.
 func (d Device) own() (parts []Part) {
 	for _, o := range d.Own {
 		o.Text = strings.TrimRight(o.Text, "\n")
@@ -63,10 +63,11 @@ func (d Device) own() (parts []Part) {
 	return parts
 }
 
-// here is the line behind a text of the caller's, which says that the lines are the file's own again.
+// here is the line after a caller's text. Numbered replaces it by a line that continues the line numbers of the
+// generated file.
 const here = "#line here"
 
-// Numbered is the text of a file with its own numbers of lines behind the text of other files.
+// Numbered is the text in which the lines after the texts of other files have the line numbers of the named file.
 func (t Text) Numbered(name string) Text {
 	lines := bytes.Split(t.Bytes, []byte("\n"))
 	for i, l := range lines {

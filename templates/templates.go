@@ -11,14 +11,14 @@ import (
 //go:embed *.tmpl device/*.h
 var embedded embed.FS
 
-// files are the templates and the headers; a test of a mutant has another text of one.
+// files are the templates and the headers; tests of mutants replace them.
 var files fs.FS = embedded
 
-// HostHeader is the header that makes the others compile for the host.
+// HostHeader is the header with which the other headers compile for the host.
 const HostHeader = "host.h"
 
-// Headers are the device code that does not depend on the schedule, by name: "words.h". They have one folder, beside
-// the packages' folders; a .cu includes the ones that Device.Headers names.
+// Headers are the device code that does not depend on the schedule, by name: "words.h". They lie in one folder, beside
+// the packages' folders; a .cu includes the headers that Device.Headers names.
 func Headers() (map[string][]byte, error) {
 	list, err := fs.ReadDir(files, "device")
 	if err != nil {
@@ -41,7 +41,7 @@ type Section struct {
 	Template string
 }
 
-// Text is rendered text that knows which template each line is from.
+// Text is rendered text with the template of each line.
 type Text struct {
 	Bytes    []byte
 	Sections []Section
@@ -58,7 +58,7 @@ func (t Text) At(line int) string {
 	return name
 }
 
-// Part is a template with the data that it is rendered with.
+// Part is a template with its data.
 type Part struct {
 	Template string
 	Data     any
