@@ -17,14 +17,14 @@ import (
 
 func init() { group.RegisterChecker(check) }
 
-// DifferenceError reports operands that must be the same on all ranks and are not. Every rank gets the same, and no
-// rank has begun the run.
+// DifferenceError reports operands that must be the same on all ranks and are not. Every rank gets the same error, and
+// no rank has begun the run.
 type DifferenceError struct {
 	Plan     string       // "plan 3 (allgatherlinear)"
 	Operands []Difference // at least one
 }
 
-// Difference is an operand of a plan, and the ranks that hold other bytes of it than rank 0.
+// Difference is an operand of a plan, and the ranks whose bytes of it differ from rank 0's.
 type Difference struct {
 	Operand string
 	Ranks   []int
@@ -39,7 +39,8 @@ func (e *DifferenceError) Error() string {
 	return strings.Join(list, "; ") + " (bind the same values on all ranks)"
 }
 
-// check has the ranks compare the operands that all must hold alike, if there are any. All are at the same run.
+// check makes the ranks compare the operands that all ranks must hold alike, if there are any. All ranks are at the
+// same run.
 func check(ctx context.Context, g *group.Group, t group.Tracer, on driver.Stream) error {
 	p, ok := t.(*plan.Plan)
 	if !ok {
@@ -60,17 +61,17 @@ func check(ctx context.Context, g *group.Group, t group.Tracer, on driver.Stream
 		defer cancel()
 	}
 	mine, failed := sums(g.Driver(), operands, g.Rank(), on)
-	all, err := g.Gather(ctx, "compare operands of "+p.String(), mine) // also where this rank has none
+	all, err := g.Gather(ctx, "compare operands of "+p.String(), mine) // also where this rank failed
 	if err = errors.Join(failed, err); err != nil {
 		return err
 	}
 	return compare(p.String(), operands, all)
 }
 
-// piece is how many bytes of an operand are copied to the host at once.
+// piece is the bytes of an operand that are copied to the host at once.
 const piece = 16 << 20
 
-// sums has a sum of 8 bytes of each operand on this rank, behind what the stream has enqueued.
+// sums has a sum of 8 bytes of each operand on this rank, after all work that the stream has enqueued.
 func sums(d driver.Driver, operands []plan.BufferPart, rank int, on driver.Stream) (list []byte, err error) {
 	if err := d.StreamSynchronize(on); err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func sums(d driver.Driver, operands []plan.BufferPart, rank int, on driver.Strea
 			if err := d.MemcpyDtoH(part, b.At[rank]+driver.Ptr(at)); err != nil {
 				return nil, fmt.Errorf("read %s: %w", b.Name, err)
 			}
-			_, _ = h.Write(part) // which has no error
+			_, _ = h.Write(part) // it returns no error
 		}
 		list = append(list, h.Sum(nil)[:sumBytes]...)
 	}
@@ -92,7 +93,7 @@ func sums(d driver.Driver, operands []plan.BufferPart, rank int, on driver.Strea
 // sumBytes is the size of an operand's sum.
 const sumBytes = 8
 
-// compare holds the sums of all ranks against rank 0's.
+// compare compares the sums of all ranks with rank 0's.
 func compare(name string, operands []plan.BufferPart, all [][]byte) error {
 	e := &DifferenceError{Plan: name}
 	for i, b := range operands {
