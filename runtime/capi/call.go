@@ -21,10 +21,10 @@ const (
 	Dead          // the group was aborted or is closed: close it, and join again
 )
 
-// ErrNull is a pointer that a call needs and did not get.
+// ErrNull reports a NULL argument of a call that needs it.
 var ErrNull = errors.New("an argument is NULL (the header says which may be NULL)")
 
-// HandleError reports a value that is not a handle, or is one no longer.
+// HandleError reports a value that is not a handle, or is the handle of an object that was closed.
 type HandleError struct {
 	Handle uintptr
 	Want   string // "group", "plan", "plan of allgather"
@@ -68,7 +68,7 @@ func find[T any](handle uintptr, want string) (value T, err error) {
 	return value, nil
 }
 
-// forget gives a handle back; one that another thread has given back is no mistake.
+// forget deletes a handle; a handle that another thread has deleted is no mistake.
 func forget(handle uintptr) {
 	defer func() { _ = recover() }()
 	cgo.Handle(handle).Delete()

@@ -14,9 +14,8 @@ import (
 	"unsafe"
 )
 
-// refresh gives Go the variables that the process has now. A library's Go runtime
-// takes the variables that the process was started with: setenv, and Python's os.environ, would
-// not be seen.
+// refresh sets Go's variables to the variables that the process has now. The Go runtime of a library has the variables
+// that the process was started with: without refresh it would not see changes by setenv, or by Python's os.environ.
 func refresh() {
 	now := map[string]bool{}
 	for at := C.ovgen_environ(); at != nil &&

@@ -22,20 +22,20 @@ type Config struct {
 	Rank, Size int    // Size 0: as the launcher's variables say
 	Job        string // empty: the launcher's
 	Backend    string // empty: OVGEN_DRIVER's, else cuda
-	Device     *int   // this rank's; nil: that of its local rank
+	Device     *int   // this rank's device; nil: the device of its local rank
 	Context    uintptr
 	Arena      int64
 	// Milliseconds; 0 is group.Config's default.
 	Timeout, JoinTimeout, CallTimeout, RunTimeout int64
 	Symmetric                                     int64 // bytes for Symmetric
-	Unabortable                                   bool  // takes them where an abort does not end their collectives
+	Unabortable                                   bool  // accepts them where an abort does not end their collectives
 }
 
 // member is a group with the plans and memory that were made in it.
 type member struct {
 	*group.Group
 	mu    sync.Mutex
-	parts []uintptr // open plans and shared buffers, in the order they were made
+	parts []uintptr // open plans and shared buffers, in the order in which they were made
 }
 
 // Join joins a group and returns its handle.
@@ -57,8 +57,8 @@ func Join(c Config, ms int64) (uintptr, error) {
 	return uintptr(cgo.NewHandle(&member{Group: g})), nil
 }
 
-// resolve makes a group.Config. Unlike a Go program, which imports the simulator or
-// does not, a library takes it only where it was asked for.
+// resolve makes a group.Config. A Go program has the simulator if it imports it; a library uses the simulator only if
+// the caller asks for it.
 func (c Config) resolve() (group.Config, error) {
 	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena,
 		Symmetric: c.Symmetric, Unabortable: c.Unabortable}
@@ -93,7 +93,7 @@ func (c Config) resolve() (group.Config, error) {
 	return g, nil
 }
 
-// devices is a list by rank. Only this rank's is looked at.
+// devices is a list by rank. Only this rank's entry is read.
 func devices(size, own int) []int { return slices.Repeat([]int{own}, size) }
 
 // Place returns rank and size of a group.
@@ -138,8 +138,8 @@ func Watch(handle, stream uintptr, ms int64) error {
 	return m.Watch(ctx, driver.Stream(stream))
 }
 
-// Close closes the group, which closes the plans and shared buffers that are still open. Their handles
-// and its own are gone afterwards, also after an error.
+// Close closes the group, which closes the plans and shared buffers that are still open. Their handles and the group's
+// handle are invalid afterwards, also after an error.
 func Close(handle uintptr, ms int64) error {
 	m, err := find[*member](handle, "group")
 	if err != nil {
@@ -158,7 +158,7 @@ func Close(handle uintptr, ms int64) error {
 	return err
 }
 
-// open lists the objects that are not closed.
+// open lists the handles of plans and shared buffers that are not closed.
 func (m *member) open() []uintptr {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -76,8 +76,7 @@ func hostRange(handle uintptr, at unsafe.Pointer, bytes int64) (*member, []byte,
 	return m, unsafe.Slice((*byte)(at), bytes), nil
 }
 
-// Synchronize waits on the host for everything enqueued on a stream. A run that was
-// aborted is its error.
+// Synchronize waits on the host for everything enqueued on a stream. It returns an error if a run was aborted.
 func Synchronize(handle, stream uintptr) error {
 	m, err := find[*member](handle, "group")
 	if err != nil {

@@ -15,8 +15,8 @@ type shared struct {
 	of *member
 }
 
-// Peers shares a buffer for kernels of the caller's own and returns its handle, and where the addresses of the ranks'
-// buffers and words lie.
+// Peers shares a buffer for kernels of the caller. It returns the handle of the shared buffer, and the tables with the
+// addresses of the ranks' buffers and words.
 func Peers(handle uintptr, at uint64, bytes int64, words int, ms int64) (h uintptr, buffers, first uint64, err error) {
 	m, err := find[*member](handle, "group")
 	if err != nil {
@@ -38,8 +38,8 @@ func Peers(handle uintptr, at uint64, bytes int64, words int, ms int64) (h uintp
 	return h, uint64(p.Buffers()), uint64(p.Words()), nil
 }
 
-// ClosePeers ends the use of a shared buffer. Its handle is gone afterwards, also after an error, but for
-// a bound that is refused.
+// ClosePeers ends the use of a shared buffer. Its handle is invalid afterwards, also after an error, unless the call
+// refuses its timeout.
 func ClosePeers(handle uintptr, ms int64) error {
 	x, err := find[*shared](handle, "shared buffer")
 	if err != nil {

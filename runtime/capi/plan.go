@@ -41,7 +41,7 @@ func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Conte
 	return h, nil
 }
 
-// of finds a plan of one generated package; a plan of another is refused.
+// of finds a plan of one generated package; it refuses a plan of another package.
 func of[P plan.Runner](handle uintptr) (p P, err error) {
 	x, err := find[*made](handle, "plan")
 	if err != nil {
@@ -54,7 +54,7 @@ func of[P plan.Runner](handle uintptr) (p P, err error) {
 	return p, err
 }
 
-// Bind calls the Bind of a plan of one generated package; a plan of another is refused.
+// Bind calls the Bind of a plan of one generated package; it refuses a plan of another package.
 func Bind[P plan.Runner, B any](handle uintptr, ms int64, bind func(P, context.Context, B) error, buffers B) error {
 	p, err := of[P](handle)
 	if err != nil {
@@ -68,7 +68,8 @@ func Bind[P plan.Runner, B any](handle uintptr, ms int64, bind func(P, context.C
 	return bind(p, ctx, buffers)
 }
 
-// Call sets a field of a plan of one generated package that is a call of the caller's; a plan of another is refused.
+// Call sets a field for a function of the caller in a plan of one generated package; it refuses a plan of another
+// package.
 func Call[P plan.Runner](handle uintptr, set func(P)) error {
 	p, err := of[P](handle)
 	if err == nil {
@@ -77,9 +78,10 @@ func Call[P plan.Runner](handle uintptr, set func(P)) error {
 	return err
 }
 
-// Called is a function of C's, which takes a stream, a range and a list of so many, as a call of that name.
+// Called makes a plan's call of a C function, which takes a stream, a range, and a list of count ranges. name is the
+// name of the call.
 func Called(name string, f func(stream uintptr, to, from unsafe.Pointer, count int) int) plan.Call {
-	var made plan.Range // no call allocates it
+	var made plan.Range // so that no call allocates it
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		made = to
 		n := f(uintptr(on), unsafe.Pointer(&made), unsafe.Pointer(unsafe.SliceData(from)), len(from))
@@ -99,7 +101,7 @@ func Enqueue(handle, stream uintptr) error {
 	return x.Enqueue(driver.Stream(stream))
 }
 
-// Replay enqueues a run as one launch of the plan's own graph.
+// Replay enqueues a run as one launch of the graph that the plan keeps.
 func Replay(handle, stream uintptr) error {
 	x, err := find[*made](handle, "plan")
 	if err != nil {
@@ -122,7 +124,7 @@ func Run(handle uintptr, ms int64) error {
 	return x.Run(ctx)
 }
 
-// ClosePlan closes a plan. Its handle is gone afterwards, also after an error, but for a bound that is refused.
+// ClosePlan closes a plan. Its handle is invalid afterwards, also after an error, unless the call refuses its timeout.
 func ClosePlan(handle uintptr, ms int64) error {
 	x, err := find[*made](handle, "plan")
 	if err != nil {
@@ -146,7 +148,7 @@ func Type(element int) driver.Type {
 	return 0
 }
 
-// Counts copies counts out of C, and refuses more of them than a group has ranks without a look.
+// Counts copies counts out of C. It refuses more counts than a group may have ranks without reading them.
 func Counts(first unsafe.Pointer, n int64) ([]int, error) {
 	if n > store.MaxRanks {
 		return nil, fmt.Errorf("read the counts: there are %d of them, and no group has more than %d ranks", n,
