@@ -14,8 +14,9 @@ type Graph struct {
 	Resource
 }
 
-// Capture records the operations that work enqueues on s, and on streams that it makes wait for s, into a graph, and
-// instantiates and uploads it. Nothing of it runs. work runs on the calling goroutine, locked to its thread.
+// Capture records into a graph the operations that work enqueues on s and on streams that it makes wait for s, and
+// instantiates and uploads the graph. None of the operations runs. work runs on the calling goroutine, locked to its
+// thread.
 func Capture(d driver.Driver, s driver.Stream, work func() error) (*Graph, error) {
 	exec, err := capture(d, s, work)
 	if err != nil {
@@ -36,7 +37,7 @@ func capture(d driver.Driver, s driver.Stream, work func() error) (driver.GraphE
 	g, err := d.StreamEndCapture(s)
 	if failed != nil {
 		if err == nil {
-			_ = d.GraphDestroy(g) // the work's error is the one to report
+			_ = d.GraphDestroy(g) // the error of work is the one to report
 		}
 		return 0, failed
 	}

@@ -26,7 +26,7 @@ type record struct {
 	stack []byte
 }
 
-// Resource is the part of an object that Close needs: done once, tracked when asked.
+// Resource is the part of an object that Close needs: it closes the object once, and tracks it if asked.
 type Resource struct {
 	mu     sync.Mutex
 	closed bool
@@ -46,7 +46,7 @@ func Track[T any](owner *T, r *Resource, what string) {
 	runtime.AddCleanup(owner, reportLost, r.id)
 }
 
-// Done runs destroy on the first call; one that fails may be tried again.
+// Done runs destroy at the first call; a destroy that fails may be tried again.
 func (r *Resource) Done(destroy func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,8 +72,8 @@ func reportLost(id uint64) {
 	}
 }
 
-// Leaks writes each object that is open now with the stack that made it, and
-// returns their number. It knows of none unless OVGEN_DEBUG holds "leaks".
+// Leaks writes each object that is open now with the stack that made it, and returns the number of these objects. It
+// knows none unless OVGEN_DEBUG contains "leaks".
 func Leaks(w io.Writer) int {
 	open.Lock()
 	defer open.Unlock()

@@ -24,7 +24,7 @@ func NewStream(d driver.Driver, p Priority) (*Stream, error) {
 	return s, nil
 }
 
-// Handle is the stream as a plan's Enqueue takes it (CUstream).
+// Handle is the CUstream, for a plan's Enqueue.
 func (s *Stream) Handle() driver.Stream { return s.handle }
 
 // Synchronize waits on the host for everything enqueued.
@@ -64,7 +64,7 @@ func NewEvent(d driver.Driver, timing bool) (*Event, error) {
 // Handle is the CUevent.
 func (e *Event) Handle() driver.Event { return e.handle }
 
-// Record marks where s is now.
+// Record marks the present end of the work of s.
 func (e *Event) Record(s *Stream) error { return e.driver.EventRecordWithFlags(e.handle, s.handle, 0) }
 
 // Synchronize waits on the host for the event's last record.

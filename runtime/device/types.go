@@ -15,7 +15,7 @@ const (
 	E2M1 = driver.E2M1
 )
 
-// Ptr is a device address (CUdeviceptr), from here or from another library.
+// Ptr is a device address (CUdeviceptr), from this package or from another library.
 type Ptr = driver.Ptr
 
 // Priority of a stream.
