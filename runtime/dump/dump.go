@@ -26,7 +26,7 @@ type bound struct {
 
 // components are the parts of a plan.
 type components struct {
-	Chosen     string           `json:"chosen,omitempty"` // by package tuned: the schedule, and why
+	Chosen     string           `json:"chosen,omitempty"` // by package tuned: the schedule, and the reason
 	Buffers    []bufferSaid     `json:"buffers"`
 	Semaphores []semaphoresSaid `json:"semaphores,omitempty"`
 	Streams    []streamSaid     `json:"streams"`
@@ -66,10 +66,10 @@ type stepSaid struct {
 	Text   string `json:"text"`
 }
 
-// address is one, or a handle, in hexadecimal digits.
+// address is an address, or a handle, in hexadecimal digits.
 type address uintptr
 
-// String is "0x7f00", and "-" of memory that is not mapped here.
+// String is "0x7f00", or "-" for memory that is not mapped here.
 func (a address) String() string {
 	if a == 0 {
 		return "-"

@@ -12,7 +12,7 @@ import (
 
 // operation is a call that enqueues a part of a run.
 type operation struct {
-	Step   int    `json:"step"` // of the host program that makes it
+	Step   int    `json:"step"` // of the host program's step
 	Stream string `json:"stream"`
 	Call   string `json:"call"` // "copy", "record event 2", "kernel shot_bf16, 32 blocks of 512"
 	Uses   []use  `json:"uses,omitempty"`
@@ -23,11 +23,11 @@ type operation struct {
 type use struct {
 	Do     string  `json:"do"` // read, write or wait; take: a kernel has the address as a parameter
 	Name   string  `json:"name,omitempty"`
-	Rank   int     `json:"rank"` // whose memory it is
+	Rank   int     `json:"rank"` // the rank that has the memory
 	Offset int64   `json:"offset"`
 	At     address `json:"at"`
 	Bytes  int64   `json:"bytes,omitempty"`
-	Value  *uint32 `json:"value,omitempty"` // that is awaited or written
+	Value  *uint32 `json:"value,omitempty"` // the value that is awaited or written
 }
 
 // String is "read A of rank 1 + 4096, 512 bytes at 0x7f00".
@@ -48,7 +48,7 @@ func (u use) String() string {
 	return text
 }
 
-// listing lists a plan's calls: one that enqueues does nothing else.
+// listing records the calls that a plan makes; the calls enqueue nothing.
 type listing struct {
 	plan    *plan.Plan
 	parts   plan.Components
@@ -57,7 +57,7 @@ type listing struct {
 	list    []operation
 }
 
-// list issues a run by the listing in the driver's place.
+// list issues a run to a listing in place of the driver.
 func list(p *plan.Plan) ([]operation, error) {
 	l := &listing{plan: p, parts: p.Components(), regions: p.Layout(), streams: p.Streams()}
 	if err := p.List(around.New(p.Group().Driver(), l.each), l); err != nil {
@@ -81,7 +81,7 @@ func (l *listing) use(do string, at driver.Ptr, bytes int64) use {
 	return u
 }
 
-// word names a word with the value that it is awaited for or set to.
+// word names a word, with the value that is awaited or written.
 func (l *listing) word(do string, at driver.Ptr, value uint32) use {
 	u := l.use(do, at, 4)
 	u.Value = &value
@@ -110,7 +110,7 @@ func (l *listing) each(c *around.Call) error {
 	return c.Pass()
 }
 
-// rows lists a copy of rows: from the begin of the first to the end of the last.
+// rows lists a copy of rows: from the start of the first row to the end of the last.
 func (l *listing) rows(s driver.Stream, c driver.Memcpy2D) error {
 	reach := func(pitch int64) int64 { return (c.Height-1)*pitch + c.Width }
 	return l.add(s, fmt.Sprintf("copy of %d rows of %d bytes, from %d to %d bytes apart", c.Height, c.Width, c.SrcPitch,
@@ -130,7 +130,7 @@ func (l *listing) batch(s driver.Stream, items []driver.MemOp) error {
 	return l.add(s, "batch", uses...)
 }
 
-// launch lists a kernel, with the memory that its parameters name.
+// launch lists a kernel, with the memory in its parameters.
 func (l *listing) launch(c *around.Call) error {
 	i := slices.IndexFunc(l.parts.Kernels, func(k plan.KernelPart) bool { return k.Handle == c.Function })
 	if i < 0 {
@@ -165,13 +165,13 @@ func (l *listing) product(c *around.Call) error {
 		l.use("write", x.Workspace, driver.WorkspaceBytes))...)
 }
 
-// Collective lists one of NCCL's.
+// Collective lists a collective of NCCL.
 func (l *listing) Collective(s driver.Stream, d driver.CollectiveDesc, ranks int, recv, send driver.Ptr) error {
 	sends, receives := d.Sizes(ranks)
 	return l.add(s, "NCCL "+string(d.Kind), l.use("read", send, sends), l.use("write", recv, receives))
 }
 
-// Function lists a function of the caller's, which is not called.
+// Function lists a function of the caller, and does not call it.
 func (l *listing) Function(s driver.Stream, name string, to plan.Range, from []plan.Range) error {
 	var uses []use
 	for _, r := range from {

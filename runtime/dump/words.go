@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// words are those of group.Config.Dump.
+// words are the words of group.Config.Dump.
 type words struct {
 	host  bool // the steps of a run
 	ops   bool // the calls that enqueue it
