@@ -2,10 +2,10 @@ package fabric
 
 import "slices"
 
-// Fabric has the link from each device, or rank, to each.
+// Fabric has the link from each device, or rank, to each device or rank.
 type Fabric [][]Link
 
-// Pair is the worse of the links between two: the directions may differ.
+// Pair is the worse of the two links between a and b: the directions may differ.
 func (f Fabric) Pair(a, b int) Link {
 	if l, back := f[a][b], f[b][a]; order[back] <= order[l] {
 		return l
@@ -29,7 +29,7 @@ const (
 	Doubtful Kind = "CUDA does not say what joins every pair"
 )
 
-// Kind finds the form. Devices of different hosts don't count.
+// Kind finds the form of the fabric. Pairs of devices on different hosts don't count.
 func (f Fabric) Kind() Kind {
 	count := map[Link]int{}
 	for a := range f {
@@ -99,7 +99,7 @@ func (f Fabric) cube() bool {
 	return true
 }
 
-// Ring reports whether each device reaches the memory of the devices before and after it, and they its.
+// Ring reports whether each device reaches the memory of the devices before and after it, and these reach its memory.
 func (f Fabric) Ring() bool { return f.around(Link.Reaches) }
 
 // FastRing reports whether NVLink joins each device to the devices before and after it.
@@ -117,7 +117,7 @@ func (f Fabric) around(good func(Link) bool) bool {
 	return true
 }
 
-// String is the kind, and in a clause its consequence.
+// String is the kind and, where there is one, its consequence.
 func (f Fabric) String() string {
 	text := string(f.Kind())
 	if f.worst() == PCIe {

@@ -18,7 +18,7 @@ const (
 	PCIe    Link = "pcie"    // peer access without atomic operations
 	None    Link = "none"    // no peer access
 	Network Link = "network" // the devices are on different hosts
-	Unknown Link = "?"       // CUDA answers with an error
+	Unknown Link = "?"       // CUDA returns an error
 )
 
 // order of links, the best first.
@@ -30,8 +30,8 @@ func (l Link) Fast() bool { return l == NVLink || l == Switch }
 // Reaches reports whether one device maps the memory of the other.
 func (l Link) Reaches() bool { return l.Fast() || l == PCIe || l == Self }
 
-// Read is the link from an opened device to another. Which of two kinds of NVLink it is, CUDA does not say; NVLink
-// stands for both where the driver's DeviceGetNVLinks does not know.
+// Read is the link from an opened device to another. CUDA does not say which of the two kinds of NVLink a link is; Read
+// returns NVLink for both where the driver's DeviceGetNVLinks does not know.
 func Read(d driver.Driver, peer driver.UUID) (Link, error) {
 	can, err := d.DeviceCanAccessPeer(peer)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"ovgen/runtime/fabric"
 )
 
-// Lines say which programs run on the fabric, a line each.
+// Lines say which programs run on the fabric, a line for each kind of program.
 func Lines(f fabric.Fabric) []string {
 	kind := f.Kind()
 	switch kind {
@@ -53,8 +53,8 @@ func Lines(f fabric.Fabric) []string {
 	return lines
 }
 
-// Order is an order of the devices in which NVLink joins each to the next, and the last to the first; nil where there
-// is none, or more than sixteen devices.
+// Order is an order of the devices in which NVLink joins each device to the next, and the last to the first; nil if
+// there is no such order, or there are more than sixteen devices.
 func Order(f fabric.Fabric) []int {
 	if len(f) < 3 || len(f) > 16 {
 		return nil
