@@ -1,4 +1,4 @@
-// Package modules loads and launches kernels of the caller's own.
+// Package modules loads and launches kernels of the caller.
 package modules
 
 import (
@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Kernels are kernels of the caller's own, loaded on a device. Each takes one struct by value.
+// Kernels are kernels of the caller, loaded on a device. Each takes one struct by value.
 type Kernels struct {
 	driver driver.Driver
 	module driver.Module
@@ -24,8 +24,8 @@ type loaded struct {
 	params   int // bytes
 }
 
-// Load loads the kernels of a Code and launches each with a struct of zeros, by which it must do nothing: a
-// kernel is loaded at its first launch, which may wait for all that the device does.
+// Load loads the kernels of a Code and launches each with a struct of zeros, with which a kernel must do nothing. CUDA
+// loads a kernel at its first launch, which may wait for all work of the device.
 func Load(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	m, err := d.ModuleLoadData(code)
 	if err != nil {
@@ -73,7 +73,7 @@ func (k *Kernels) launch(on driver.Stream, f driver.Function, blocks, threads in
 	return k.driver.LaunchKernel(f, grid, block, on, params)
 }
 
-// Close unloads them. Nothing that is enqueued may use them any more. A second call does nothing.
+// Close unloads the kernels. No enqueued work may use them any more. A second call does nothing.
 func (k *Kernels) Close() error {
 	return k.Done(func() error { return k.driver.ModuleUnload(k.module) })
 }
