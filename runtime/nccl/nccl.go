@@ -59,10 +59,10 @@ func open(context uintptr) (driver.Collectives, error) {
 	return &device{C.uintptr_t(context)}, nil
 }
 
-// environment sets the variables that NCCL reads once, when it starts. Multicast is off: one group's
-// memory can use up all of the machine's. Communicators keep no order among themselves, and a group has
-// one communicator: with that order, uploading a captured graph ends the process (2.28.9). And NCCL opens
-// no port that nobody asked for.
+// environment sets the variables that NCCL reads once, when it starts. Multicast is off: one group's multicast memory
+// can use up all that the machine has. The implicit launch order of communicators is off: with it, uploading a captured
+// graph ends the process (2.28.9), and a group has only one communicator. NCCL opens no port unless NCCL_RAS_ENABLE
+// asks for it.
 func environment() error {
 	for _, v := range []struct{ name, why string }{
 		{"NCCL_NVLS_ENABLE", "ovgen uses no multicast"},
@@ -118,7 +118,7 @@ func check(call string, result C.int) error {
 	return &driver.Status{Call: call, Code: int(result), Text: text}
 }
 
-// CommGetUniqueID opens a port of this process, at which the others meet.
+// CommGetUniqueID opens a port of this process, at which the other ranks meet.
 func (d *device) CommGetUniqueID() (id driver.CommID, err error) {
 	err = check("ncclGetUniqueId", C.ovgen_nccl_id(d.context, (*C.ncclUniqueId)(unsafe.Pointer(&id[0]))))
 	return id, err
@@ -144,7 +144,7 @@ func (d *device) CommGetAsyncError(c driver.Comm) error {
 	return check("ncclCommGetAsyncError", C.ovgen_nccl_state(communicator(c)))
 }
 
-// kinds are the collectives as nccl.h names them.
+// kinds are the collectives' kinds in nccl.h.
 var kinds = map[driver.CollectiveKind]C.int{driver.AllGather: 'g', driver.ReduceScatter: 'r', driver.AllReduce: 'a',
 	driver.AllToAll: 'x', driver.Exchange: 'e'}
 
@@ -173,7 +173,7 @@ func (d *device) CommAbort(c driver.Comm) error {
 	return check("ncclCommAbort", C.ovgen_nccl_abort(d.context, communicator(c)))
 }
 
-// CommDestroy ends a communicator once all that was enqueued has completed.
+// CommDestroy ends a communicator once all enqueued work has completed.
 func (d *device) CommDestroy(c driver.Comm) error {
 	return check("ncclCommDestroy", C.ovgen_nccl_destroy(d.context, communicator(c)))
 }

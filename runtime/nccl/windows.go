@@ -14,7 +14,7 @@ import (
 
 var _ driver.Windows = (*device)(nil)
 
-// The version of NCCL that windows need. From 2.29.7 on an abort ends all their kernels. From 2.29 on, however, copy
+// Versions of NCCL. Windows need 2.27. From 2.29.7 on an abort ends all their kernels. From 2.29 on, however, copy
 // engines gather without a kernel on devices of compute capability 10 and newer, and nothing ends these copies.
 const (
 	windowsFrom   = 22700
@@ -23,7 +23,7 @@ const (
 	copiesMajor   = 10
 )
 
-// WindowLimits goes by the version, and by the variables with which NCCL makes no windows.
+// WindowLimits depends on the version, and on the variables with which NCCL makes no windows.
 func (d *device) WindowLimits(p driver.Properties) (l driver.WindowLimits) {
 	v := Version()
 	switch {
