@@ -1,2 +1,2 @@
-// Package numbers has the numbers of Shapes beside their extents. Packages whose formulas read one import it.
+// Package numbers has the numbers of Shapes besides their extents. Packages whose formulas read one import it.
 package numbers

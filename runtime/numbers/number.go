@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Number is a number of a Shape that formulas read by its name: zero stands for it where it is 0.
+// Number is a number of a Shape that formulas read by its name. If it is 0, zero takes its place.
 type Number struct {
 	name                  string
 	is, zero, least, most float32
@@ -17,15 +17,15 @@ func Named(name string, is float32) Number {
 	return Number{name, is, 0, -math.MaxFloat32, math.MaxFloat32}
 }
 
-// Epsilon is what norms add to the mean of squares, 1e-5 by default: a normal number of fp32, and no more than 1.
+// Epsilon is the number that norms add to the mean of squares, 1e-5 by default: a normal number of fp32, and at most 1.
 func Epsilon(is float32) Number { return Number{"epsilon", is, 1e-5, 0x1p-126, 1} }
 
 // Value is the number that kernels take.
 func (n Number) Value() float64 { return float64(cmp.Or(n.is, n.zero)) }
 
-// Check refuses a number that is out of range, and what is none.
+// Check refuses a number that is out of range, and a NaN.
 func (n Number) Check() error {
-	if x := float32(n.Value()); x >= n.least && x <= n.most { // no NaN
+	if x := float32(n.Value()); x >= n.least && x <= n.most { // a NaN fails both
 		return nil
 	}
 	return fmt.Errorf("%s is %g: use a number from %g to %g", n.name, n.is, n.least, n.most)
