@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/device"
 )
 
-// form is a type of numbers that is converted. Conversions pass through fp32, which holds every number of each form.
+// form is a type of numbers in conversions. Conversions pass through fp32, which holds every number of each form.
 type form struct {
 	size    int     // in bytes
 	endless float32 // the least number that would become infinite
@@ -16,7 +16,7 @@ type form struct {
 	narrow  func(to []byte, from []float32) // rounds to nearest, ties to even
 }
 
-// forms of the types that Read makes, by their names in the format.
+// forms of the types that Read returns, by their names in the format.
 var forms = map[string]form{
 	"BF16": {2, 0x1.ffp127, func(to []float32, from []byte) {
 		for i := range to {
@@ -47,7 +47,7 @@ var forms = map[string]form{
 	}},
 }
 
-// names are the format's names of the types that Read makes.
+// names are the format's names of the types that Read returns.
 var names = map[device.Type]string{device.BF16: "BF16", device.FP16: "F16", device.FP32: "F32"}
 
 // Parts of an fp32.

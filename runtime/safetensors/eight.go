@@ -9,19 +9,20 @@ import (
 	"ovgen/runtime/device"
 )
 
-// A weight of eight bits, e4m3, has a scale for each of its rows, which multiplies it, or for each square of rows and
-// columns. A checkpoint has scales in a tensor beside the weight's, for each row, one for all, or for each square.
-// Those of rows of a weight of more bits are made as it is read, from whole rows: so ranks that have columns of a row
-// have one scale.
+// A weight of eight bits, e4m3, has scales that multiply it: one for each of its rows, or one for each square of rows
+// and columns. A checkpoint has the scales in a second tensor: one for each row, one for the whole weight, or one for
+// each square. For a weight of more bits, the reader makes the scales of rows from whole rows: so ranks that have
+// columns of a row have the same scale.
 
-// ScalesOf is the name of the tensor with the scales of a weight's rows, or its one, and squaresOf of its squares.
+// ScalesOf is the name of the tensor with a weight's scales of rows, or its one scale; squaresOf with its scales of
+// squares.
 func ScalesOf(weight string) string  { return weight + "_scale" }
 func squaresOf(weight string) string { return weight + "_scale_inv" }
 
 // largest is e4m3's greatest number.
 const largest = 448
 
-// checkEight reports what keeps a tensor from being read as e4m3 with scales.
+// checkEight returns the reason why a tensor can't be read as e4m3 with scales.
 func (t Tensors) checkEight(p Part, s Tensor) error {
 	if p.Square > 0 {
 		return t.checkSquares(p, s)
@@ -46,8 +47,8 @@ func (t Tensors) checkEight(p Part, s Tensor) error {
 	return nil
 }
 
-// checkSquares is checkEight where squares have scales. A part has whole squares of the axis that it is cut along:
-// no scale is of half of one.
+// checkSquares is checkEight for scales of squares. A part must have whole squares along the axis that it is cut along:
+// no scale belongs to half of a square.
 func (t Tensors) checkSquares(p Part, s Tensor) error {
 	of := []string{"rows", "columns"}[p.Axis]
 	switch {
@@ -60,19 +61,19 @@ func (t Tensors) checkSquares(p Part, s Tensor) error {
 	return t.Check(p.squares())
 }
 
-// squares are the part's scales, of squares.
+// squares is the part of the tensor of scales for the part's squares.
 func (p Part) squares() Part {
 	count := func(n int) int { return (n + p.Square - 1) / p.Square }
 	return Part{Name: squaresOf(p.Name), Shape: []int{count(p.Shape[0]), count(p.Shape[1])}, Axis: p.Axis,
 		From: p.From / p.Square, Count: count(p.Count), Type: device.FP32}
 }
 
-// one says that a tensor is one number.
+// one reports whether a tensor is a single number.
 func one(s Tensor) bool {
 	return !slices.ContainsFunc(s.Shape, func(n int) bool { return n != 1 })
 }
 
-// rows are those of the weight that the part has elements of.
+// rows is the range of the weight's rows of which the part has elements.
 func (p Part) rows() (from, count int) {
 	if p.Axis == 1 {
 		return 0, p.Shape[0]
@@ -89,8 +90,8 @@ func (p Part) ScaleBytes() int64 {
 	return device.FP32.Bytes(count)
 }
 
-// Scales reads the scales of a part of Type E4M3, in fp32, one for each row that it has elements of, or for each of its
-// squares.
+// Scales reads the scales of a part of Type E4M3, in fp32: one for each row of which the part has elements, or one for
+// each of its squares.
 func (t Tensors) Scales(p Part) (made []byte, err error) {
 	if err := t.Check(p); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (t Tensors) Scales(p Part) (made []byte, err error) {
 	return made, err
 }
 
-// scalesOf reads scales, and refuses what is none.
+// scalesOf reads scales, and refuses numbers that are no scales.
 func (t Tensors) scalesOf(p Part) ([]byte, error) {
 	made, err := t.Read(p)
 	list := make([]float32, len(made)/4)
@@ -131,7 +132,7 @@ func (t Tensors) scalesOf(p Part) ([]byte, error) {
 	return made, err
 }
 
-// place names what has scale i of a part of scales: a row or a square.
+// place names the row or the square that has scale i of a part of scales.
 func (p Part) place(i int) string {
 	_, each := p.runs()
 	if p.Axis == 1 {
@@ -155,8 +156,8 @@ func (t Tensors) codes(p Part) (made []byte, err error) {
 	})
 }
 
-// quantised hands the rows that a part has elements of over, each whole and with its scale: its greatest finite
-// magnitude becomes e4m3's greatest number.
+// quantised calls each with every row of which a part has elements. It passes the whole row and its scale, by which the
+// row's greatest finite magnitude becomes e4m3's greatest number.
 func (t Tensors) quantised(p Part, each func(row []float32, scale float32)) error {
 	const atOnce = 64
 	from, count := p.rows()
@@ -191,10 +192,10 @@ func (t Tensors) floats(p Part) ([]float32, error) {
 	return list, err
 }
 
-// e4m3 rounds to the nearest number of e4m3, ties to even. What is too large becomes the greatest one, and a NaN stays
-// one.
+// e4m3 rounds to the nearest number of e4m3, ties to even. Numbers that are too large become the greatest number, and a
+// NaN stays a NaN.
 func e4m3(x float32) byte {
-	const drop, bias, one = 20, 120, 1 << 23 // digits that an fp32 has beyond, and its exponent
+	const drop, bias, one = 20, 120, 1 << 23 // digits of an fp32 beyond e4m3's, and the exponent
 	b := math.Float32bits(x)
 	sign, b := byte(b>>24&0x80), b&^signBit
 	switch {

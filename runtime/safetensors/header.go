@@ -65,8 +65,8 @@ type entry struct {
 	Tensor
 }
 
-// parse reads the JSON of a header: an object of tensors by name, and of metadata, which it skips. No name stands
-// twice.
+// parse reads the JSON of a header: an object with tensors by name, and with metadata, which parse skips. No name may
+// appear twice.
 func parse(text []byte) ([]entry, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if start, err := d.Token(); err != nil || start != json.Delim('{') {

@@ -1,4 +1,4 @@
-// Package safetensors reads the tensors of a checkpoint, for a rank the part that it needs.
+// Package safetensors reads the tensors of a checkpoint: for a rank, the parts that it needs.
 package safetensors
 
 import (
@@ -55,18 +55,18 @@ func Open(dir string) (Tensors, error) {
 	return t, nil
 }
 
-// Part is Count rows of a tensor of one axis or two, from row From on. With Axis 1 it is columns.
+// Part is Count rows of a tensor of one axis or two, from row From on. With Axis 1 it is columns instead of rows.
 type Part struct {
 	Name              string
 	Shape             []int
 	Axis, From, Count int
 	Type              device.Type // of the elements that Read makes: BF16, FP16, FP32, or E4M3 of two axes
 	Quantise          bool        // a tensor of more bits may be read as E4M3
-	Square            int         // rows and columns that have one scale, of Type E4M3; 0: each row has one
+	Square            int         // side of a square with one scale, of Type E4M3; 0: each row has a scale
 }
 
-// Transposed returns p with rows and columns exchanged: the part of a tensor of transposed shape that has columns where
-// p has rows. Where p is a part of the weight of a first product, it is the one of the second product's weight.
+// Transposed returns p with rows and columns exchanged: a part of a tensor of transposed shape that has columns where p
+// has rows. If p is a part of the weight of a first product, the result is the part of the second product's weight.
 func (p Part) Transposed() Part {
 	p.Shape, p.Axis = []int{p.Shape[1], p.Shape[0]}, 1
 	return p
@@ -106,8 +106,8 @@ func (t Tensors) Check(p Part) error {
 	return nil
 }
 
-// Read reads a part of a tensor, and converts it where the tensor has another type. Rows behind the tensor's last are
-// zeros.
+// Read reads a part of a tensor, and converts it where the tensor has another type. Rows after the tensor's last row
+// are zeros.
 func (t Tensors) Read(p Part) ([]byte, error) {
 	if err := t.Check(p); err != nil {
 		return nil, err
