@@ -12,24 +12,24 @@ import (
 // ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
 var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
 
-// option is a candidate to choose, of whatever shape.
+// option is a candidate to choose, without the types of its shape and buffers.
 type option struct {
 	*plan.Program
 	serves func() error // returns the reason why the group can't run it
-	nccl   func() bool  // no peer's memory is used
+	nccl   func() bool  // reports whether it uses no peer's memory
 }
 
 // prefers guides a choice without measurements.
 type prefers struct {
-	rings bool // NVLink joins neighbours alone
-	nccl  bool // where nothing else serves
+	rings bool // NVLink joins only neighbours
+	nccl  bool // the group allows NCCL where nothing else serves
 }
 
 // choose finds the option for a shape; key lacks only the program.
 func choose(t *Table, key Measured, options []option, by prefers) (i int, choice Choice, err error) {
 	refused := make([]error, len(options))
 	known := make([]bool, len(options))
-	refusal := func(i int) error { // asked once of each, and of no more than are looked at
+	refusal := func(i int) error { // asks each option once, and only the options that are looked at
 		if !known[i] {
 			refused[i], known[i] = options[i].serves(), true
 		}
@@ -46,7 +46,7 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		}
 		if i >= 0 && refusal(i) == nil {
 			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
-			if m.same(key) { // which tiles fit best differs from shape to shape
+			if m.same(key) { // the best tiles differ from shape to shape
 				choice.Tiles = m.Tiles
 			}
 			return i, choice, nil
@@ -85,7 +85,7 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 	return 0, choice, none
 }
 
-// unmeasured words that no entry fits key.
+// unmeasured is the text that no entry fits key.
 func unmeasured(key Measured) string {
 	return fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, key.Shape)
 }

@@ -2,10 +2,10 @@
 // generated package tuned meet Table, Read, Parse, Tuned, Choice, Measured and the errors; the package itself calls
 // Tune, Own and Other.
 //
-// Package tuned has all schedules of an operation, not only those that h200.json and h100.json name: a table of the
-// user's own machine may name any of them, rings serve where NVLink joins neighbours alone, and NCCL where a group
-// falls back. Only schedules that teach are left out. Of the catalogue it imports 60, which with what they import are
-// 29,500 lines of Go (cmd/ovgen/internal/imports counts them). A program links those of the operations that it makes
-// plans of, and the device code of all. One that knows its schedule imports that package alone, of 15,500 lines or
-// little more.
+// Package tuned has all schedules of an operation, not only the schedules that h200.json and h100.json name: a user's
+// table may name any of them, rings serve where NVLink joins only neighbours, and NCCL where a group falls back. It
+// leaves out only schedules that teach. Of the catalogue it imports 60 packages, which with their imports are 29,500
+// lines of Go (cmd/ovgen/internal/imports counts them). A program links the schedules of the operations that it makes
+// plans of, and the device code of all schedules. A program that knows its schedule imports that package alone, of
+// 15,500 lines or little more.
 package tuning

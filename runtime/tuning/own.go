@@ -19,7 +19,7 @@ var (
 	h100 []byte
 )
 
-// ownTuning serves where a program has no tuning of its own.
+// ownTuning serves programs that pass no table.
 var ownTuning = sync.OnceValues(func() (*Table, error) {
 	own := &Table{}
 	for _, text := range [][]byte{h200, h100} {

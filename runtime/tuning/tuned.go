@@ -10,8 +10,8 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Candidate is one schedule of an operation whose shape is an S and whose buffers are a B. Check returns the reason why
-// this number of ranks can't run a shape, and Memory the need of the shape; New makes the plan and returns the function
+// Candidate is one schedule of an operation with shape S and buffers B. Check returns the reason why the given number
+// of ranks can't run a shape, and Memory the memory that the shape needs. New makes the plan and returns the function
 // that binds it.
 type Candidate[S fmt.Stringer, B any] struct {
 	Program *plan.Program
@@ -20,14 +20,14 @@ type Candidate[S fmt.Stringer, B any] struct {
 	New     func(context.Context, *group.Group, S) (plan.Runner, func(context.Context, B) error, error)
 }
 
-// Own is the candidate whose own shape and buffers all others take.
+// Own is the candidate that has the shape and buffers which all candidates take.
 func Own[S plan.Sized, B any, P plan.Runner](prog *plan.Program, make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) Candidate[S, B] {
 	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
 }
 
-// Other is a candidate whose shape and buffers have the fields of the first's under other type
-// names: shape and buffers convert them.
+// Other is a candidate whose shape and buffers have the same fields as the first candidate's, but other type names:
+// shape and buffers convert them.
 func Other[S fmt.Stringer, B any, P plan.Runner, T plan.Sized, C any](prog *plan.Program,
 	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
 	shape func(S) T, buffers func(B) C) Candidate[S, B] {
@@ -51,12 +51,11 @@ type Tuned[S fmt.Stringer, B any] struct {
 
 // Tune makes a plan of an operation, which has the name of its first candidate. It takes the fastest candidate in t at
 // s, or else the fastest at the nearest shape where that candidate serves s, or else the first candidate that serves s.
-// In the last case rings come before others where NVLink joins neighbours alone, and candidates by NCCL come last,
-// where the group may fall back. A nil t stands for what ovgen's authors measured on H100s and H200s. A candidate
-// serves where it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena
-// has room for it. Choice returns the candidate that runs and the reason. Tune is collective, as each candidate's New
-// is: ranks that choose differently all get a *DisagreementError, and where no candidate serves all get a
-// *NoChoiceError.
+// In the last case rings come before other candidates where NVLink joins only neighbours, and candidates by NCCL come
+// last, where the group may fall back. A nil t stands for ovgen's measurements on H100s and H200s. A candidate serves
+// if it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room
+// for it. Choice returns the candidate that runs and the reason. Tune is collective, as each candidate's New is: ranks
+// that choose differently all get a *DisagreementError, and where no candidate serves all ranks get a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, s S,
 	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program.Name
@@ -92,7 +91,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, 
 }
 
 // serves returns the reason why the group can't run a shape by the candidate, or nil: its devices, its links, or an
-// arena that has no room for the plan. A plan that uses no peer's memory may have its staging elsewhere.
+// arena that has no room for the plan. A plan that uses no peer's memory may have its staging outside of the arena.
 func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
 	if err := c.Check(s, g.Size()); err != nil {
 		return err
@@ -111,20 +110,20 @@ func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
 	return err
 }
 
-// reaches says that the candidate uses peers' memory, and so is none by NCCL.
+// reaches reports whether the candidate uses peers' memory, and thus does not run by NCCL.
 func (c *Candidate[S, B]) reaches(g *group.Group, s S) bool {
 	need, err := c.Memory(s, g.Size())
 	return err != nil || need.Reaches()
 }
 
-// Choice is which schedule runs, and why.
+// Choice returns the schedule that runs, and the reason.
 func (p *Tuned[S, B]) Choice() Choice { return p.choice }
 
-// Bind sets the memory that runs work on: see the candidates' Bind.
+// Bind sets the memory of the runs: see the candidates' Bind.
 func (p *Tuned[S, B]) Bind(ctx context.Context, x B) error { return p.bind(ctx, x) }
 
-// Enqueue enqueues one run after the work on the stream, by a replay where that was
-// measured to be faster and the stream is not being captured.
+// Enqueue enqueues one run after the work on the stream. It replays a graph if that was measured to be faster and the
+// stream is not being captured.
 func (p *Tuned[S, B]) Enqueue(s driver.Stream) error {
 	if p.choice.Replayed && !p.Base().Program().Eager {
 		capturing, err := p.Base().Group().Driver().StreamIsCapturing(s)

@@ -19,12 +19,12 @@ type Table struct {
 	Entries []Measured `json:"entries"`
 }
 
-// version is that of the file.
+// version is the version of the file.
 const version = 1
 
 // Measured is the fastest schedule for one shape.
 type Measured struct {
-	Operation    string  `json:"operation"` // package of the schedule that the operation is named by
+	Operation    string  `json:"operation"` // package of the schedule that names the operation
 	GPU          string  `json:"gpu"`       // name of the device
 	Ranks        int     `json:"ranks"`
 	Shape        string  `json:"shape"`           // as Shape.String writes it
@@ -89,21 +89,21 @@ func (t *Table) Write(name string) error {
 	return nil
 }
 
-// same says that both are of one operation, machine and shape.
+// same reports whether both entries are for one operation, machine and shape.
 func (m Measured) same(o Measured) bool {
 	return m.Operation == o.Operation && m.GPU == o.GPU && m.Ranks == o.Ranks && m.Shape == o.Shape
 }
 
-// Put adds an entry, in the place of the one for its operation, machine and shape.
+// Put adds an entry, and replaces the entry for the same operation, machine and shape.
 func (t *Table) Put(m Measured) {
 	t.Entries = slices.DeleteFunc(t.Entries, m.same)
 	t.Entries = append(t.Entries, m)
 }
 
-// Choice is the schedule that a tuned operation runs, and why.
+// Choice is the schedule that a tuned operation runs, and the reason.
 type Choice struct {
 	Program  string // package of the schedule
-	Tiles    string // kernel of its products by tiles; empty where it has none, or where an estimate chooses
+	Tiles    string // kernel of its products by tiles; empty where it has no tiles, or an estimate chooses
 	Replayed bool   // whether Replay was faster than Enqueue
 	Why      string
 }
@@ -116,8 +116,8 @@ func (c Choice) String() string {
 	return c.Program + ": " + c.Why
 }
 
-// nearest are the entries of key's operation on its machine, of shapes with the same
-// extents and type, that of the nearest shape first.
+// nearest returns the entries of key's operation on its machine, for shapes with the same extents and type, the nearest
+// shape first.
 func (t *Table) nearest(key Measured) []Measured {
 	if t == nil {
 		return nil
@@ -143,9 +143,8 @@ func (t *Table) nearest(key Measured) []Measured {
 	return found
 }
 
-// distance between two shapes, as Shape.String writes them: how often their extents
-// double from one to the other, all added up. Shapes of other extents or of another type
-// have none.
+// distance is the distance between two shapes, as Shape.String writes them: the sum over the extents of how often the
+// extent doubles from one shape to the other. Shapes with other extents or of another type have no distance.
 func distance(a, b string) (far float64, ok bool) {
 	x, y := strings.Split(a, ", "), strings.Split(b, ", ")
 	if len(x) != len(y) {
@@ -170,7 +169,7 @@ func distance(a, b string) (far float64, ok bool) {
 	return far, true
 }
 
-// why words that an entry was chosen for key.
+// why is the reason why the entry was chosen for key.
 func (m Measured) why(key Measured) string {
 	if m.same(key) {
 		return fmt.Sprintf("measured on %d of %s, %.4g ms", m.Ranks, m.GPU, m.Milliseconds)
@@ -183,7 +182,7 @@ func (m Measured) why(key Measured) string {
 type NoChoiceError struct {
 	Operation, Shape string
 	Ranks            int
-	Refused          []error // a schedule each, by its name
+	Refused          []error // an error for each schedule, with its name
 }
 
 // Error lists the refusal of each schedule.
@@ -199,7 +198,7 @@ func (e *NoChoiceError) Error() string {
 // Unwrap returns the refusal of each schedule.
 func (e *NoChoiceError) Unwrap() []error { return e.Refused }
 
-// UnknownChoiceError says that a tuning names a schedule that the operation does not have.
+// UnknownChoiceError says that a table names a schedule that the operation does not have.
 type UnknownChoiceError struct {
 	Operation, Program string
 	Known              []string
