@@ -19,24 +19,23 @@ import (
 	"ovgen/runtime/launcher"
 )
 
-// Command starts the ranks of a program: copies of a binary with OVGEN_RANK,
-// OVGEN_SIZE and a fresh job name. When the launching process ends, for whatever
-// reason, its ranks die.
+// Command starts the ranks of a program: copies of a binary with OVGEN_RANK, OVGEN_SIZE and a fresh job name. When the
+// launching process ends, for any reason, its ranks die.
 type Command struct {
 	Ranks  int
-	Hosts  int      // number of hosts that the ranks play (see launcher.PlayedHost); 0 and 1 leave them on this one
-	Path   string   // the binary; empty means this one
+	Hosts  int      // number of hosts that the ranks play (see launcher.PlayedHost); 0 and 1: none but this host
+	Path   string   // the binary; empty means this process's binary
 	Args   []string // its arguments
 	Env    []string // added to this process's environment
 	Driver string   // OVGEN_DRIVER of the ranks; empty leaves it
 	// Stdout and Stderr take the output of rank 0; nil means this process's. The output of the other ranks is dropped
-	// unless Prefix is set. The standard error of the rank that fails first is in the error. Once a rank
-	// has failed nothing more goes to Stderr: ranks that fail later only repeat the error.
+	// unless Prefix is set. The error of Run contains the standard error of the rank that fails first. Once a rank has
+	// failed, Stderr takes no more output: ranks that fail later only repeat the error.
 	Stdout, Stderr io.Writer
 	// Prefix passes on the output of all ranks, each line with the prefix "[rank] ".
 	Prefix bool
-	// Grace is how long the ranks have to end by themselves once one has
-	// failed, and again to end after SIGTERM; 0 means 2 s.
+	// Grace is the time that the ranks have to end by themselves once a rank has failed, and again to end after
+	// SIGTERM; 0 means 2 s.
 	Grace time.Duration
 
 	far   []*os.File // the ranks' ends of connections
@@ -47,7 +46,7 @@ type Command struct {
 type RankError struct {
 	Rank   int
 	Status string // "exit status 1", "signal: killed"
-	Stderr string // the end of its standard error, unless that was passed on
+	Stderr string // the end of its standard error, unless Stderr has taken it
 }
 
 // Error is "rank 2: exit status 1: TEXT".
@@ -68,10 +67,9 @@ type exit struct {
 	err  error
 }
 
-// Run starts the ranks and returns when all have ended. When one fails, when ctx
-// ends, and on SIGINT or SIGTERM the others are ended too: by SIGTERM, and by
-// SIGKILL where SIGTERM does not end them. The error is a *RankError of the rank that
-// failed first, ErrInterrupted, or wraps ctx's error or, on a system other than Linux,
+// Run starts the ranks and returns when all have ended. When a rank fails, when ctx ends, and on SIGINT or SIGTERM, it
+// ends the other ranks too: by SIGTERM, and by SIGKILL where SIGTERM does not end them. The error is a *RankError of
+// the rank that failed first, or ErrInterrupted, or wraps ctx's error or, on a system other than Linux,
 // driver.ErrUnavailable.
 func (l *Command) Run(ctx context.Context) error {
 	defer l.disconnect()
@@ -162,7 +160,7 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 
 // warden ends the ranks.
 type warden struct {
-	pids  map[int]int // of the processes that live, by rank
+	pids  map[int]int // of the living processes, by rank
 	grace time.Duration
 	ended func()
 }
@@ -193,7 +191,7 @@ func (w *warden) wait(ctx context.Context, ended <-chan exit, signals <-chan os.
 			done = nil
 			end(fmt.Errorf("launch: %w", context.Cause(ctx)), 0)
 		case s := <-signals:
-			if first != nil { // asked twice
+			if first != nil { // the second signal
 				w.signal(syscall.SIGKILL)
 			}
 			end(fmt.Errorf("launch: %w by %v", ErrInterrupted, s), 0)
@@ -205,10 +203,10 @@ func (w *warden) wait(ctx context.Context, ended <-chan exit, signals <-chan os.
 	return first
 }
 
-// signal sends to the process groups of the ranks that live.
+// signal sends a signal to the process groups of the living ranks.
 func (w *warden) signal(s syscall.Signal) {
 	for _, pid := range w.pids {
-		_ = syscall.Kill(-pid, s) // it may have ended just now
+		_ = syscall.Kill(-pid, s) // the process may have ended just now
 	}
 }
 
@@ -253,7 +251,7 @@ func (o *outputs) flush(rank int) {
 	}
 }
 
-// failed words the first failure; later ones are not shown.
+// failed makes the error of the first failure; later failures are not shown.
 func (o *outputs) failed(e exit) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -265,8 +263,8 @@ func (o *outputs) failed(e exit) error {
 	return err
 }
 
-// tail takes a rank's stderr and keeps the end of it for the error. While no rank has
-// failed it also passes on the stderr of rank 0, or of all ranks with Command.Prefix.
+// tail takes a rank's stderr and keeps its end for the error. Until a rank fails, it also passes on the stderr of rank
+// 0, or of all ranks with Command.Prefix.
 type tail struct {
 	out  *outputs
 	rank int

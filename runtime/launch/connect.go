@@ -38,14 +38,14 @@ func (l *Command) Start() (*Job, error) {
 	}
 	go func() {
 		defer close(j.over)
-		defer l.ended() // also where no rank has started
+		defer l.ended() // also if no rank has started
 		j.err = l.Run(ctx)
 	}()
 	return j, nil
 }
 
-// Close closes the connections, so that Serve returns on all ranks, and waits until all have ended. When ctx ends it
-// ends them, as Run does. It returns Run's error, and nil where a signal ended the ranks and was sent to this process.
+// Close closes the connections, so that Serve returns on all ranks, and waits until all ranks have ended. When ctx
+// ends, it ends the ranks, as Run does. It returns Run's error, or nil if a signal to this process ended the ranks.
 func (j *Job) Close(ctx context.Context) error {
 	closeAll(j.Ranks)
 	end := func() { j.stop(fmt.Errorf("the ranks have not ended by themselves: %w", ctx.Err())) }
@@ -68,7 +68,7 @@ func (l *Command) connect() (ranks []net.Conn, err error) {
 			return nil, fmt.Errorf("connect to rank %d: %w", r, err)
 		}
 		l.far = append(l.far, far)
-		conn, err := net.FileConn(near) // which copies the descriptor
+		conn, err := net.FileConn(near) // it copies the descriptor
 		near.Close()
 		if err != nil {
 			l.disconnect()
@@ -92,14 +92,14 @@ func closeAll[C interface{ Close() error }](list []C) {
 	}
 }
 
-// Serve answers calls from the program that started this process by Start. The methods of x that net/rpc accepts can
-// be called. It returns when that program closes the Job. A process that was not started by Start returns at once, with
-// started false, and so does a second call.
+// Serve answers calls from the program that started this process by Start: calls of the methods of x that net/rpc
+// accepts. It returns when that program closes the Job. In a process that was not started by Start, it returns at once
+// with started false; so does a second call.
 func Serve(x any) (started bool, err error) {
 	if os.Getenv(envConnection) == "" {
 		return false, nil
 	}
-	os.Unsetenv(envConnection) // this program's children have no such file
+	os.Unsetenv(envConnection) // this program's children do not inherit the file
 	f := os.NewFile(3, "connection")
 	conn, err := net.FileConn(f)
 	f.Close()

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// reportTime is the time that the other ranks leave the reporting one.
+// reportTime is the time that the other ranks wait for the reporting rank.
 const reportTime = time.Second
 
-// Report prints an error with which all ranks end, on the rank that reports it (see
-// group.Reports). The others wait a second instead: a launcher ends the job when the
-// first of its processes fails, and could cut the text off.
+// Report prints an error with which all ranks end, on the rank that reports it (see group.Reports). The other ranks
+// wait a second instead: a launcher ends the job when its first process fails, and could cut off the text.
 func Report(w io.Writer, err error, reports bool) {
 	if reports {
 		fmt.Fprintln(w, err)

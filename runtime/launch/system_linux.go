@@ -5,14 +5,14 @@ import (
 	"syscall"
 )
 
-// rankAttributes put a started rank into a process group of its own, so that Ctrl-C
-// comes to the launching process, which decides; the rank dies with the thread that
-// forked it.
+// rankAttributes put a started rank into a separate process group, so that Ctrl-C reaches only the launching process,
+// which decides what to do. The rank dies with the thread that forked it.
 func rankAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// socketPair is both ends of a connection. Programs that this one starts have neither, unless they are given it.
+// socketPair is both ends of a connection. Programs that this process starts inherit neither, unless they are given
+// one.
 func socketPair() (near, far *os.File, err error) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
