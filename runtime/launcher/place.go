@@ -45,22 +45,24 @@ func PlayedHost(rank, ranks, hosts int) string {
 	return fmt.Sprint("host", rank/(ranks/hosts))
 }
 
-// launcher has the variables by which a launcher tells processes their places. It does not set those with empty names.
+// launcher has the variables by which a launcher tells processes their places. A launcher sets no variable for an empty
+// name.
 type launcher struct {
 	name        string
 	rank, size  string
 	local, here string   // rank and number of processes on this host
-	job         []string // together they name the start
+	job         []string // together these variables name the start
 	nodes, list string   // the number of hosts, and their names
 }
 
-// Variables of rank 0's host, and of a port there that is in use. torchrun sets them, and by custom all launchers.
+// Variables of rank 0's host, and of a port there that is in use. torchrun sets them; by custom the other launchers do
+// too.
 const (
 	masterAddress = "MASTER_ADDR"
 	masterPort    = "MASTER_PORT"
 )
 
-// launchers in the order in which they are looked for: a rank that a launcher has started may itself run another.
+// launchers are in the order in which launchedBy looks for them: a rank that one launcher has started may run another.
 var launchers = []launcher{
 	{name: "ovgen", rank: EnvRank, size: EnvSize, local: EnvLocal, job: []string{EnvJob}},
 	// pytorch.org/docs/stable/elastic/run.html: the job's store listens at the port, so no two jobs of a host share it.
@@ -74,9 +76,8 @@ var launchers = []launcher{
 		job: []string{slurmJob, slurmStep}, nodes: "SLURM_STEP_NUM_NODES", list: "SLURM_STEP_NODELIST"},
 }
 
-// IsRank reports whether this process was started as a rank, by a Command or by another
-// launcher. The only process of another launcher is not a rank yet: srun -n 1 gives a
-// program its place and its GPUs, and the program may start ranks itself.
+// IsRank reports whether a Command or another launcher has started this process as a rank. A single process of another
+// launcher is not a rank yet: srun -n 1 gives a program its place and its GPUs, and the program may start ranks itself.
 func IsRank() bool {
 	l, ok := launchedBy()
 	return ok && (l.rank == EnvRank || os.Getenv(l.size) != "1")
@@ -92,8 +93,8 @@ func launchedBy() (launcher, bool) {
 	return launcher{}, false
 }
 
-// FindPlace reads this process's place from the variables of the launcher that started
-// it. A process that none has started, or one of a job on several hosts that has no address to meet at, is an error.
+// FindPlace reads this process's place from the variables of the launcher that started it. It returns an error if no
+// launcher has started the process, or if the job is on several hosts and has no address to meet at.
 func FindPlace() (Place, error) {
 	l, ok := launchedBy()
 	if !ok {
@@ -137,9 +138,9 @@ func FindPlace() (Place, error) {
 // besides is the distance from the launcher's port to the group's.
 const besides = 42
 
-// Address is the host and port where ranks on several hosts meet. It is OVGEN_ADDR or, where the launcher has put some
-// of the ranks on other hosts, MASTER_ADDR with a port near MASTER_PORT. Where these are not set under srun, it is the
-// first host of the step, and a port by the job's number. It is empty where all ranks are on this host.
+// Address is the host and port where ranks on several hosts meet. It is OVGEN_ADDR or, if the launcher has put some of
+// the ranks on other hosts, MASTER_ADDR with a port near MASTER_PORT. If these are not set under srun, it is the first
+// host of the step, and a port that follows from the job's number. It is empty if all ranks are on this host.
 func Address() string {
 	if address := os.Getenv(EnvAddress); address != "" {
 		return address
@@ -168,7 +169,7 @@ func (l launcher) spread() bool {
 	return here != "" && here != os.Getenv(l.size) || nodes != "" && nodes != "1"
 }
 
-// jobName joins the variables that name the start; OVGEN_JOB replaces them all.
+// jobName joins the variables that name the start; OVGEN_JOB replaces all of them.
 func (l launcher) jobName() string {
 	var parts []string
 	for _, name := range l.job {

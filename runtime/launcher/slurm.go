@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Variables of a job and a step of Slurm's, both numbers.
+// Variables with the numbers of a job and a step of Slurm.
 const (
 	slurmJob  = "SLURM_JOB_ID"
 	slurmStep = "SLURM_STEP_ID"
 )
 
-// firstNode is the first host of a list as Slurm writes it: a01 of "a[01-03,7],b2".
+// firstNode is the first host of a list in Slurm's notation: a01 of "a[01-03,7],b2".
 func firstNode(list string) string {
 	var host strings.Builder
-	inside, skips := false, false // inside brackets; behind the first number in them
+	inside, skips := false, false // inside brackets; after the first number in them
 	for _, c := range list {
 		switch {
 		case c == '[':
@@ -33,8 +33,8 @@ func firstNode(list string) string {
 	return host.String()
 }
 
-// slurmPort is a port from 20000 on, by the numbers of job and step, so that two steps hardly have the same. It is
-// empty where there is no job.
+// slurmPort is a port from 20000 on, made of the numbers of job and step, so that two steps rarely have the same port.
+// It is empty where there is no job.
 func slurmPort() string {
 	job, err := strconv.Atoi(os.Getenv(slurmJob))
 	if err != nil {
