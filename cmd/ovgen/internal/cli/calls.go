@@ -1,6 +1,6 @@
 package cli
 
-// callsTopic is the word after help that asks how a schedule calls work of the caller's own.
+// callsTopic is the word after help that asks how a schedule calls work of the caller.
 const callsTopic = "calls"
 
 // callsHelp is docs/calls.md for a screen.

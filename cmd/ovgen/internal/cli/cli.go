@@ -26,7 +26,7 @@ type Env struct {
 	Vars []string // KEY=value
 }
 
-// lookup is os.Getenv for Vars; of equal names the last counts.
+// lookup is os.Getenv for Vars; if a name appears twice, the last value counts.
 func (e Env) lookup(key string) string {
 	for i := len(e.Vars) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(e.Vars[i], key+"="); ok {
@@ -53,7 +53,7 @@ type call struct {
 	json    bool     // -json
 	every   bool     // -e
 	stages  bool     // -passes
-	set     []string // the flags that the command line has
+	set     []string // the flags that appear on the command line
 	shape   shapeFlags
 	price   costFlags
 	rank    int // -rank
@@ -61,10 +61,11 @@ type call struct {
 	look    explorer // nil for explore.Small
 }
 
-// explorer is a second checker: it names the numbers of ranks that it has looked at.
+// explorer is a second checker: it returns the numbers of ranks that it has explored.
 type explorer func(p *hostir.Program, ranks []int, replay bool) ([]int, error)
 
-// path is a file or a folder that the command line names, from the folder that the command runs in.
+// path is the absolute path of a file or a folder that the command line names; a relative name is below the command's
+// folder.
 func (c *call) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -72,16 +73,16 @@ func (c *call) path(name string) string {
 	return filepath.Join(c.env.Dir, name)
 }
 
-// verb is one thing that ovgen does.
+// verb is one of ovgen's verbs.
 type verb struct {
 	name     string
-	args     string // as the usage line has them
+	args     string // as the usage line shows them
 	short    string // its purpose, a few words
 	long     string // the rest of its help
 	examples []string
 	emits    bool // it has the flags of generation
-	compares bool // it has the flag of what is compiled again
-	compiles bool // it has the flag of the compiler
+	compares bool // it has the flag -again
+	compiles bool // it has the flag -nvrtc
 	proves   bool // it has the flags of a proof
 	draws    bool // it has the flags of a drawing
 	explains bool // it has the flags of an explanation
@@ -93,7 +94,7 @@ type verb struct {
 
 var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb, ptxVerb, versionVerb}
 
-// errFound is the end of a verb that found something and has printed it.
+// errFound ends a verb that found something and has printed it.
 var errFound = errors.New("found")
 
 // usageError is a command line that can't be run.

@@ -109,7 +109,7 @@ func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error 
 		caseJSON
 		Mode      string  `json:"mode"`
 		Time      float64 `json:"us"`
-		Otherwise float64 `json:"other_mode_us"` // eager where Mode is replayed, and the reverse
+		Otherwise float64 `json:"other_mode_us"` // the time when eager if Mode is replayed, and the reverse
 		Slowest   int     `json:"slowest_rank"`
 		Products  float64 `json:"products_us"`
 		Link      float64 `json:"exposed_link_us"`
@@ -143,7 +143,7 @@ func jsonHosts(p *cost.Prediction) *hostsJSON {
 	return &hostsJSON{p.Case.Hosts, p.Network, p.NetworkBound, p.Beside(), p.OneHost()}
 }
 
-// extentsText is "4096,8192,7168", with " N2=1024" after it where the program has more.
+// extentsText is "4096,8192,7168", followed by " N2=1024" where the program has more extents.
 func extentsText(x ops.Case, p *hostir.Program) string {
 	c := p.Schedule.Constants()
 	value := func(e schedule.Extent) int64 { return cmp.Or(x.Extents[string(e)], c[e]) }

@@ -57,11 +57,11 @@ func diff(c *call) error {
 	return nil
 }
 
-// ranksLine is where a generated program.go has the mesh sizes that it is proven for.
+// ranksLine is the line of a generated program.go with the mesh sizes that the program is proven for.
 var ranksLine = regexp.MustCompile(`(?m)^\s*Ranks:\s*\[\]int\{([0-9, ]*)\},$`)
 
-// otherRanks says that the packages were generated for other mesh sizes than these, which
-// alone makes them differ; empty where they were not.
+// otherRanks says that the packages were generated for other mesh sizes than these, which alone makes them differ; it
+// is empty where the mesh sizes are equal.
 func (g *generation) otherRanks() string {
 	for _, in := range g.inputs {
 		file := path.Join(emit.PackageName(in.Program.Name), "program.go")

@@ -36,7 +36,7 @@ memory that a plan takes. With -json it prints all this as data, memory in bytes
 	run: explained,
 }
 
-// explained carries out explain.
+// explained runs the verb explain.
 func explained(c *call) error {
 	d, p, err := c.named()
 	if err != nil {
@@ -72,7 +72,7 @@ func explained(c *call) error {
 	return trouble
 }
 
-// explanation prints the rank's steps and its memory.
+// explanation prints the steps of the rank c.rank, and its memory.
 func (c *call) explanation(p *hostir.Program, x ops.Case) error {
 	x.Rank = c.rank
 	at := x

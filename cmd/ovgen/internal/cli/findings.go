@@ -9,10 +9,10 @@ import (
 	"ovgen/cmd/ovgen/internal/load"
 )
 
-// finding is one thing that vet -json reports. It has the fields that
-// docs/first-schedule.md promises, and none is ever left out.
+// finding is one finding of vet -json. It has the fields that docs/first-schedule.md promises, and no field is ever
+// left out.
 type finding struct {
-	File     string `json:"file"` // relative to the current folder where it is below it
+	File     string `json:"file"` // relative to the current folder, if it is below that folder
 	Line     int    `json:"line"`
 	Column   int    `json:"column"`
 	Schedule string `json:"schedule"`
@@ -29,7 +29,7 @@ const (
 	severityWarning = "warning"
 )
 
-// findings are the mistakes by position; another error is passed on.
+// findings are the mistakes by position; it returns any other error.
 func findings(err error) ([]finding, error) {
 	list := []finding{}
 	var mistakes load.Mistakes

@@ -13,7 +13,7 @@ import (
 // functionsTopic is the word after help that asks for the functions of package schedule.
 const functionsTopic = "functions"
 
-// numbered are constructors of functions with numbers, or of functions that texts write as formulas.
+// numbered are constructors with numbers as arguments, or of functions whose text is a formula.
 var numbered = []struct {
 	call string
 	made schedule.Func

@@ -14,18 +14,18 @@ import (
 	"ovgen/cmd/ovgen/internal/output"
 )
 
-// generation is the generated form of a package of schedules, and the files there now.
+// generation is the generated form of a package of schedules, and the present files.
 type generation struct {
 	dir     string // of the output, absolute
 	inputs  []emit.Input
-	proven  string // in a sentence
+	proven  string // the proofs, in a sentence
 	changes []output.Change
 	files   int
-	missing []*emit.MissingError // the PTX that could not be made; everything else is there
-	kernels []string             // ptxas' report on each
+	missing []*emit.MissingError // the PTX that could not be made; all other files are made
+	kernels []string             // ptxas' report on each kernel
 }
 
-// generate makes every file in memory. PTX that is current is kept, or compiled again where asked.
+// generate makes every file in memory. It keeps current PTX, or compiles it again if asked.
 func (c *call) generate(again func(name string) bool) (*generation, error) {
 	g := &generation{dir: c.path(c.output)}
 	list, err := c.proven(g.dir)
@@ -51,10 +51,10 @@ func (c *call) generate(again func(name string) bool) (*generation, error) {
 	return g, nil
 }
 
-// namedFiles is how many files without device code are named.
+// namedFiles is the number of missing files that noteMissing names.
 const namedFiles = 3
 
-// noteMissing names the packages without device code for GPUs, and how to get it.
+// noteMissing names the packages without device code for GPUs, and the way to make it.
 func (c *call) noteMissing(g *generation) {
 	if len(g.missing) == 0 {
 		return
@@ -75,7 +75,7 @@ func (c *call) noteMissing(g *generation) {
 	fmt.Fprintf(c.stderr, "ovgen: to compile it, get NVRTC and generate again: %v\n", g.missing[0].Unwrap())
 }
 
-// options of the emitter: the folder of the packages, its files now, and the compiler.
+// options returns the emitter's options: the folder of the packages, its present files, and the compiler.
 func (c *call) options(g *generation) (emit.Options, error) {
 	var opt emit.Options
 	var err error
@@ -108,7 +108,7 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	return opt, nil
 }
 
-// libraryFolder is the folder of the C library, with its files now.
+// libraryFolder adds the folder of the C library, with its present files.
 func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	if c.library == "" {
 		return nil
@@ -122,8 +122,7 @@ func (c *call) libraryFolder(packages string, opt *emit.Options) error {
 	return output.ReadFolder(dir, opt.Library, opt.Existing)
 }
 
-// importPath of the folder that packages go to: its module's path, and the folder's path in
-// it.
+// importPath is the import path of the folder of the packages: its module's path, and the folder's path in the module.
 func (c *call) importPath(dir string) (string, error) {
 	there := dir
 	for {
@@ -151,7 +150,7 @@ func (c *call) importPath(dir string) (string, error) {
 	return path.Join(module, filepath.ToSlash(rel)), nil
 }
 
-// outputOf is the output of a failed command.
+// outputOf is the standard error of a failed command.
 func outputOf(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
@@ -160,7 +159,7 @@ func outputOf(err error) string {
 	return ""
 }
 
-// missing takes the PTX that could not be made out of an error of the emitter.
+// missing separates the PTX that could not be made from the rest of an error of the emitter.
 func missing(err error) (files []*emit.MissingError, rest error) {
 	for _, e := range flatten(err) {
 		if m := (*emit.MissingError)(nil); errors.As(e, &m) {
@@ -172,7 +171,7 @@ func missing(err error) (files []*emit.MissingError, rest error) {
 	return files, rest
 }
 
-// flatten takes joined errors apart.
+// flatten splits joined errors.
 func flatten(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

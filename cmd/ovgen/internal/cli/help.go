@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// about is the head of the help. All of it is one screen: 24 lines of 80 columns.
+// about is the head of the help. The whole help is one screen: 24 lines of 80 columns.
 const about = `ovgen turns schedules, declared as Go data, into Go packages that run
 communication and matrix products at the same time.
 
@@ -23,7 +23,7 @@ type schedule.Schedule are schedules. docs/first-schedule.md is the tutorial.
 Examples:
 `
 
-// runHelp prints the help of a verb, or of all.
+// runHelp prints the help of a verb, or of all verbs.
 func runHelp(w io.Writer, args []string) error {
 	if len(args) == 0 {
 		help(w)

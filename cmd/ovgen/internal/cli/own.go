@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule"
 )
 
-// own reads the files that the calls of a schedule name, each once.
+// own reads the files of the kernels that the calls of a schedule name, each once.
 func (x *subject) own() (list []emit.Own, err error) {
 	for i, o := range x.Schedule.Ops {
 		name := o.Kernel.File

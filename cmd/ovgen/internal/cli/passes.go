@@ -35,7 +35,7 @@ func (c *call) passes() error {
 	return err
 }
 
-// behindEach is a schedule's program as its ways write it, and then what each pass changes in it.
+// behindEach is a schedule's program before the first pass, and then the changes of each pass.
 func behindEach(name string, s schedule.Schedule) (string, error) {
 	var paragraphs []string
 	var before behind
@@ -51,13 +51,13 @@ func behindEach(name string, s schedule.Schedule) (string, error) {
 	return strings.Join(paragraphs, "\n"), err
 }
 
-// behind is a program behind a pass.
+// behind is a program after a pass.
 type behind struct {
 	text string
 	data any
 }
 
-// since is the difference from the program before the pass, or says that there is none.
+// since is the difference from the program before the pass, or a line that says that there is none.
 func (x behind) since(before behind) string {
 	switch {
 	case reflect.DeepEqual(x.data, before.data):
@@ -68,7 +68,7 @@ func (x behind) since(before behind) string {
 	var text strings.Builder
 	for i, line := range strings.SplitAfter(string(lines.Diff("", []byte(before.text), "", []byte(x.text))), "\n") {
 		switch {
-		case i < 3: // the names of what is compared
+		case i < 3: // the names of the texts
 		case i > 3 && strings.HasPrefix(line, "@@"):
 			text.WriteString("...\n")
 		case !strings.HasPrefix(line, "@@"):
@@ -78,8 +78,8 @@ func (x behind) since(before behind) string {
 	return text.String()
 }
 
-// passText is a program as show prints it and, below, its streams with their priorities, what New asks of the shape,
-// and how many nodes each field of the schedule asks for.
+// passText is a program as show prints it, followed by its streams with their priorities, the requirements of New on
+// the shape, and the number of nodes for each field of the schedule.
 func passText(p *hostir.Program) string {
 	var streams, shape, fields []string
 	for _, s := range p.Streams {

@@ -37,9 +37,9 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// programJSON is a host program as JSON: its fields and those of its nodes under their
-// names in package hostir, absent ones left out, expressions and streams as they are
-// printed, and each node with its type as "node".
+// programJSON is a host program as JSON. It has the fields of the program and of its nodes, under their names in
+// package hostir, without absent ones. Expressions and streams are as they are printed, and each node has its type as
+// "node".
 func programJSON(p *hostir.Program) any { return jsonOf(reflect.ValueOf(*p)) }
 
 func jsonOf(v reflect.Value) any {
@@ -68,7 +68,7 @@ func jsonOf(v reflect.Value) any {
 	return v.Interface()
 }
 
-// fieldsOf lists a struct's fields that are not zero, embedded structs' included.
+// fieldsOf lists the fields of a struct that are not zero, and the fields of embedded structs.
 func fieldsOf(v reflect.Value) members {
 	list := members{}
 	for i := range v.NumField() {
@@ -85,7 +85,7 @@ func fieldsOf(v reflect.Value) members {
 	return list
 }
 
-// small is a Go name with a small first letter; one of capitals alone is all small.
+// small is a Go name with a small first letter; a name of capitals only becomes all small.
 func small(name string) string {
 	if strings.ToUpper(name) == name {
 		return strings.ToLower(name)

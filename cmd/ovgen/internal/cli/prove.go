@@ -18,11 +18,11 @@ import (
 )
 
 // manyRanks is the largest n of a proof for all meshes 1..n; the largest single mesh has store.MaxRanks. The time of a
-// proof grows with the cube of the ranks, to some seconds a schedule for either.
+// proof grows with the cube of the ranks; either takes some seconds for each schedule.
 const manyRanks = 72
 
-// proven lowers and proves each schedule, for the ranks asked for: a mistake in one
-// schedule does not hide another. The error is trouble.
+// proven lowers and proves each schedule for the ranks of -ranks: a mistake in one schedule does not hide another. The
+// error is trouble, not a mistake in a schedule.
 func (c *call) proven(dir string) (*subjects, error) {
 	ranks, err := parseRanks(c.ranks)
 	if err != nil {
@@ -35,14 +35,14 @@ func (c *call) proven(dir string) (*subjects, error) {
 	return s, c.prove(s, ranks)
 }
 
-// patience is how long a schedule is proven without a word, at first and between two lines.
+// patience is the time of a proof without output, before the first line and between two lines.
 const patience = 5 * time.Second
 
 // progress of a long proof.
 type progress struct {
 	to          io.Writer
 	name        string
-	begun, last time.Time // last: of the last line
+	begun, last time.Time // last: time of the last line
 }
 
 // proven notes that the proof for a number of ranks is done.
@@ -53,8 +53,8 @@ func (p *progress) proven(ranks int, now time.Time) {
 	}
 }
 
-// prove keeps the reports with the inputs. A schedule that can't be proven is a mistake, and one that the explorer
-// refuses; the first counterexample's interleaving goes to the trace file, if one is named.
+// prove keeps the reports with the inputs. A schedule that can't be proven, or that the explorer refuses, is a mistake;
+// the interleaving of the first counterexample goes to the trace file, if -trace names one.
 func (c *call) prove(s *subjects, ranks []int) error {
 	traced := c.trace == ""
 	for _, x := range s.good() {
@@ -83,7 +83,7 @@ func (c *call) prove(s *subjects, ranks []int) error {
 	return nil
 }
 
-// explore asks the explorer about a schedule that is proven, for the ranks for which it takes moments.
+// explore runs the explorer on a proven schedule, for the numbers of ranks that take moments.
 func (c *call) explore(x *subject) (err error) {
 	look := explore.Small
 	if c.look != nil {
@@ -144,7 +144,7 @@ func parseRanks(text string) ([]int, error) {
 	return list, nil
 }
 
-// effort of proofs for meshes of these sizes, in no unit.
+// effort of proofs for meshes of these sizes, without a unit.
 func effort(ranks ...int) (sum int) {
 	for _, d := range ranks {
 		sum += d * d * d
@@ -152,7 +152,7 @@ func effort(ranks ...int) (sum int) {
 	return sum
 }
 
-// upTo is 1 to n.
+// upTo is the list from 1 to n.
 func upTo(n int) (list []int) {
 	for d := 1; d <= n; d++ {
 		list = append(list, d)

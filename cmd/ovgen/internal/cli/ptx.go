@@ -70,7 +70,7 @@ func ptx(c *call) error {
 	return err
 }
 
-// compiler is the NVRTC that the command line or the environment names, or of a toolchain folder.
+// compiler is the NVRTC that the command line or the environment names, or the NVRTC of a toolchain folder.
 func (c *call) compiler() (*nvrtc.Compiler, error) {
 	named := c.nvrtc
 	if named == "" {

@@ -39,7 +39,7 @@ func elementSize(name string) int64 {
 	return 0
 }
 
-// of is the case of the flags, on that many ranks.
+// of is the case of the flags, on the given number of ranks.
 func (s *shapeFlags) of(ranks int) (ops.Case, error) {
 	x := ops.Case{Ranks: ranks, ElementSize: elementSize(s.typ), Extents: hostir.Env{"M": s.m, "K": s.k, "N": s.n}}
 	if x.ElementSize == 0 {
@@ -67,7 +67,7 @@ func (s *shapeFlags) of(ranks int) (ops.Case, error) {
 	return padded(x), nil
 }
 
-// padded is a case with room for the largest part, where that was not given.
+// padded is the case with room for the largest part, if no room was given.
 func padded(x ops.Case) ops.Case {
 	if len(x.Counts) > 0 && x.Extents[string(schedule.P)] == 0 {
 		x.Extents[string(schedule.P)] = slices.Max(x.Counts)
@@ -80,7 +80,7 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 	symbols, constants := ops.Symbols(p), p.Schedule.Constants()
 	for _, part := range fields(s.extents) {
 		name, _, _ := strings.Cut(part, "=")
-		_, constant := constants[schedule.Extent(name)] // of which Check knows
+		_, constant := constants[schedule.Extent(name)] // Check knows the constants
 		if !constant && !slices.Contains(symbols, name) {
 			return fmt.Errorf("-extents %s: the schedule has no extent %s (it has %s)", s.extents, name,
 				strings.Join(symbols, ", "))
@@ -89,11 +89,11 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 	return nil
 }
 
-// rowsOfARank are the rows a rank of the default shape, and columnsOfAHead divide them.
+// rowsOfARank is the number of rows of a rank in the default shape; columnsOfAHead, the columns of a head, divides it.
 const rowsOfARank, columnsOfAHead = 2048, 128
 
-// filled gives a program's symbols that have no value one that all its checks take,
-// and uneven parts counts that differ.
+// filled gives each symbol of a program that has no value a value that all its checks accept, and gives uneven parts
+// counts that differ.
 func filled(x ops.Case, p *hostir.Program) ops.Case {
 	usual := rowsOfARank * int64(x.Ranks)
 	c := p.Schedule.Constants()
@@ -122,7 +122,7 @@ func filled(x ops.Case, p *hostir.Program) ops.Case {
 	return x
 }
 
-// enough reports whether a case has all the counts that its ranks look up.
+// enough reports whether a case has all the counts that its ranks need.
 func enough(x ops.Case, p *hostir.Program) bool {
 	_, err := x.Unroll(p)
 	return err == nil
@@ -141,7 +141,7 @@ func uneven(p *hostir.Program) bool {
 	return false
 }
 
-// shapeText is "m 8192, k 8192, n 8192, bf16", of the symbols that the program has.
+// shapeText is "m 8192, k 8192, n 8192, bf16", for the symbols of the program.
 func shapeText(x ops.Case, p *hostir.Program, typ string) string {
 	var parts []string
 	for _, name := range ops.Symbols(p) {

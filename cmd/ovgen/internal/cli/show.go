@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/prove"
 )
 
-// catalog is where show looks for a schedule unless told otherwise.
+// catalog is the package in which show looks for a schedule by default.
 var catalog = module.Package("schedule/catalog")
 
 var showVerb = &verb{
@@ -97,7 +97,7 @@ func show(c *call) error {
 	return trouble
 }
 
-// shown prints the program in the form that was asked for.
+// shown prints the program in the form that the flags ask for.
 func (c *call) shown(p *hostir.Program) error {
 	switch {
 	case c.hb:
@@ -111,7 +111,7 @@ func (c *call) shown(p *hostir.Program) error {
 	return err
 }
 
-// predicts reports whether a prediction was asked for.
+// predicts reports whether the flags ask for a prediction.
 func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
 
 // together refuses flags that the chosen output does not read.
@@ -148,7 +148,7 @@ func (c *call) together() error {
 	return nil
 }
 
-// named is the schedule that the first argument names, and its program.
+// named returns the schedule that the first argument names, and its program.
 func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 	d, err := c.declared()
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *call) named() (*load.Declaration, *hostir.Program, error) {
 	return d, p, nil
 }
 
-// declared is the schedule that the first argument names, in the package of the second.
+// declared returns the schedule that the first argument names, from the package that the second names.
 func (c *call) declared() (*load.Declaration, error) {
 	name, pattern := c.args[0], catalog
 	if len(c.args) > 1 {

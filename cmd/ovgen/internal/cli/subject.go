@@ -16,12 +16,12 @@ import (
 // subject is a schedule of the package, with its program and proof once they are made.
 type subject struct {
 	*load.Declaration
-	input    emit.Input    // its program, and its proof
+	input    emit.Input    // the program, and its proof
 	explored []int         // the numbers of ranks for which the explorer agrees with the proof
-	wrong    load.Mistakes // with it; then there is no more to it
+	wrong    load.Mistakes // the mistakes of the schedule; a schedule with mistakes goes no further
 }
 
-// subjects are all schedules of a package, by position, and its other mistakes.
+// subjects are all schedules of a package, by position, and the package's other mistakes.
 type subjects struct {
 	list []*subject
 	rest load.Mistakes
@@ -63,7 +63,7 @@ func (c *call) lower(dir string) (*subjects, error) {
 	return s, nil
 }
 
-// checkFamilies blames good schedules that package tuned could not hold together.
+// checkFamilies blames good schedules that package tuned can't have together.
 func (s *subjects) checkFamilies() {
 	var inputs []emit.Input
 	for _, x := range s.good() {
@@ -78,7 +78,7 @@ func (s *subjects) checkFamilies() {
 	}
 }
 
-// verdict is the proof in a line, and for which ranks the explorer agrees.
+// verdict is the proof in a line, with the numbers of ranks for which the explorer agrees.
 func (x *subject) verdict() string {
 	if len(x.explored) == 0 {
 		return x.input.Proof.String() + ", too large to explore"
@@ -86,7 +86,8 @@ func (x *subject) verdict() string {
 	return fmt.Sprintf("%s, explored for D = %s", x.input.Proof, prove.Ranges(x.explored))
 }
 
-// agreement is the sentence of gen: for which ranks the explorer agrees with the proofs of how many schedules.
+// agreement is a sentence for gen: the numbers of ranks for which the explorer agrees with the proofs, and of how many
+// schedules.
 func (s *subjects) agreement() string {
 	count := map[string]int{}
 	for _, x := range s.list {
@@ -123,7 +124,7 @@ func (s *subjects) inputs() (list []emit.Input) {
 	return list
 }
 
-// mistakes of all.
+// mistakes returns the mistakes of the package and of all schedules.
 func (s *subjects) mistakes() load.Mistakes {
 	all := slices.Clone(s.rest)
 	for _, x := range s.list {
@@ -132,8 +133,8 @@ func (s *subjects) mistakes() load.Mistakes {
 	return all
 }
 
-// blame ties an error of the emitter, "schedule NAME: ...", to the declaration; one that
-// is no schedule's stays trouble.
+// blame ties an error of the emitter, "schedule NAME: ...", to the declaration of the schedule; an error of no schedule
+// stays trouble.
 func (s *subjects) blame(err error) error {
 	var all load.Mistakes
 	for _, e := range flatten(err) {

@@ -26,13 +26,13 @@ func (c *call) timeline(title string, p *hostir.Program, drawn *cost.Prediction)
 	return timeline.SVG(f, timeline.Panel{Title: title, Spans: spans})
 }
 
-// kinds of the spans drawn.
+// kinds of the spans that are drawn.
 var kinds = map[ops.Kind]timeline.Kind{ops.Product: timeline.Product, ops.Copy: timeline.Copy,
 	ops.Collective: timeline.Copy, ops.Sum: timeline.Sum, ops.Apply: timeline.Sum,
 	ops.Call:      timeline.Sum,
 	ops.WaitEvent: timeline.Wait}
 
-// place of an operation in a prediction: several that one kernel carries out share it.
+// place identifies an operation in a prediction; operations that one kernel carries out have the same place.
 type place struct {
 	rank, step int
 	kind       ops.Kind

@@ -38,8 +38,7 @@ func version(w io.Writer) error {
 	return err
 }
 
-// moduleVersion is the version of the module that has the command, also where it is a tool of
-// another one.
+// moduleVersion is the version of this command's module, also if the command is a tool of another module.
 func moduleVersion(info *debug.BuildInfo) string {
 	if info.Main.Path == module.Path {
 		return info.Main.Version

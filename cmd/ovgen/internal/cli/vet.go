@@ -64,7 +64,7 @@ func vet(c *call) error {
 	return s.mistakes().Err()
 }
 
-// vetJSON prints the findings, [] where there are none.
+// vetJSON prints the findings, or [] if there are none.
 func (c *call) vetJSON(s *subjects, err error) error {
 	if err == nil {
 		err = s.mistakes().Err()
@@ -94,7 +94,8 @@ func (c *call) vetJSON(s *subjects, err error) error {
 	return nil
 }
 
-// warnings of a schedule in which nothing travels, and of a proof, of every size of the mesh.
+// warnings are the warnings of a schedule: that nothing travels in it, and the warnings of its proof for all mesh
+// sizes.
 func warnings(in emit.Input) []string {
 	var list []string
 	if len(in.Program.Edges) == 0 {
@@ -120,7 +121,7 @@ func placements(s schedule.Schedule) string {
 	return strings.Join(parts, ", ")
 }
 
-// ways are "A by Pull (Parts 2), C by Slots": options as they are written.
+// ways are "A by Pull (Parts 2), C by Slots": the ways, with the options that the schedule sets.
 func ways(p *hostir.Program) string {
 	var parts []string
 	for _, m := range lower.Read(p) {

@@ -12,13 +12,14 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words after help: one prints the ways of each communication for a screen, the other the page docs/schedules.md.
+// Words after help: one prints the ways of each communication, the other the page docs/schedules.md.
 const (
 	waysTopic      = "ways"
 	schedulesTopic = "schedules"
 )
 
-// printWays prints a table with a row for each communication and way: the options that the way has there.
+// printWays prints a table with a row for each communication and way, with the options of the way for that
+// communication.
 func printWays(w io.Writer) error {
 	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
 a communication by default. go doc ovgen/schedule says what each way does.
@@ -34,7 +35,7 @@ a communication by default. go doc ovgen/schedule says what each way does.
 	return table.Flush()
 }
 
-// options are those options of a way that it reads for a communication, each with the values that it takes there.
+// options are the options of a way that the communication reads, each with the values that it takes there.
 func options(c lower.Communication, w schedule.Way) string {
 	var list []string
 	for _, o := range schedule.Options(w) {
@@ -54,9 +55,9 @@ func options(c lower.Communication, w schedule.Way) string {
 	return strings.Join(list, "; ")
 }
 
-// printSchedules prints the page of all that is lowered. Each kind of edge has a matrix of ways and communications: a
-// cell says that a way serves a communication, or has the number of the fact why it does not. A second table has the
-// options of each way, and the schedules of the catalog that use it.
+// printSchedules prints the page of everything that is lowered. Each kind of edge has a matrix of ways and
+// communications: a cell says that a way serves a communication, or has the number of the fact that is the reason why
+// it does not. A second table has the options of each way, and the schedules of the catalog that use it.
 func printSchedules(w io.Writer) error {
 	made, err := byWay()
 	if err != nil {
@@ -132,8 +133,8 @@ func printMatrix(w io.Writer, list []lower.Communication, made map[string][]stri
 	}
 }
 
-// cells are a way's row of the matrix; empty where it serves none of the communications. Facts that are not in the list
-// yet are added to it, and a fact's number is its place there.
+// cells is a way's row of the matrix; it is empty where the way serves none of the communications. It adds facts that
+// are not in the list yet; a fact's number is its place in the list.
 func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row string) {
 	name, does := schedule.WayName(x), false
 	for _, c := range list {
@@ -158,7 +159,7 @@ func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row str
 	return row
 }
 
-// byWay lists the names of the catalog's schedules by the communications that they have and the ways that these take.
+// byWay lists the names of the catalog's schedules by their communications and the ways of these.
 func byWay() (map[string][]string, error) {
 	made := map[string][]string{}
 	for _, n := range schedules.All() {
