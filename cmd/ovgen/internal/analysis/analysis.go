@@ -26,8 +26,8 @@ and so are test files, which may hold mistakes on purpose.`,
 	Run: run,
 }
 
-// Wanted reports whether the command line is that of a go vet tool: -V=full, -flags, or the
-// description of a package.
+// Wanted reports whether go vet runs this command as its tool: the arguments are -V=full, -flags, or the description of
+// a package.
 func Wanted(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		return a == "-V=full" || a == "-flags" || strings.HasSuffix(a, ".cfg")
@@ -45,7 +45,7 @@ type checker struct {
 	pass     *analysis.Pass
 	src      *literal.Source
 	reported map[report]bool
-	// top holds the values of variables, which are not looked at again as literals.
+	// top has the values of variables, which are not checked again as literals.
 	top map[ast.Expr]bool
 }
 
@@ -76,7 +76,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// variables checks exported schedules, which ovgen takes for whole.
+// variables checks exported schedules, which ovgen takes as complete.
 func (c *checker) variables(spec *ast.ValueSpec) {
 	for i, id := range spec.Names {
 		obj := c.pass.TypesInfo.Defs[id]
@@ -118,7 +118,7 @@ func (c *checker) variable(id *ast.Ident, value ast.Expr) {
 	}
 }
 
-// local checks the fields that a literal inside other code sets.
+// local checks the fields that a literal in a function sets.
 func (c *checker) local(lit *ast.CompositeLit) {
 	s, unknown := c.src.Value(lit)
 	for _, e := range schedule.FieldErrors(s.Validate()) {
@@ -138,8 +138,8 @@ func (c *checker) say(at token.Pos, msg string) {
 	}
 }
 
-// dependsOn reports whether a finding may be due to something unknown: to anything in the
-// same field of the schedule, or to what is computed and where.
+// dependsOn reports whether a finding may be due to something unknown: to anything in the same field of the schedule
+// or, for a finding in operations, tensors or the Of of a move, to an unknown operation or tensor.
 func dependsOn(path string, unknown []string) bool {
 	computed := func(f string) bool { return f == "Ops" || f == "Tensors" }
 	return slices.ContainsFunc(unknown, func(u string) bool {
