@@ -10,20 +10,20 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Explanation is the steps of one rank in one run. Its steps and its peers' steps are
-// numbered from 1 in the order in which the host of each enqueues them.
+// Explanation is the steps of one rank in one run. The steps of each rank are numbered from 1 in the order in which its
+// host enqueues them.
 type Explanation struct {
 	Rank    int      `json:"rank"`
 	Streams []Stream `json:"streams"` // main first
-	// Flop that the rank multiplies, and the bytes that it reads from its peers' memory
-	// and writes to it, and they from and to its own.
+	// Flop is the floating-point operations of the rank's products. The bytes are those that the rank reads from its
+	// peers' memory and writes to it, and those that the peers read from and write to the rank's memory.
 	Flop      float64 `json:"flop"`
 	Read      int64   `json:"read_bytes"`
 	Written   int64   `json:"written_bytes"`
 	ReadBy    int64   `json:"read_by_peers_bytes"`
 	WrittenBy int64   `json:"written_by_peers_bytes"`
-	WaitsFor  []int   `json:"waits_for"`  // ranks whose posts it awaits
-	AwaitedBy []int   `json:"awaited_by"` // ranks that await its posts
+	WaitsFor  []int   `json:"waits_for"`  // ranks whose posts this rank awaits
+	AwaitedBy []int   `json:"awaited_by"` // ranks that await this rank's posts
 }
 
 // Stream is the rank's steps on one stream.
@@ -33,7 +33,7 @@ type Stream struct {
 	Steps  []Step `json:"steps"`
 }
 
-// Step is something that the rank does.
+// Step is one step of the rank.
 type Step struct {
 	Number int    `json:"number"`
 	Text   string `json:"text"`
@@ -83,16 +83,15 @@ func (x *Explanation) Write(w io.Writer) error {
 	return nil
 }
 
-// item is a numbered step: an operation, waits for other streams that are enqueued in a
-// row, or all that one kernel does.
+// item is a numbered step: an operation, consecutive waits for other streams, or all operations of one kernel.
 type item struct {
 	number int
 	stream string
 	list   []ops.Op
-	on     []*item // the last items of the streams waited for
+	on     []*item // the last items of the streams that it waits for
 }
 
-// teller tells of one rank; it knows the lists of all. The first error sticks.
+// teller explains one rank; it has the lists of all ranks. It keeps the first error.
 type teller struct {
 	program *hostir.Program
 	c       ops.Case
@@ -123,8 +122,7 @@ func newTeller(p *hostir.Program, c ops.Case) (*teller, error) {
 	return t, nil
 }
 
-// signals notes which item writes and awaits which word. A wait's own writes are its
-// resets.
+// signals notes which item writes and which item awaits each word. A wait's writes are resets.
 func (t *teller) signals(i *item) {
 	for _, o := range i.list {
 		for _, w := range o.Words {
@@ -168,7 +166,7 @@ func itemize(list []ops.Op) []*item {
 	return items
 }
 
-// joins reports whether an operation shares the number of the one before it.
+// joins reports whether an operation has the same number as the operation before it.
 func joins(before, o ops.Op) bool {
 	if o.Kind == ops.WaitEvent {
 		return before.Kind == ops.WaitEvent

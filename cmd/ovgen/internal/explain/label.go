@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Label is an operation of a rank in a few words, for a drawing.
+// Label describes an operation of a rank in a few words, for a drawing.
 func Label(p *hostir.Program, rank int, o ops.Op) string {
 	switch o.Kind {
 	case ops.WaitEvent:

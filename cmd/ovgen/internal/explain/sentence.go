@@ -30,7 +30,7 @@ func (t *teller) sentence(i *item) string {
 	return text
 }
 
-// join is a wait for other streams of the same rank.
+// join describes a wait for other streams of the same rank.
 func (t *teller) join(i *item) string {
 	var parts []string
 	for _, on := range i.on {
@@ -70,7 +70,7 @@ func (t *teller) clause(i *item, o ops.Op) string {
 	return o.Kind.String()
 }
 
-// signal is a wait for posts, or a post.
+// signal describes a wait for posts, or a post.
 func (t *teller) signal(o ops.Op) string {
 	var peers []peer
 	name, wait := "", false
@@ -94,7 +94,7 @@ func (t *teller) signal(o ops.Op) string {
 	return fmt.Sprintf("posts %q to %s", name, from(peers, "awaited"))
 }
 
-// member is the name of a word's semaphore, with its index where it is one of a set.
+// member is the name of a word's semaphore, with its index if it is a member of a set.
 func (t *teller) member(at ops.Loc) string {
 	for _, s := range t.program.Semaphores {
 		if s.Name == at.Buffer && !s.Count.IsZero() {
@@ -110,7 +110,7 @@ type peer struct {
 	item *item
 }
 
-// from is the peers and where in their own lists the word's other end is.
+// from names the peers, and the steps in their lists at the other end of the word.
 func from(peers []peer, how string) string {
 	var ranks, each []string
 	same := true
@@ -118,7 +118,7 @@ func from(peers []peer, how string) string {
 	for _, p := range peers {
 		ranks = append(ranks, fmt.Sprint(p.rank))
 		if p.item == nil {
-			return "rank " + fmt.Sprint(p.rank) + ", which never does" // an unproven program
+			return "rank " + fmt.Sprint(p.rank) + ", which never does" // the program is unproven
 		}
 		same = same && p.item.stream == first.stream && p.item.number == first.number
 		each = append(each, fmt.Sprintf("rank %d (%s by its %s, %d)", p.rank, how, p.item.stream, p.item.number))
@@ -140,7 +140,7 @@ func (t *teller) copied(o ops.Op) string {
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }
 
-// together is a collective: the data that this rank brings to it, and the data that it gets.
+// together describes a collective: the data that this rank sends, and the data that it receives.
 func (t *teller) together(o ops.Op) string {
 	src, dst := o.Source(), o.Result()
 	if o.Form == string(hostir.Exchange) {
@@ -151,7 +151,7 @@ func (t *teller) together(o ops.Op) string {
 		memory.Size(src.Bytes), t.place(src), memory.Size(dst.Bytes), t.place(dst))
 }
 
-// over says that an operation's bytes cross a link.
+// over returns text for an operation whose bytes cross a link.
 func (t *teller) over(o ops.Op) string {
 	for _, u := range o.Uses {
 		if u.At.Rank != t.c.Rank {
@@ -192,7 +192,7 @@ func (t *teller) product(o ops.Op) string {
 	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(o.Result()), flops(2*m*k*n), t.over(o))
 }
 
-// sum lists terms, and then their scales where they have any.
+// sum lists the terms, followed by their scales if they have scales.
 func (t *teller) sum(o ops.Op) string {
 	if len(o.Uses) == 0 {
 		return "has nothing to sum"
@@ -206,7 +206,7 @@ func (t *teller) sum(o ops.Op) string {
 	return fmt.Sprintf("%s, into %s of %s%s", text, t.place(result), memory.Size(result.Bytes), t.over(o))
 }
 
-// terms are places of uses, neighbours in one buffer as one.
+// terms are the places of uses; uses that are adjacent in one buffer make one place.
 func (t *teller) terms(uses []ops.Use) (terms []string) {
 	for i := 0; i < len(uses); i++ {
 		u := uses[i]
@@ -220,7 +220,7 @@ func (t *teller) terms(uses []ops.Use) (terms []string) {
 	return terms
 }
 
-// applied is a function of its first operand, and perhaps of others.
+// applied describes a function of its first operand, and of further operands if it has them.
 func (t *teller) applied(o ops.Op) string {
 	word := o.Form
 	if step, ok := o.Node.(hostir.Step); ok {
@@ -245,7 +245,8 @@ func (t *teller) applied(o ops.Op) string {
 	return strings.TrimSuffix(text, ",") + ", into " + t.into(o)
 }
 
-// seam says that the rank has made the operand of functions by a product or a sum, which round it to the plan's type.
+// seam reports whether the rank has made the operand of functions by a product or a sum, which round it to the plan's
+// type.
 func (t *teller) seam(o ops.Op) bool {
 	at := o.Source().At
 	return at.Rank == t.c.Rank && slices.ContainsFunc(t.program.Buffers, func(b hostir.Buffer) bool {
@@ -255,7 +256,7 @@ func (t *teller) seam(o ops.Op) bool {
 	})
 }
 
-// called is a call of one of the caller's functions.
+// called describes a call of a function of the caller.
 func (t *teller) called(o ops.Op) string {
 	var reads []string
 	for _, u := range o.Reads() {
@@ -264,7 +265,7 @@ func (t *teller) called(o ops.Op) string {
 	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.into(o))
 }
 
-// into is where the result of functions or of a call goes, with its scales.
+// into is the place of the result of functions or of a call, with its scales.
 func (t *teller) into(o ops.Op) string {
 	var places []string
 	for _, u := range o.Writes() {

@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// totals adds the bytes that the rank moves and the peers it depends on.
+// totals adds up the bytes that the rank moves, and the peers that it depends on.
 func (t *teller) totals(x *Explanation) {
 	for _, o := range t.lists[t.c.Rank] {
 		if o.Kind == ops.Product {
@@ -37,7 +37,7 @@ func (t *teller) totals(x *Explanation) {
 	t.pairs(x)
 }
 
-// pairs adds who waits for whom.
+// pairs adds the ranks that wait for each other.
 func (t *teller) pairs(x *Explanation) {
 	x.WaitsFor, x.AwaitedBy = []int{}, []int{}
 	for at, i := range t.waits {
