@@ -20,7 +20,7 @@ type rule struct {
 	allow []string // folders of the module, and prefixes of other modules' import paths
 }
 
-// rules, the most special first; a package keeps the first that fits it.
+// rules are in order, the most special first; a package must keep the first rule that fits it.
 var rules = []rule{
 	{"schedule/catalog", []string{"schedule"}},
 	{"schedule/edges", []string{"schedule"}},
@@ -85,11 +85,11 @@ func also(allow []string) string {
 
 func within(path, part string) bool { return path == part || strings.HasPrefix(path, part+"/") }
 
-// folder is the part of an import path below the module's; another's stays whole.
+// folder is the part of an import path below the module's path; it is the whole path of a package of another module.
 func folder(path string) string { return strings.TrimPrefix(path, module.Path+"/") }
 
-// standard reports whether a path is of the standard library: it has no dot in its
-// first element and is not of this module.
+// standard reports whether a path belongs to the standard library: its first element has no dot, and it is not in this
+// module.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !within(path, module.Path) && !strings.Contains(first, ".")
