@@ -6,10 +6,11 @@ import (
 	"go/types"
 )
 
-// arguments are what the parameters of functions of the package stand for.
+// arguments are the arguments of the parameters of the package's functions.
 type arguments map[types.Object]ast.Expr
 
-// makesFormula says that a function, no method, returns a Func or an Expr, of a fixed number of arguments.
+// makesFormula reports whether a function, not a method, returns a Func or an Expr, and has a fixed number of
+// arguments.
 func makesFormula(f *types.Func) bool {
 	t := f.Signature()
 	if t.Recv() != nil || t.Variadic() || t.Results().Len() != 1 {
@@ -19,7 +20,7 @@ func makesFormula(f *types.Func) bool {
 	return isNamed(made, "Func") || isNamed(made, "Expr")
 }
 
-// returned is what a function of one statement returns; nil of other functions.
+// returned is the expression that a function of one statement returns; nil for other functions.
 func returned(f *ast.FuncDecl) ast.Expr {
 	if f.Body == nil || len(f.Body.List) != 1 {
 		return nil
@@ -31,7 +32,7 @@ func returned(f *ast.FuncDecl) ast.Expr {
 	return r.Results[0]
 }
 
-// given is the argument that a parameter stands for; nil of what is none.
+// given is the argument of a parameter; nil if e is no parameter.
 func (s *Source) given(e ast.Expr, all arguments) ast.Expr {
 	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
 		return all[s.info.Uses[id]]
@@ -39,8 +40,8 @@ func (s *Source) given(e ast.Expr, all arguments) ast.Expr {
 	return nil
 }
 
-// enter goes from a variable to its value, and from a call of such a function of the package to what it returns; its
-// parameters are given then.
+// enter goes from a variable to its value, and from a call of a function that makes a formula to the expression that it
+// returns; it adds the arguments of the function's parameters to given.
 func (s *Source) enter(value ast.Expr, given arguments) ast.Expr {
 	for range 8 { // a function may call itself
 		value = ast.Unparen(s.follow(value))

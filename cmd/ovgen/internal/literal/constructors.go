@@ -8,21 +8,21 @@ import (
 	"ovgen/schedule"
 )
 
-// constructor is a function of package schedule, by the meaning of its arguments.
+// constructor is a function of package schedule, with the meaning of its arguments.
 type constructor struct {
 	value  any       // its result, without its arguments
-	fields []string  // that the first arguments are; empty names are of lists
-	lists  []sublist // fields that are made of several arguments
+	fields []string  // fields that the first arguments set; an empty name is an argument of a list
+	lists  []sublist // fields that several arguments set
 }
 
-// sublist is a field that has the arguments from one on, up to another or all that are left.
+// sublist is a field that consists of the arguments from from to to, or to the last one.
 type sublist struct {
 	field    string
 	from, to int // to is 0 for all
 }
 
-// constructors has each function that a schedule is written with, unless it makes a Func or a part of a formula;
-// functions.go has those.
+// constructors has each function with which a schedule is written, except functions that make a Func or a part of a
+// formula; functions.go has these.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
@@ -51,26 +51,27 @@ var constructors = map[string]constructor{
 		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
 }
 
-// setters are the methods of values of package schedule that set a field of a copy, by the field.
+// setters are the methods of values of package schedule that set a field of a copy, with the name of the field.
 var setters = map[string]string{"WithEpsilon": "Epsilon", "InHeads": "Group", "PerHead": "Group", "By": "Kernel"}
 
-// adders are those that add an element to a list, by the list; elements has the fields that their arguments are.
+// adders are the methods that add an element to a list, with the name of the list; elements has the fields that their
+// arguments set.
 var (
 	adders   = map[string]string{"Keeping": "Also"}
 	elements = map[string][]string{"Also": {"Out", "After"}}
 )
 
-// setter is the field that a call of such a method sets, and the value that it is called on.
+// setter returns the field that a call of a setter sets, and the value that it is called on.
 func (s *Source) setter(call *ast.CallExpr) (field string, on ast.Expr, ok bool) {
 	return s.method(call, setters)
 }
 
-// adder is the list that a call of such a method adds to, and the value that it is called on.
+// adder returns the list to which a call of an adder adds, and the value that it is called on.
 func (s *Source) adder(call *ast.CallExpr) (field string, on ast.Expr, ok bool) {
 	return s.method(call, adders)
 }
 
-// added is the element that such a call adds to a list.
+// added is the element that a call of an adder adds to a list.
 func added(call *ast.CallExpr, list string) *ast.CompositeLit {
 	lit := &ast.CompositeLit{Lbrace: call.Pos(), Rbrace: call.End()}
 	for i, field := range elements[list] {
@@ -80,7 +81,7 @@ func added(call *ast.CallExpr, list string) *ast.CompositeLit {
 	return lit
 }
 
-// method is the field of a method of package schedule that is called, and the value that it is called on.
+// method returns the field of the called method of package schedule, and the value that it is called on.
 func (s *Source) method(call *ast.CallExpr, fields map[string]string) (field string, on ast.Expr, ok bool) {
 	f, isMethod := call.Fun.(*ast.SelectorExpr)
 	if !isMethod || len(call.Args) == 0 || call.Ellipsis.IsValid() {
@@ -94,7 +95,7 @@ func (s *Source) method(call *ast.CallExpr, fields map[string]string) (field str
 	return field, f.X, ok
 }
 
-// list is the range of the arguments that a field is made of.
+// list is the range of the arguments that a field consists of.
 func (c constructor) list(field string, args int) (from, to int, ok bool) {
 	for _, l := range c.lists {
 		if l.field == field && args >= max(l.from, l.to) {

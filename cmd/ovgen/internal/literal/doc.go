@@ -1,4 +1,4 @@
-// Package literal reads schedules in Go syntax: where a field of one is written, and
-// what a literal says as far as it is constant. It knows composite literals, the
-// constructors of package schedule and variables of the package that hold either.
+// Package literal reads schedules in Go syntax: the place where a field is written, and the constant part of a
+// literal's value. It knows composite literals, the constructors of package schedule, and variables of the package that
+// have either as their value.
 package literal

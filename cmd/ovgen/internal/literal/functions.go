@@ -9,8 +9,8 @@ import (
 	"ovgen/schedule"
 )
 
-// made has the functions of package schedule that make a part of a formula, or a Func that schedule.Library lacks. One
-// that is missing is not read.
+// made has the functions of package schedule that make a part of a formula, or a Func that schedule.Library lacks. A
+// function that is missing here is not read.
 var made = map[string]any{
 	"GELUByErf": schedule.GELUByErf, "Modulate": schedule.Modulate, "Multiply": schedule.Multiply,
 	"QuickGELU": schedule.QuickGELU, "ReGLU": schedule.ReGLU, "RotaryOf": schedule.RotaryOf, "Scale": schedule.Scale,
@@ -28,7 +28,7 @@ var made = map[string]any{
 	"Most": schedule.Most, "Turned": schedule.Turned,
 }
 
-// function is the one of these that a call calls, which takes as many arguments.
+// function is the function of made or of schedule.Library that a call calls, if it takes that number of arguments.
 func (s *Source) function(call *ast.CallExpr) (f reflect.Value, ok bool) {
 	name, _ := s.called(call)
 	n := len(call.Args)
@@ -51,7 +51,7 @@ func parameter(f reflect.Type, i int) reflect.Type {
 	return f.In(i)
 }
 
-// applied reads what such a call makes.
+// applied reads the result of a call of such a function.
 func (v *reading) applied(to reflect.Value, call *ast.CallExpr, path string) (ok bool) {
 	f, ok := v.function(call)
 	if !ok || to.Type() != f.Type().Out(0) {
@@ -66,20 +66,20 @@ func (v *reading) applied(to reflect.Value, call *ast.CallExpr, path string) (ok
 	return true
 }
 
-// isX says that an expression is schedule.X.
+// isX reports whether an expression is schedule.X.
 func (s *Source) isX(e *ast.SelectorExpr) bool {
 	x, ok := s.info.Uses[e.Sel].(*types.Var)
 	return ok && x.Name() == "X" && x.Pkg() != nil && x.Pkg().Path() == Path
 }
 
-// argumentOf is what a formula does where it is an argument of a call, and firstNumber + i stands for a number that is
+// argumentOf marks a formula that is an argument of a call. The number firstNumber + i stands for a number that is
 // argument i.
 const (
 	argumentOf  schedule.Do = "argument"
 	firstNumber             = 1 << 40
 )
 
-// stands is what stands for argument i of a call: a formula, names that are i, or a number.
+// stands returns a value that stands for argument i of a call: a formula, names with the value i, or a number.
 func stands(t reflect.Type, i int) reflect.Value {
 	at := reflect.New(t).Elem()
 	switch x := at.Addr().Interface().(type) {
@@ -99,7 +99,7 @@ func stands(t reflect.Type, i int) reflect.Value {
 	return at
 }
 
-// formula finds a field of what such a call makes.
+// formula finds a field of the result of a call of such a function.
 func (s *Source) formula(call *ast.CallExpr, f reflect.Value, name string) (place, bool) {
 	is := s.tree(call, f)
 	if f.Type().Out(0) == reflect.TypeFor[schedule.Func]() {
@@ -112,7 +112,8 @@ func (s *Source) formula(call *ast.CallExpr, f reflect.Value, name string) (plac
 	return s.field(lit, name)
 }
 
-// tree is the formula that a call makes as a literal, with the arguments in their places; nil where it makes none.
+// tree is the formula that a call makes, as a literal with the arguments in their places; nil if the call makes no
+// formula.
 func (s *Source) tree(call *ast.CallExpr, f reflect.Value) ast.Expr {
 	args := make([]reflect.Value, len(call.Args))
 	for i := range args {
@@ -127,7 +128,7 @@ func (s *Source) tree(call *ast.CallExpr, f reflect.Value) ast.Expr {
 	return nil
 }
 
-// written is a formula as a literal at a call.
+// written is a formula as a literal, at the position of a call.
 func written(e schedule.Expr, call *ast.CallExpr) ast.Expr {
 	if e.Do == argumentOf {
 		return call.Args[int(e.Number)]

@@ -18,8 +18,8 @@ var Path = module.Package("schedule")
 type Source struct {
 	info   *types.Info
 	vars   map[types.Object]ast.Expr      // package-level variables and their values
-	bodies map[types.Object]*ast.FuncDecl // functions that return a function or a formula, and do nothing else
-	// changed has the variables that code assigns to, or takes the address of.
+	bodies map[types.Object]*ast.FuncDecl // functions that only return a function or a formula
+	// changed has the variables that code assigns to, or whose address it takes.
 	changed map[types.Object]bool
 }
 
@@ -94,7 +94,7 @@ func (s *Source) change(e ast.Expr) {
 // IsSchedule reports whether a type is schedule.Schedule.
 func IsSchedule(t types.Type) bool { return isNamed(t, "Schedule") }
 
-// isNamed reports whether a type is one of package schedule's.
+// isNamed reports whether a type is the named type of package schedule.
 func isNamed(t types.Type, name string) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == Path
@@ -102,17 +102,17 @@ func isNamed(t types.Type, name string) bool {
 
 // Place is where a field is written.
 type Place struct {
-	At ast.Node // the deepest part of the path that is written; nil where none is
-	// Whole: it is all of the path.
+	At ast.Node // the deepest written part of the path; nil where no part is written
+	// Whole says that At is the whole path.
 	Whole bool
-	// Computed: the rest of the path, below At, is not a literal.
+	// Computed says that the rest of the path, below At, is not a literal.
 	Computed bool
 }
 
 // step is a field name or an index of a path such as Tensors[1].Axes[0].
 var step = regexp.MustCompile(`\w+`)
 
-// Find looks the path of a field up in the value of a schedule.
+// Find looks up the path of a field in the value of a schedule.
 func (s *Source) Find(value ast.Expr, path string) Place {
 	var found Place
 	given := arguments{}
@@ -125,7 +125,7 @@ func (s *Source) Find(value ast.Expr, path string) Place {
 			return found
 		}
 		found.At, value = next.at, next.value
-		if arg := s.given(value, given); arg != nil { // a parameter is written at the call
+		if arg := s.given(value, given); arg != nil { // the value of a parameter is written at the call
 			found.At, value = arg, arg
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Source) Find(value ast.Expr, path string) Place {
 	return found
 }
 
-// place is where an element is written, and its value.
+// place is the node at which an element is written, and its value.
 type place struct {
 	at    ast.Node
 	value ast.Expr
@@ -143,7 +143,7 @@ type place struct {
 func (s *Source) descend(value ast.Expr, name string) (place, bool) {
 	switch v := value.(type) {
 	case *ast.CompositeLit:
-		if t := s.info.TypeOf(v); t != nil { // a list of arguments has none
+		if t := s.info.TypeOf(v); t != nil { // a list of arguments has no type
 			if _, ok := t.Underlying().(*types.Map); ok {
 				return s.entry(v, name)
 			}
@@ -180,7 +180,7 @@ func (s *Source) field(lit *ast.CompositeLit, name string) (place, bool) {
 		}
 	}
 	of := s.info.TypeOf(lit)
-	if of == nil { // of what a call makes
+	if of == nil { // part of a call's result
 		return place{}, false
 	}
 	t, ok := of.Underlying().(*types.Struct)
@@ -219,8 +219,8 @@ func element(lit *ast.CompositeLit, i int) (place, bool) {
 	return place{lit.Elts[i], lit.Elts[i]}, true
 }
 
-// argument finds a field among the arguments of a constructor. Arguments that a field has
-// from one on are a literal of their own, and stay at the call.
+// argument finds a field among the arguments of a constructor. A field of several arguments is a new literal, at the
+// position of the call.
 func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 	if field, on, ok := s.setter(call); ok {
 		if field == name {
@@ -253,7 +253,7 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 	return place{}, false
 }
 
-// list is a list of what calls of methods add to it, one after the other.
+// list is a list of the elements that calls of adders add to it, one after the other.
 func (s *Source) list(call *ast.CallExpr, field string) *ast.CompositeLit {
 	all := &ast.CompositeLit{}
 	for is := true; is; {
@@ -267,14 +267,14 @@ func (s *Source) list(call *ast.CallExpr, field string) *ast.CompositeLit {
 	return all
 }
 
-// constructor is the function of package schedule that is called.
+// constructor is the constructor of package schedule that a call calls.
 func (s *Source) constructor(call *ast.CallExpr) (c constructor, ok bool) {
 	name, _ := s.called(call)
 	c, ok = constructors[name]
 	return c, ok
 }
 
-// called is the name of the function of package schedule that is called.
+// called is the name of the function of package schedule that a call calls.
 func (s *Source) called(call *ast.CallExpr) (name string, ok bool) {
 	var id *ast.Ident
 	switch f := call.Fun.(type) {
@@ -292,6 +292,5 @@ func (s *Source) called(call *ast.CallExpr) (name string, ok bool) {
 	return f.Name(), true
 }
 
-// Changed reports whether something in the package assigns to a variable, or to a part of
-// it, or takes its address.
+// Changed reports whether code of the package assigns to a variable, or to a part of it, or takes its address.
 func (s *Source) Changed(obj types.Object) bool { return s.changed[obj] }

@@ -10,15 +10,15 @@ import (
 	"ovgen/schedule"
 )
 
-// Value is the schedule that an expression evaluates to, and the paths of the fields that
-// are not constant, which are left zero.
+// Value returns the schedule that an expression evaluates to, and the paths of the fields that are not constant; these
+// fields are zero in the schedule.
 func (s *Source) Value(e ast.Expr) (value schedule.Schedule, unknown []string) {
 	v := &reading{Source: s, inside: map[types.Object]bool{}}
 	v.read(reflect.ValueOf(&value).Elem(), e, "")
 	return value, v.unknown
 }
 
-// reading is an expression being read.
+// reading is the state of reading an expression.
 type reading struct {
 	*Source
 	unknown []string
@@ -106,7 +106,7 @@ func (v *reading) literal(to reflect.Value, lit *ast.CompositeLit, path string) 
 				name = to.Type().Field(i).Name
 			}
 			field := to.FieldByName(name)
-			if !field.IsValid() { // of another version of package schedule
+			if !field.IsValid() { // the field belongs to another version of package schedule
 				v.fails(path)
 				return
 			}
@@ -181,7 +181,7 @@ func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
 	}
 }
 
-// way reads a way, an interface whose struct the literal names.
+// way reads a way: an interface with the struct that the literal names.
 func (v *reading) way(to reflect.Value, lit *ast.CompositeLit, path string) {
 	named, ok := types.Unalias(v.info.TypeOf(lit)).(*types.Named)
 	if ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == Path {
