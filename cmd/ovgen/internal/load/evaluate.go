@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// mainFolder is the folder, of the overlay only, of the program that prints the values.
+// mainFolder is the folder of the program that prints the values. It exists only in the overlay.
 const mainFolder = "zz_ovgen_values"
 
-// program writes one JSON value a line, in the order of the declarations, to the
-// file named by its argument: standard output is the package's own.
+// program writes one JSON value a line, in the order of the declarations, to the file that its argument names: standard
+// output is left to the package.
 var program = template.Must(template.New("values").Parse(`package main
 
 import (
@@ -63,7 +63,7 @@ func evaluate(ctx context.Context, c Config, src *source, declarations []*Declar
 		return fmt.Errorf("evaluate the schedules: %w", err)
 	}
 	values := filepath.Join(temp, "values.json")
-	// A panic names files, whatever GOFLAGS says.
+	// A panic's trace names files, whatever GOFLAGS says.
 	cmd := exec.CommandContext(ctx, "go", "run", "-trimpath=false", "-overlay="+overlay, folder, values)
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "PWD="+c.Dir, "GOTRACEBACK=single")
@@ -88,9 +88,9 @@ func evaluate(ctx context.Context, c Config, src *source, declarations []*Declar
 	return decode(f, declarations)
 }
 
-// mainFolder is below the package's own folder, so that it may import an internal
-// package. The go command overlays nothing in the module cache: for a package of
-// another module it is below the module that the command runs in.
+// mainFolder is below the package's folder, so that the program may import an internal package. The go command overlays
+// nothing in the module cache: for a package of another module, mainFolder is below the module in which the command
+// runs.
 func (s *source) mainFolder(ctx context.Context, c Config) (string, error) {
 	if m := s.pkg.Module; m != nil && m.Main {
 		return filepath.Join(filepath.Dir(s.pkg.GoFiles[0]), mainFolder), nil
@@ -109,8 +109,7 @@ func (s *source) mainFolder(ctx context.Context, c Config) (string, error) {
 	return filepath.Join(filepath.Dir(mod), mainFolder), nil
 }
 
-// writeProgram writes the program and the overlay that puts it at the virtual path,
-// and returns the overlay's name.
+// writeProgram writes the program, and the overlay that puts it at the virtual path, and returns the overlay's name.
 func writeProgram(temp, virtual, path string, declarations []*Declaration) (string, error) {
 	data := struct {
 		Path  string
@@ -135,8 +134,8 @@ func writeProgram(temp, virtual, path string, declarations []*Declaration) (stri
 	return name, os.WriteFile(name, overlay, 0o600)
 }
 
-// decode reads the values. A field that this ovgen does not know comes from another
-// version of package schedule, and would be lost.
+// decode reads the values. It refuses a field that this ovgen does not know: the field comes from another version of
+// package schedule, and its value would be lost.
 func decode(values io.Reader, declarations []*Declaration) error {
 	in := json.NewDecoder(values)
 	in.DisallowUnknownFields()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// failure explains why the package did not run: a panic of its own, at the position of the
-// innermost frame that is the user's, or the go command's message.
+// failure is the reason why the package did not run: a panic of the package, at the position of the user's innermost
+// frame, or the go command's message.
 func (s *source) failure(err error, stderr string) error {
 	message, trace, ok := strings.Cut(stderr, "\ngoroutine ")
 	if !ok || !strings.Contains(message, "panic: ") && !strings.Contains(message, "fatal error: ") {
@@ -33,7 +33,7 @@ func (s *source) failure(err error, stderr string) error {
 // frameForm is the line of a trace that names a file.
 var frameForm = regexp.MustCompile(`(?m)^\t(.+\.go:\d+)`)
 
-// frames are the positions of a trace that are in the user's module.
+// frames are the positions in the user's module of a trace's frames.
 func (s *source) frames(trace string) []token.Position {
 	root := s.dirs()[0]
 	if m := s.pkg.Module; m != nil && m.Dir != "" {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// File reads a file in the folder of the schedule's package. Its path is relative to the folder of the command, where
-// it is below that.
+// File reads a file in the folder of the schedule's package. The returned path is relative to the folder of the
+// command, if it is below that folder.
 func (d *Declaration) File(name string) (text, path string, err error) {
 	at := filepath.Join(filepath.Dir(d.pkg.pkg.GoFiles[0]), name)
 	b, err := os.ReadFile(at)

@@ -23,11 +23,11 @@ import (
 
 // Config selects the package to load.
 type Config struct {
-	Dir     string   // where the go command runs; positions are relative to it
+	Dir     string   // folder in which the go command runs; positions are relative to it
 	Env     []string // of the go command
-	Pattern string   // names one package, as for the go command
-	// Output is the folder that generated packages go to: a package of schedules
-	// must not import them. Empty where nothing is generated.
+	Pattern string   // names one package, in the syntax of the go command
+	// Output is the folder of the generated packages: a package of schedules must not import these. Empty if nothing is
+	// generated.
 	Output string
 }
 
@@ -35,8 +35,7 @@ type Config struct {
 type Package struct {
 	Path         string // import path
 	Declarations []*Declaration
-	// Mistakes are the exported variables that have schedules in another form than as their
-	// value.
+	// Mistakes are the exported variables that contain schedules in another form than as their value.
 	Mistakes Mistakes
 }
 
@@ -48,19 +47,19 @@ type Declaration struct {
 	Schedule schedule.Schedule
 
 	name  *ast.Ident
-	value ast.Expr // nil where it is the zero value
+	value ast.Expr // nil if the variable has the zero value
 	pkg   *source
 }
 
-// source is the syntax that fields are looked up in.
+// source is the syntax in which fields are looked up.
 type source struct {
 	dir string
 	pkg *packages.Package
 	lit *literal.Source
 }
 
-// Load returns the package's schedules in the order of their positions. Mistakes in
-// the package are Mistakes; anything else is trouble with the go command.
+// Load returns the package's schedules in the order of their positions. Mistakes in the package are returned as
+// Mistakes; any other error is trouble with the go command.
 func Load(ctx context.Context, c Config) (*Package, error) {
 	found, err := find(ctx, c)
 	if err != nil {
@@ -77,7 +76,7 @@ func Load(ctx context.Context, c Config) (*Package, error) {
 	return p, evaluate(ctx, c, src, p.Declarations)
 }
 
-// find loads the one package that the pattern names, types and syntax included.
+// find loads the one package that the pattern names, with types and syntax.
 func find(ctx context.Context, c Config) (*packages.Package, error) {
 	if strings.HasSuffix(c.Pattern, ".go") {
 		return nil, fmt.Errorf("load %s: it is a file (name the folder or the import path of its package)", c.Pattern)
@@ -112,8 +111,8 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 	return p, nil
 }
 
-// nothing is why the pattern names no package: packages.Load drops the go command's errors about the
-// whole module, such as a go.mod that has to be tidied.
+// nothing is the reason why the pattern names no package. packages.Load drops the go command's errors about the whole
+// module, such as an error about a go.mod that has to be tidied.
 func (c Config) nothing(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "list", "--", c.Pattern)
 	cmd.Dir, cmd.Env = c.Dir, append(c.Env[:len(c.Env):len(c.Env)], "PWD="+c.Dir)
@@ -146,9 +145,8 @@ func (c Config) cycle(p *packages.Package) error {
 	return all.Err()
 }
 
-// broken turns the errors of list, parser and type checker into mistakes. The go command
-// repeats some without a position; a package with none that has a position is not there at
-// all.
+// broken turns the errors of list, parser and type checker into mistakes. The go command repeats some errors without a
+// position; if a package's errors all lack a position, the package does not exist.
 func (c Config) broken(p *packages.Package) error {
 	var all Mistakes
 	var rest []error
@@ -166,8 +164,8 @@ func (c Config) broken(p *packages.Package) error {
 	return all.Err()
 }
 
-// declarations finds the exported variables of type schedule.Schedule, and as mistakes the
-// exported pointers, slices and maps of schedules.
+// declarations finds the exported variables of type schedule.Schedule. It returns the exported pointers, slices and
+// maps of schedules as mistakes.
 func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 	s.eachVar(func(spec *ast.ValueSpec, doc string, i int) {
 		id := spec.Names[i]
@@ -179,7 +177,7 @@ func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 		if len(spec.Values) == len(spec.Names) {
 			value = spec.Values[i]
 		} else if len(spec.Values) > 0 {
-			value = spec.Values[0] // one call gives them all
+			value = spec.Values[0] // one call has all values
 		}
 		if !id.IsExported() {
 			return
@@ -198,8 +196,8 @@ func (s *source) declarations() (out []*Declaration, bad Mistakes, err error) {
 	return out, bad, nil
 }
 
-// holds describes how a variable has schedules other than as its value, and the remedy;
-// empty where it has none.
+// holds describes how a variable contains schedules other than as its value, and the remedy; it is empty for a variable
+// that contains none.
 func holds(t types.Type) string {
 	const each = "declare each as a variable of its own, or this one with a lower-case name"
 	switch t := t.Underlying().(type) {
@@ -245,7 +243,7 @@ func (s *source) eachVar(f func(spec *ast.ValueSpec, doc string, i int)) {
 	}
 }
 
-// whyNone is the remedy for a package without schedules.
+// whyNone is the remedy for a package that has no schedules.
 func (s *source) whyNone() string {
 	const export = "export a variable of type schedule.Schedule"
 	for _, dir := range s.dirs() {

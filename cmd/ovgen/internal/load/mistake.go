@@ -15,14 +15,14 @@ import (
 	"ovgen/schedule"
 )
 
-// Mistake is something wrong in a package of schedules.
+// Mistake is one mistake in a package of schedules.
 type Mistake struct {
 	Pos      token.Position
 	Schedule string // its name; empty where no schedule is at fault
 	Field    string // its path; empty where no field is at fault
-	Computed bool   // the field is not written as a literal: Pos is where its value comes from
+	Computed bool   // the field is not written as a literal: Pos is the place where its value comes from
 	Msg      string // the mistake
-	Hint     string // the remedy, of a field
+	Hint     string // the remedy, for a mistake in a field
 }
 
 // Error is "file:line:col: schedule NAME: Field: message (hint)".
@@ -47,16 +47,16 @@ func (m *Mistake) Error() string {
 	return m.Pos.String() + ": " + text
 }
 
-// Mistakes is all that is wrong.
+// Mistakes is a list of mistakes.
 type Mistakes []*Mistake
 
-// shown is how many mistakes Error prints.
+// shown is the number of mistakes that Error prints.
 const shown = 10
 
 // Error has a line for each of the first ten mistakes by position.
 func (m Mistakes) Error() string { return m.Text(shown) }
 
-// Text has a line for each of the first mistakes by position, and how many more there are.
+// Text has a line for each of the first mistakes by position, and the number of further mistakes.
 func (m Mistakes) Text(most int) string {
 	sorted := m.Sorted()
 	var lines []string
@@ -70,7 +70,7 @@ func (m Mistakes) Text(most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Sorted is a copy by position.
+// Sorted is a copy of the list, sorted by position.
 func (m Mistakes) Sorted() Mistakes {
 	sorted := slices.Clone(m)
 	slices.SortStableFunc(sorted, func(a, b *Mistake) int { return comparePositions(a.Pos, b.Pos) })
@@ -85,8 +85,8 @@ func (m Mistakes) Err() error {
 	return m
 }
 
-// Guarded returns f's error, or one that reports f's panic: one schedule that ovgen fails
-// on does not keep it from the others.
+// Guarded returns f's error, or an error that reports f's panic: a schedule on which ovgen fails does not keep ovgen
+// from the other schedules.
 func Guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,8 +97,8 @@ func Guarded(f func() error) (err error) {
 	return f()
 }
 
-// Mistake gives an error of Validate, a pass or the emitter its position: a
-// *schedule.FieldError, alone or joined, to its field's.
+// Mistake makes mistakes of an error of Validate, a pass or the emitter: each *schedule.FieldError, alone or joined,
+// gets the position of its field.
 func (d *Declaration) Mistake(err error) Mistakes {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all Mistakes
@@ -116,9 +116,9 @@ func (d *Declaration) Mistake(err error) Mistakes {
 	return Mistakes{m}
 }
 
-// position is where the field of that path is written: the deepest part of the path that is
-// a literal, or made by one of package schedule's constructors. A schedule that is computed
-// altogether has the position of its declaration.
+// position is the place where the field of a path is written: the deepest part of the path that is a literal, or that
+// one of package schedule's constructors makes. A schedule that is computed as a whole has the position of its
+// declaration.
 func (d *Declaration) position(path string) (at token.Position, computed bool) {
 	found := d.pkg.lit.Find(d.value, path)
 	if found.At == nil {
@@ -135,7 +135,7 @@ func comparePositions(a, b token.Position) int {
 	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
-// relative makes a file name relative to the folder of the command, where it is below it.
+// relative makes a file name relative to the folder of the command, if the file is below that folder.
 func relative(dir string, p token.Position) token.Position {
 	if rel, err := filepath.Rel(dir, p.Filename); err == nil && filepath.IsLocal(rel) {
 		p.Filename = rel
