@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Of is the memory that a plan of p needs for a case, on the rank that needs most of each. The rank of
-// c does not matter.
+// Of is the memory that a plan of p needs for a case: each amount on the rank that needs the most of it. The rank of c
+// does not matter.
 func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 	for c.Rank = range c.Ranks {
 		m, err := onRank(p, c)
@@ -28,7 +28,7 @@ func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 
 // onRank is the memory that rank c.Rank needs.
 func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
-	if p.OverHosts() { // no other number takes more
+	if p.OverHosts() { // no other number of hosts takes more
 		c.Hosts = c.Ranks
 	}
 	env := c.Env(p)
@@ -71,7 +71,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if o.Kind == ops.Collective {
 			tried[0], tried[1] = max(tried[0], o.Source().Bytes), max(tried[1], o.Result().Bytes)
 		}
-		if o.Kind == ops.Product && o.Kernel == "" { // of the library of products
+		if o.Kind == ops.Product && o.Kernel == "" { // the library of products makes it
 			multiplies[o.Stream] = true
 			m.Tuning = max(m.Tuning, tuning(o, c.ElementSize))
 		}

@@ -8,7 +8,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Text is a few lines for people.
+// Text describes the memory in a few lines for people.
 func Text(m plan.Memory) string {
 	var buffers []string
 	for _, f := range m.Buffers {
@@ -38,7 +38,7 @@ func Text(m plan.Memory) string {
 	return b.String()
 }
 
-// Size is bytes as a person says them.
+// Size is a number of bytes in a unit for people.
 func Size(n int64) string {
 	switch {
 	case n >= 1<<30:
