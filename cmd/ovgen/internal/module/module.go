@@ -1,5 +1,5 @@
-// Package module has the path of the module that this ovgen was built from, which
-// everything that it emits imports.
+// Package module has the path of the module that this ovgen was built from; all emitted code imports packages of this
+// module.
 package module
 
 import (
@@ -9,9 +9,9 @@ import (
 	"ovgen/schedule"
 )
 
-// Path is the module's, as its owner publishes it. It is read from the name of a package,
-// so it is right wherever ovgen was built: by itself, as a tool of another module, in a test.
+// Path is the module's path. It is read from the path of a package, so it is right however ovgen was built: as the main
+// module, as a tool of another module, or in a test.
 var Path = path.Dir(reflect.TypeFor[schedule.Schedule]().PkgPath())
 
-// Package is the import path of a package of the module: that of "runtime/plan".
+// Package is the import path of a package of the module, such as "runtime/plan".
 func Package(name string) string { return path.Join(Path, name) }
