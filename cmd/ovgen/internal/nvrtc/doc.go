@@ -6,7 +6,6 @@
 //	python3 -m pip install --quiet --no-deps --target .toolchain \
 //		nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvcc-cu12==12.4.131
 //
-// Checked-in PTX comes from the pinned compiler alone, since its bytes are compared.
-// Any other NVRTC is accepted for a user's own generation: the stamp of each PTX says
-// which one made it.
+// Checked-in PTX comes only from the pinned compiler, since its bytes are compared. A user may generate with any other
+// NVRTC: the stamp of each PTX names the version that made it.
 package nvrtc

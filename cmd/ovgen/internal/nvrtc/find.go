@@ -14,18 +14,16 @@ const (
 	folder      = ".toolchain"
 )
 
-// ErrMissing: no NVRTC was named and none lies in a toolchain folder.
+// ErrMissing says that no NVRTC was named and that no toolchain folder has one.
 var ErrMissing = errors.New("no NVRTC (run make toolchain in a checkout of ovgen; ovgen help gen has the " +
 	"command for elsewhere)")
 
-// Install is the command that puts NVRTC, as this package wants it, into the folder where
-// it is run.
+// Install is the command that installs the NVRTC of this package into the folder in which it is run.
 const Install = "python3 -m pip install --no-deps --target " + folder +
 	" nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127"
 
-// Find loads the NVRTC at path or, where that is empty, at OVGEN_NVRTC, or in the folder
-// .toolchain of dir or of a folder above it. A named library that can't be loaded is an
-// error; with none named or found the error wraps ErrMissing.
+// Find loads the NVRTC at path or, if path is empty, at OVGEN_NVRTC, or in the folder .toolchain of dir or of a folder
+// above dir. A named library that can't be loaded is an error; if none is named or found, the error wraps ErrMissing.
 func Find(path, dir string) (*Compiler, error) {
 	if path == "" {
 		path = os.Getenv("OVGEN_NVRTC")
@@ -43,8 +41,8 @@ func Find(path, dir string) (*Compiler, error) {
 	return Open(found)
 }
 
-// FindAssembler returns the ptxas at OVGEN_PTXAS or of the toolchain folder, or nil
-// where there is none: it only checks.
+// FindAssembler returns the ptxas at OVGEN_PTXAS or in the toolchain folder, or nil if there is none: ptxas only
+// checks.
 func FindAssembler(dir string) (*Assembler, error) {
 	path := os.Getenv("OVGEN_PTXAS")
 	if path == "" {
@@ -59,7 +57,7 @@ func FindAssembler(dir string) (*Assembler, error) {
 	return &Assembler{path: path, used: map[string][]string{}}, nil
 }
 
-// above returns a file of the toolchain folder nearest to dir, or nothing.
+// above returns a file of the toolchain folder nearest to dir, or an empty path.
 func above(dir, file string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -45,12 +45,12 @@ func Open(path string) (*Compiler, error) {
 // Version is "12.4".
 func (c *Compiler) Version() string { return c.version }
 
-// Path is where the library was found.
+// Path is the path of the library.
 func (c *Compiler) Path() string { return c.path }
 
 // Compile compiles a program to PTX. The program may include headers by name and nothing else. An error in the program
-// is a *SourceError. Generated programs are compiled once for all packages that share it, under one name. It is
-// for one goroutine.
+// is a *SourceError. Compile compiles a generated program once for all packages that share it, under one name. Only one
+// goroutine may use the compiler at a time.
 func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
 	as := name
 	if _, _, own := split(source); !own {
@@ -102,7 +102,7 @@ func (c *Compiler) compile(name string, source []byte, headers map[string][]byte
 // compilationError is NVRTC_ERROR_COMPILATION.
 const compilationError = 6
 
-// cTexts are C strings that live together.
+// cTexts are C strings that are freed together.
 type cTexts []*C.char
 
 func (t *cTexts) add(s string) *C.char {

@@ -4,18 +4,18 @@ package nvrtc
 
 import "fmt"
 
-// Compiler is never made: this build can load no library.
+// Compiler is never made: this build can't load a library.
 type Compiler struct{}
 
-// Open says so.
+// Open returns the error that this build can't load a library.
 func Open(path string) (*Compiler, error) {
 	return nil, fmt.Errorf("open NVRTC at %s: %w", path, errNoCgo)
 }
 
-// Version of no compiler.
+// Version is empty.
 func (*Compiler) Version() string { return "" }
 
-// Path of no library.
+// Path is empty.
 func (*Compiler) Path() string { return "" }
 
 // Compile fails as Open does.
@@ -23,7 +23,7 @@ func (*Compiler) Compile(string, []byte, map[string][]byte, []string) ([]byte, e
 	return nil, errNoCgo
 }
 
-// errNoCgo counts as ErrMissing: device code is treated as where no NVRTC is found.
+// errNoCgo counts as ErrMissing: device code is treated as if no NVRTC were found.
 var errNoCgo error = noCgo{}
 
 type noCgo struct{}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Assembler is a ptxas.
+// Assembler runs ptxas.
 type Assembler struct {
 	path string
 	used map[string][]string // lines by the PTX that was assembled
@@ -27,9 +27,9 @@ var (
 	usedLine  = regexp.MustCompile(`Used (\d+) registers`)
 )
 
-// Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It is
-// an error when a kernel spills registers to memory, or waits for each of its multiplications. PTX that
-// packages share is assembled once. It is for one goroutine.
+// Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It returns an error if a kernel spills
+// registers to memory, or waits for each of its multiplications. It assembles PTX that packages share once. Only one
+// goroutine may use the assembler at a time.
 func (a *Assembler) Usage(ptx []byte) ([]string, error) {
 	key := keyOf("", ptx, nil, nil)
 	if lines, ok := a.used[key]; ok {
