@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Write makes the changes in a folder: all of them or, when it fails, none. A file
-// that stands where a generated one goes and is not ovgen's is refused.
+// Write makes the changes in a folder: all of them or, if it fails, none. It refuses to replace a file that ovgen has
+// not generated.
 func Write(dir string, changes []Change) (err error) {
 	w := &writing{dir: dir}
 	defer func() {
@@ -30,7 +30,7 @@ func Write(dir string, changes []Change) (err error) {
 	}
 	for _, c := range changes {
 		if c.New == nil {
-			os.Remove(filepath.Dir(w.path(c))) // stays unless it is empty now
+			os.Remove(filepath.Dir(w.path(c))) // the folder stays unless it is empty now
 		}
 	}
 	return nil
@@ -39,7 +39,7 @@ func Write(dir string, changes []Change) (err error) {
 // writing is a Write under way.
 type writing struct {
 	dir     string
-	folders []string // made, outermost first
+	folders []string // folders that were made, outermost first
 	temps   []string
 	done    []Change
 }
@@ -51,7 +51,7 @@ func (w *writing) temp(c Change) string {
 	return filepath.Join(dir, ".ovgen-"+name)
 }
 
-// stage writes the new file beside its place.
+// stage writes the new file beside its destination.
 func (w *writing) stage(c Change) error {
 	if c.New == nil {
 		return nil
@@ -68,7 +68,7 @@ func (w *writing) stage(c Change) error {
 	return os.WriteFile(w.temp(c), c.New, 0o644)
 }
 
-// folder makes a folder and remembers the folders it made.
+// folder makes a folder, with the folders above it, and remembers the folders that it made.
 func (w *writing) folder(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -80,7 +80,7 @@ func (w *writing) folder(dir string) error {
 	return os.Mkdir(dir, 0o755)
 }
 
-// commit puts the new file in its place, or removes a stale one.
+// commit moves the new file to its destination, or removes a stale file.
 func (w *writing) commit(c Change) error {
 	w.done = append(w.done, c)
 	if c.New == nil {
