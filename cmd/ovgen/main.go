@@ -1,6 +1,5 @@
-// Command ovgen turns schedules, declared as Go data, into Go packages. Run
-// "ovgen help" for its verbs. It is a tool of go vet too, which finds the mistakes that
-// are plain in the source: go vet -vettool=$(which ovgen) ./...
+// Command ovgen turns schedules, declared as Go data, into Go packages. Run "ovgen help" for its verbs. It is also a
+// tool of go vet, which finds the mistakes that are visible in the source: go vet -vettool=$(which ovgen) ./...
 package main
 
 import (
