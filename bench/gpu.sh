@@ -199,7 +199,8 @@ if [ "$PART" = same ]; then
     same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
     same reduceslots reduceshot reducetwoshot reducepackets reducetwopackets -oneprocess \
       -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
-    same gatherpull gatherkernels gatherpush gathergrouped gatherring gatherbroadcast gathershot gatherpackets gathernccl \
+    same gatherpull gatherkernels gatherpush gathergrouped gatherring gatherbroadcast gathershot gatherpackets \
+      gathernccl \
       -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
     for type in bf16 fp16; do
       same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \

@@ -54,8 +54,7 @@ func (b *Buffer) fits(n int) error {
 	return nil
 }
 
-// Close frees the memory. A second call does nothing. No enqueued work may use the memory any more, and no plan may be
-// bound to it.
+// Close frees the memory. A second call does nothing. No enqueued work may use it any more, and no plan be bound to it.
 func (b *Buffer) Close() error {
 	return b.Done(func() error { return b.driver.MemFree(b.at) })
 }

@@ -15,8 +15,7 @@ type Graph struct {
 }
 
 // Capture records into a graph the operations that work enqueues on s and on streams that it makes wait for s, and
-// instantiates and uploads the graph. None of the operations runs. work runs on the calling goroutine, locked to its
-// thread.
+// instantiates and uploads the graph. Nothing runs. work is called on the calling goroutine, locked to its thread.
 func Capture(d driver.Driver, s driver.Stream, work func() error) (*Graph, error) {
 	exec, err := capture(d, s, work)
 	if err != nil {

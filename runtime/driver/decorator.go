@@ -1,7 +1,6 @@
 package driver
 
-// Decorator forwards all calls to another driver, with the optional interfaces of that driver. Embed it, and replace
-// methods.
+// Decorator forwards all calls to another driver, and its optional interfaces. Embed it, and replace methods.
 type Decorator struct{ Driver }
 
 // Collectives returns the collectives of the decorated driver.

@@ -52,8 +52,7 @@ type Driver interface {
 	Context() uintptr
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
-	// Close releases the context. Everything that the driver has made must have been destroyed; a second call does
-	// nothing.
+	// Close releases the context. All that the driver has made must be destroyed before; a second call does nothing.
 	Close() error
 
 	VirtualMemory
@@ -70,8 +69,7 @@ type Driver interface {
 
 	// IpcGetMemHandle exports the allocation that starts at base.
 	IpcGetMemHandle(base Ptr) (IpcMemHandle, error)
-	// IpcOpenMemHandle maps an allocation of another process with lazy peer access. It returns the address of the
-	// allocation's base.
+	// IpcOpenMemHandle maps an allocation of another process with lazy peer access. It returns its base.
 	IpcOpenMemHandle(h IpcMemHandle) (Ptr, error)
 	IpcCloseMemHandle(p Ptr) error
 
@@ -137,9 +135,8 @@ type Driver interface {
 	// all where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
-	// MatmulAlgorithm is the algorithm that was chosen for a product, in the form of package choices' file, for a
-	// person to compare. MatmulBy makes a product by a given algorithm, which another process has chosen for an equal
-	// product.
+	// MatmulAlgorithm is the algorithm that was chosen for a product, as package choices' file has it, for a person
+	// to compare. MatmulBy makes a product by a given algorithm, which another process has chosen for an equal one.
 	MatmulAlgorithm(m Product) string
 	MatmulBy(d MatmulDesc, algorithm string) (Product, error)
 	// Matmul enqueues the product.
@@ -237,8 +234,7 @@ type PointerAttributes struct {
 	Device   bool   // device memory (CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
 	Ordinal  int    // of the device, as Properties numbers it
 	BufferID uint64 // unique to the allocation, also if an address is used again
-	// LegacyIpcCapable says that IpcGetMemHandle can export the memory: it can't export stream-ordered pools and mapped
-	// virtual memory.
+	// LegacyIpcCapable says that IpcGetMemHandle can export the memory: not stream-ordered pools or mapped memory.
 	LegacyIpcCapable bool
 	// Pooled says that the memory came from a stream-ordered memory pool.
 	Pooled bool
@@ -248,8 +244,7 @@ type PointerAttributes struct {
 type Kernel struct {
 	Name   string
 	Params int // size of its parameter struct in bytes
-	// Shared is the dynamic shared memory of a block in bytes; Cluster is the number of blocks of a cluster, 0 for
-	// none.
+	// Shared is the bytes of dynamic shared memory of a block; Cluster is the number of blocks of a cluster, or 0.
 	Shared, Cluster int
 	// Only is the one compute capability, 90 for 9.0, that runs the kernel; 0: any from From, or from 8.0, on.
 	Only, From int
@@ -260,8 +255,7 @@ type Kernel struct {
 	// must run at the same time: New asks the device whether the blocks of the plan's launches have room. If AtOnce is
 	// set, there must be room for one block on each multiprocessor.
 	Threads, Blocks int
-	// Early says that a launch may start when the launch before it allows it, and itself waits for the end of that
-	// launch; from 9.0 on.
+	// Early says that a launch may start when the launch before it allows it, and waits for its end; from 9.0 on.
 	Early bool
 	// Function is the name of the function that a kernel of elements or of groups applies.
 	Function string

@@ -2,12 +2,10 @@ package driver
 
 import "fmt"
 
-// Func is a function of each element of a product, by its name in schedules. A driver refuses a function that it can't
-// apply.
+// Func is a function of each element of a product, by its name in schedules. A driver refuses others than it applies.
 type Func string
 
-// Check refuses a product that no driver makes: a product without size or element type, or one that has a function and
-// accumulates.
+// Check refuses a product that no driver makes: without size or element type, or with a function and accumulating.
 func (d MatmulDesc) Check() error {
 	switch {
 	case d.M <= 0 || d.K <= 0 || d.N <= 0:
@@ -28,8 +26,7 @@ func (d MatmulDesc) Check() error {
 	return nil
 }
 
-// checkWide refuses a product with an unscaled Of, unless Of has 16 bits and the sums stay in fp32, with nothing added
-// or applied.
+// checkWide refuses a product with an unscaled Of, unless Of has 16 bits and sums stay in fp32, with nothing added.
 func (d MatmulDesc) checkWide() error {
 	switch {
 	case d.Of != BF16 && d.Of != FP16 || d.Type != FP32:

@@ -8,8 +8,7 @@ import (
 
 // Backend opens the devices of one kind of driver.
 type Backend interface {
-	// Count returns the number of devices that this process sees; an error wraps ErrUnavailable and names the missing
-	// part.
+	// Count returns the number of devices that this process sees; an error wraps ErrUnavailable and has the reason.
 	Count() (int, error)
 	// Open makes a Driver of a device by its ordinal. A context of zero means the device's primary context; any other
 	// context is used as it is and left open.

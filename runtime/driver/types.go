@@ -25,8 +25,7 @@ type element struct {
 	numbers  bool // the greatest exponent has only numbers: no NaN either
 }
 
-// elements is the table of the types. Sizes, conversions and bounds follow from it; drivers decide which products there
-// are.
+// elements is the table of the types. Sizes, conversions and bounds follow from it; products depend on the driver.
 var elements = [...]element{
 	BF16:  {name: "bf16", exponent: 8, digits: 8},
 	FP16:  {name: "fp16", exponent: 5, digits: 11},
@@ -84,8 +83,7 @@ func (t Type) NaN() bool { return !t.described().numbers }
 // Saturates reports whether too large a number becomes the greatest number: devices convert to 8 bits in no other way.
 func (t Type) Saturates() bool { return t.Bits() <= 8 }
 
-// Digits is the number of binary digits of an element's significand. Elements without digits are powers of two, and
-// have no sign.
+// Digits is the number of binary digits of an element's significand. Without digits they are powers of two.
 func (t Type) Digits() int { return t.described().digits }
 
 // Bytes is the size of the given number of elements. It panics where they do not fill whole bytes.

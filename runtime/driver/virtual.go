@@ -26,8 +26,7 @@ type VirtualMemory interface {
 	MemGetAllocationGranularity() (int64, error)
 	// MemCreate makes memory that may reach other processes in the given ways.
 	MemCreate(bytes int64, types HandleType) (Physical, error)
-	// MemRetainAllocationHandle returns the memory that is mapped at an address. It is released like memory of
-	// MemCreate.
+	// MemRetainAllocationHandle returns the memory that is mapped at an address. MemRelease releases it.
 	MemRetainAllocationHandle(p Ptr) (Physical, error)
 	// MemGetAllocationPropertiesFromHandle returns the ways in which the memory may reach other processes.
 	MemGetAllocationPropertiesFromHandle(h Physical) (HandleType, error)

@@ -18,8 +18,7 @@ type AbortError struct {
 	Cause error  // why
 	Waits []Wait // which rank waited for which at the abort, by rank, as far as the ranks could tell
 	Order string // how the ranks' sequences of plans differ; empty where they are equal
-	// Hosts are the names of the hosts of a group on several hosts. Ranks are numbered host by host, and every host has
-	// PerHost ranks.
+	// Hosts are the names of the hosts of a group on several hosts. Ranks are numbered host by host, PerHost on each.
 	Hosts   []string
 	PerHost int
 }
@@ -43,8 +42,7 @@ type Wait struct {
 // *store.GoneError names that rank.
 var ErrPeerGone = store.ErrGone
 
-// Error says which rank aborted and why, which rank waited for which, how sequences differ, and which ranks are on
-// which host.
+// Error says which rank aborted and why, which rank waited for which, how sequences differ, and the ranks of each host.
 func (e *AbortError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d aborted the group: %v", e.By, e.Cause)

@@ -68,8 +68,7 @@ func (g *Group) hear(m store.Message) {
 	g.page.adopt(m.Rank, n, g.beside(n.By))
 }
 
-// adopt writes the news of a rank. If known, the rank that aborted is on this host and has written its reason here
-// itself.
+// adopt writes the news of a rank. If known, the rank that aborted is on this host and wrote its reason here.
 func (p *page) adopt(rank int, n news, known bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

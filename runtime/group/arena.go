@@ -111,8 +111,7 @@ func (a *Arena) FreeWords(offset int64) {
 }
 
 // Keep takes memory from the arena's end, behind the staging of the plans so far, and returns its offset from the base,
-// a multiple of 256. No other plan has this memory until FreeKept. It may hold any data; an abort sets all its words to
-// 1.
+// a multiple of 256. No other plan has this memory until FreeKept. It may hold any data; an abort sets all words to 1.
 func (a *Arena) Keep(bytes int64) (offset int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -64,8 +64,7 @@ func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e
 // Unwrap returns Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// hostIdentity tells this machine from other machines and, where one machine plays several hosts, these hosts from each
-// other.
+// hostIdentity tells this machine from other machines and, where one plays several hosts, these hosts.
 func hostIdentity(plays string) (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -23,8 +23,7 @@ type Config struct {
 	Local bool
 	// Host names the host that this rank counts as, so that the ranks of one machine can play several hosts. Only ranks
 	// with the same name reach each other's memory; NCCL carries data between hosts. Ranks are numbered host by host,
-	// and every host has the same number of ranks. Empty reads OVGEN_HOST; where that is empty too, the host is the
-	// machine.
+	// and every host has the same number of ranks. Empty reads OVGEN_HOST, and that being empty is the machine.
 	Host string
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
@@ -76,8 +75,7 @@ type Config struct {
 	DumpTo io.Writer
 	// Check makes the ranks compare, ahead of each run outside of captures, the operands that all ranks must hold
 	// alike. The run is then collective, and no rank begins it where the operands differ. Check is the same on all
-	// ranks. Join refuses it where the program does not import package alike. False reads OVGEN_CHECK, where any text
-	// means true.
+	// ranks. Join refuses it where the program does not import package alike. False reads OVGEN_CHECK: text is true.
 	Check bool
 	// Timeout is the default of the three bounds that follow; 0 means DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration

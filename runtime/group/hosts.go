@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// place is a rank's place among the hosts of a group. Ranks are numbered host by host, and every host has the same
-// number of ranks.
+// place is a rank's place among the hosts of a group. Ranks are numbered host by host, as many on each host.
 type place struct {
 	hosts, each int // hosts of the group, ranks of each
 	host, local int // this rank's host, and its number there

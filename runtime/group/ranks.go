@@ -99,8 +99,7 @@ func (c *Config) devices() (n int, err error) {
 	return 0, err
 }
 
-// Each runs f as every rank at once (see the function Each). If a rank gives up while others wait for it, f should
-// abort the group.
+// Each runs f as every rank at once (see the function Each). A rank that gives up should abort the group.
 func (all Ranks) Each(f func(g *Group) error) error {
 	return Each(len(all), func(r int) error { return f(all[r]) })
 }

@@ -40,8 +40,7 @@ func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0
 const CountWords = 1 + 64
 
 // CountWord is the address of a stream's first count word, given the address of its step word. A kernel counts its
-// blocks in the first count word, and parts of its work in the others. Between kernels the words are zero, also after
-// an abort.
+// blocks in the first count word, and parts of its work in the others. Between kernels they are 0, also after an abort.
 func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
 
 // pool is the group's streams. making serialises calls that may block in the driver; the abort needs mu only.

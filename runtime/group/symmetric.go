@@ -109,8 +109,7 @@ func (s *symmetric) holds(p driver.Ptr) bool { return p >= s.base && p < s.base+
 // SymmetricBytes is the size of the group's symmetric memory, 0 where it has none.
 func (g *Group) SymmetricBytes() int64 { return g.symmetric.bytes }
 
-// makeSymmetric makes the memory, the communicator and its window, where Config.Symmetric asks for symmetric memory. It
-// is collective.
+// makeSymmetric makes the memory, the communicator and its window, where Config.Symmetric asks for it: collectively.
 func (g *Group) makeSymmetric(ctx context.Context) error {
 	if g.config.Symmetric == 0 {
 		return nil

@@ -65,8 +65,7 @@ func (a *allocations) find(p driver.Ptr) (Allocation, bool) {
 	return a.list[i-1], true
 }
 
-// Allocated finds the allocation that holds p, without asking the driver; ok is false for memory that was allocated
-// elsewhere.
+// Allocated finds the allocation that holds p, without asking the driver; ok is false for other memory.
 func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guarded.live.find(p) }
 
 // guarded is a driver that refuses to free memory that peers may have open, and remembers its allocations.

@@ -46,8 +46,7 @@ type key struct {
 	identity
 }
 
-// New makes the cache of one rank, which maps its peers' memory by CUDA IPC, or by open files and fabric handles if it
-// is mapped memory.
+// New makes the cache of one rank, which maps its peers' memory by CUDA IPC, or, if mapped, by files and fabrics.
 func New(d driver.Driver, rank int) *Cache { return newCache(d, rank) }
 
 // NewLocal makes the cache of one rank whose peers are in its process. The ranks map each other's mapped memory, such
@@ -65,8 +64,7 @@ func newCache(d driver.Driver, rank int) *Cache {
 	return c
 }
 
-// Reach limits the peers whose memory the cache opens; the other peers are on other hosts. It is called before the
-// first Exchange.
+// Reach limits the peers whose memory the cache opens; others are on other hosts. Call it before the first Exchange.
 func (c *Cache) Reach(peers func(peer int) bool) { c.reaches = peers }
 
 // Counters returns the cache's counts so far.
@@ -76,8 +74,7 @@ func (c *Cache) Counters() Counters {
 	return c.count
 }
 
-// Gather is the collective that carries an exchange: it returns every rank's blob in rank order, or an error on every
-// rank.
+// Gather is the collective that carries an exchange: it returns all ranks' blobs in rank order, or an error on all.
 type Gather func(mine []byte) ([][]byte, error)
 
 // Exchange sends this rank's exports to all peers and opens the peers' exports. For each rank that this rank reaches,

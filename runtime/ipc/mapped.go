@@ -27,8 +27,7 @@ func (m mappings) size() (bytes int64) {
 	return bytes
 }
 
-// id tells the memory from other memory that begins at the same address: CUDA's id for one allocation, a hash of CUDA's
-// ids for several.
+// id tells the memory from other memory that begins at the same address: CUDA's id for one, a hash of them for several.
 func (m mappings) id() uint64 {
 	if len(m) == 1 {
 		return m[0].bufferID

@@ -245,8 +245,7 @@ func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Pt
 }
 
 // work launches as many blocks as the bytes take at 16 bytes a thread, up to the most blocks of the kind. Where the
-// kernel works by blocks, the number is equal on every rank: the kernels at both ends of a semaphore work on equal
-// parts.
+// kernel works by blocks, all ranks have as many: kernels at both ends of a semaphore work on equal parts.
 func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	most := k.Kind.Blocks()
 	if k.ByBlocks {

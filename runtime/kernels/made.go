@@ -49,8 +49,7 @@ const (
 // Makes reports whether the kernel makes elements by a function.
 func (k Kernel) Makes() bool { return k.Made != nil }
 
-// Narrows reports whether the kernel makes elements of eight bits or fewer, for which it uses an instruction of
-// capability 8.9.
+// Narrows reports whether the kernel makes elements of eight bits or fewer, by an instruction of capability 8.9.
 func (k Kernel) Narrows() bool {
 	return k.Makes() && slices.ContainsFunc(append([]Made{*k.Made}, k.Made.Then...), func(m Made) bool {
 		return m.Type.Valid() && m.Type.Saturates()
@@ -62,8 +61,7 @@ func (k Kernel) Rowed() bool {
 	return k.Kind != Elements || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
-// numbers is the number of numbers that the function takes: the columns of a row, the widths of heads, and the numbers
-// of the Shape.
+// numbers is the number of numbers that the function takes: a row's columns, widths of heads, numbers of the Shape.
 func (k Kernel) numbers() int {
 	n := k.Made.Heads + k.Made.Numbers
 	if k.Rowed() {

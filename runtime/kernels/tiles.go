@@ -89,8 +89,7 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 
 // Scatter posts that this rank's slots may be written, multiplies the rows of the peers, rank+1's first, into this
 // rank's slots at the peers, and posts each group of tiles to its owner when the group is written. It multiplies this
-// rank's rows last, and adds the peers' partial results to each tile when the peers have posted its group. d is one
-// rank's product.
+// rank's rows last, and adds the peers' partial results to each tile when the peers have posted its group.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	WithAdded{set: s}.Scatter(q, on, x, d, o, slots...)

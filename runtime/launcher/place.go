@@ -45,8 +45,7 @@ func PlayedHost(rank, ranks, hosts int) string {
 	return fmt.Sprint("host", rank/(ranks/hosts))
 }
 
-// launcher has the variables by which a launcher tells processes their places. A launcher sets no variable for an empty
-// name.
+// launcher has the variables by which a launcher tells processes their places. It sets none where a name is empty.
 type launcher struct {
 	name        string
 	rank, size  string
@@ -55,8 +54,7 @@ type launcher struct {
 	nodes, list string   // the number of hosts, and their names
 }
 
-// Variables of rank 0's host, and of a port there that is in use. torchrun sets them; by custom the other launchers do
-// too.
+// Variables of rank 0's host, and of a port there that is in use. torchrun sets them, and others by custom.
 const (
 	masterAddress = "MASTER_ADDR"
 	masterPort    = "MASTER_PORT"

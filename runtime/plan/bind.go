@@ -58,8 +58,7 @@ func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
 
-// BindCounts is Bind for a program with uneven parts, whose sizes come from the counts. A Bind with other counts is
-// collective.
+// BindCounts is Bind for a program with uneven parts, whose sizes come from counts. With others it is collective.
 func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
@@ -288,8 +287,7 @@ func (p *Plan) export(to *target, wrong error) ([]*ipc.Export, error) {
 	return exports, nil
 }
 
-// closeExports closes exports. In a Bind, memory that was freed is no error: the caller binds again because it freed
-// the memory.
+// closeExports closes exports. In a Bind, freed memory is no error: the caller binds again because it freed it.
 func closeExports(exports []*ipc.Export, freed bool) error {
 	var errs []error
 	for _, e := range exports {

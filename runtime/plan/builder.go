@@ -177,8 +177,7 @@ func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
 	return s
 }
 
-// Matmul declares a matrix product; equal products are declared once. M may be zero, on ranks that have no rows to
-// multiply.
+// Matmul declares a matrix product; equal products are declared once. M may be zero, on ranks without rows.
 func (b *Builder) Matmul(d driver.MatmulDesc) *Product {
 	if d.M < 0 {
 		b.mistake("a product of %d rows", d.M)

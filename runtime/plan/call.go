@@ -17,8 +17,7 @@ import (
 // may hold garbage, and its work must nevertheless end.
 type Call func(on driver.Stream, to Range, from []Range) error
 
-// Range is memory of this rank. A Call that makes eight bits also makes a scale of fp32 for each of the Rows of its
-// result.
+// Range is memory of this rank. A Call that makes eight bits makes a scale of fp32 for each of its Rows, too.
 type Range struct {
 	At     driver.Ptr
 	Bytes  int64

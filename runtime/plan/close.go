@@ -12,8 +12,7 @@ import (
 
 // Close ends the plan on all ranks once its runs have drained. When it has returned on all ranks, the memory that the
 // plan was bound to may be freed. It is bounded by ctx and the group's timeout, after which the group is aborted. Where
-// the group is dead, Close waits for no peer and returns the group's error. A second call returns the first call's
-// error.
+// the group is dead, Close waits for no peer and returns the group's error. A second call returns the first one's.
 func (p *Plan) Close(ctx context.Context) error {
 	if !p.made() {
 		return nil // the plan has no resources

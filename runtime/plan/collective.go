@@ -33,8 +33,7 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
-// Exchange sends bytes to the rank with this rank's local number on another host, and receives as many from such a
-// rank.
+// Exchange sends bytes to the rank with this rank's local number on another host, and receives as many.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
 	each := q.PerHost()
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,

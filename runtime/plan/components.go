@@ -17,8 +17,7 @@ type Components struct {
 	Events     []driver.Event
 }
 
-// BufferPart is a buffer. Its kind is caller, shared or staged; At has the address of each rank's buffer, as mapped
-// here.
+// BufferPart is a buffer. Its kind is caller, shared or staged; At has each rank's address, as mapped here.
 type BufferPart struct {
 	Name, Kind string
 	Bytes      int64

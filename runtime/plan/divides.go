@@ -17,8 +17,7 @@ type Divide struct {
 	Heads  string // like Extent
 }
 
-// divided returns an error for each requirement on a shape that does not hold; all requirements on one extent make one
-// error.
+// divided returns an error for each requirement on a shape that does not hold; those on one extent make one.
 func (p *Program) divided(ranks int, extents []int) (errs []error) {
 	for i, d := range p.Divides {
 		if p.plain(d) {

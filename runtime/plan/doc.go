@@ -7,6 +7,5 @@
 // Three kinds of readers use it. Users of a generated package meet its errors (DisagreementError, RankError,
 // RanksError, ErrBusy and the other variables); everything else that they call is a method of the generated Plan.
 // Generated packages use Program, Make, Builder, Queue and their results; this part changes with the generator.
-// Verifiers drive a Runner and read Plan.Layout; package dump reads Components and List. Package runtime/tuning chooses
-// among plans.
+// Verifiers drive a Runner and read Plan.Layout; package dump reads Components and List. Package tuning chooses plans.
 package plan

@@ -83,8 +83,7 @@ func (e *BlocksError) Error() string {
 		e.Program, e.Blocks, e.Have)
 }
 
-// RoomError says that the device has no room for all blocks of a kernel at the same time, and some blocks wait for
-// others.
+// RoomError says that the device has no room for all blocks of a kernel at the same time, some of which wait.
 type RoomError struct {
 	Program, Kernel string
 	Blocks          int // of a launch, at most

@@ -80,8 +80,7 @@ func (g *graphs) drop() error {
 }
 
 // ownGraph returns the plan's graph for the memory that the plan is bound to. If there is none yet, it drains the
-// group's runs on this rank and captures one; the stream s, on which the graph will be launched, must not be in capture
-// then.
+// group's runs on this rank and captures one; the stream s, on which it will be launched, must not be in capture.
 func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, error) {
 	if g := p.graphs.find(p.bindable); g != nil {
 		return g, nil

@@ -57,8 +57,7 @@ func (m *Memory) Beside(n Memory) {
 	m.Tuning = max(m.Tuning, n.Tuning)
 }
 
-// Arena is the least Config.Arena of a group with this plan alone, in bytes. For several plans, combine their Memory by
-// Beside first.
+// Arena is the least Config.Arena of a group with this plan alone, in bytes. For several, combine their Memory first.
 func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging+m.Packets, m.Words) }
 
 // String is one line: "A 8388608, C 16777216; staging 8388608, 8 words; workspaces 2 of
@@ -175,8 +174,7 @@ func (b *Builder) measure() (Memory, error) {
 	return m, nil
 }
 
-// RehearsalBytes is the memory that New allocates to try collectives, given the bytes that the largest collectives send
-// and receive.
+// RehearsalBytes is the memory that New allocates to try collectives, for the largest bytes sent and received.
 func RehearsalBytes(send, recv int64) int64 {
 	return group.StagingBytes(send) + group.StagingBytes(recv)
 }
@@ -190,8 +188,7 @@ func (p *Product) scratch() int64 {
 }
 
 // TuningBytes is the memory that a driver allocates while it tunes a product of m by k and k by n elements. from is the
-// size of an operand's element, to the size of a result's element. The memory holds operands, result, bias and a
-// workspace.
+// size of an operand's element, to the size of a result's element. It holds operands, result, bias and workspace.
 func TuningBytes(m, k, n, from, to int64) int64 {
 	total := int64(driver.WorkspaceBytes)
 	for _, operand := range []int64{m * k * from, k * n * from, m * n * to, n*to + 16} {

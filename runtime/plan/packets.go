@@ -106,8 +106,7 @@ func (p *Plan) clearPackets() error {
 // PacketWords has the addresses and distances that a kernel of packets works with. To is this rank's part of each
 // rank's landing, by rank, 0 for this rank. From is this rank's landing. Part is the bytes of a part, Half the bytes
 // from one half to the other, Flags the bytes from the start of a part to its first block's word, or to the words
-// beside packets. Turn is the first block's word that says the half. Step and Value are the kernel's step word and its
-// value.
+// beside packets. Turn is the first block's word that says the half. Step and Value are the step word and its value.
 type PacketWords struct {
 	To         []driver.Ptr
 	From       driver.Ptr

@@ -29,8 +29,7 @@ type Buffer struct {
 // At is the address of this rank's buffer at an offset in bytes.
 func (b *Buffer) At(off int64) driver.Ptr { return b.at[b.rank] + driver.Ptr(off) }
 
-// Peer is the address of the given rank's buffer at an offset in bytes, as mapped here; the buffer was declared by
-// Shared or Allocate.
+// Peer is the address of the given rank's buffer at an offset in bytes, as mapped here, of Shared or Allocate.
 func (b *Buffer) Peer(rank int, off int64) driver.Ptr { return b.at[rank] + driver.Ptr(off) }
 
 // exchanged reports whether Bind exchanges the buffer with the peers.

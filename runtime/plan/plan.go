@@ -196,8 +196,7 @@ func (p *Plan) Replay(s driver.Stream) error {
 
 // Run replays the plan's graph on a stream of the group, or enqueues a program that must not be captured, and waits for
 // the run. If ctx ends first, or has no deadline and Config.RunTimeout passes, the group is aborted on all ranks, since
-// the peers can't be left waiting. The *group.AbortError says which rank waited for which. Other errors are the errors
-// of Enqueue.
+// the peers can't be left waiting. The *group.AbortError says which rank waited for which. Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("run %s: %w", p, err)

@@ -7,8 +7,7 @@ type Program struct {
 	Name  string // "allgatherlinear"
 	Hash  string // SHA-256 of the host program's canonical text, its proof and its device code
 	Proof string // the result of the proof: "proven for D = 1..8, stamp ..."; New refuses "unproven"
-	// Eager programs are not serial-safe as a graph, or exchange handles in the loop: they can be enqueued, but not
-	// captured.
+	// Eager programs are not serial-safe as a graph, or exchange handles in the loop: they are not captured.
 	Eager bool
 	// Puts says that a run writes into peers' memory, and that peers wait for these writes by stream memory operations.
 	Puts bool

@@ -6,8 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Runner is the common part of the plans of all generated packages. It has no Bind, since Bind takes a different type
-// in each package.
+// Runner is the common part of the plans of all generated packages. It has no Bind, whose type is the package's.
 type Runner interface {
 	Enqueue(driver.Stream) error
 	Replay(driver.Stream) error

@@ -34,8 +34,7 @@ type Measured struct {
 	Milliseconds float64 `json:"ms"` // of the slowest rank, median of the rounds
 }
 
-// Read reads a file that Write has written. A file that does not exist is an
-// fs.ErrNotExist.
+// Read reads a file that Write has written. A file that does not exist is an fs.ErrNotExist.
 func Read(name string) (*Table, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

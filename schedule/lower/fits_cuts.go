@@ -30,8 +30,8 @@ func countsAlike(d *draft) error {
 			continue
 		}
 		if of := uneven[sums.Axes[0].Extent]; of != "" {
-			return d.misplacedIn(s.sums, edges.Of(d.tensor(of)), "sums for all ranks are made of equal parts, and those "+
-				"of %s are of as many rows as %s, which need not be in equal parts", s.sums, of)
+			return d.misplacedIn(s.sums, edges.Of(d.tensor(of)), "sums for all ranks are made of equal parts, and "+
+				"those of %s are of as many rows as %s, which need not be in equal parts", s.sums, of)
 		}
 	}
 	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {

@@ -304,11 +304,12 @@ func (x *scaling) fits(w hostir.Product) {
 	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
 	}
-	if uneven := !a.Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero(); uneven && x.ofRows[w.ScaleA.Buffer] && !first {
+	uneven := !a.Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero()
+	if uneven && x.ofRows[w.ScaleA.Buffer] && !first {
 		rows := strings.TrimSuffix(w.A.Buffer, hostir.GatheredSuffix)
-		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they make by "+
-			"schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, and those of "+
-			"one rank's rows of %s begin anywhere", rows))
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they "+
+			"make by schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, and "+
+			"those of one rank's rows of %s begin anywhere", rows))
 	}
 	if w.InBlocks && (!w.B.Index.IsZero() || !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
 		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))

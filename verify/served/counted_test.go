@@ -12,9 +12,10 @@ func mlpByCounts(tensors, result string, ops ...s.Op) form {
 }
 
 var (
-	once   = s.Pull{Once: true}
-	twice  = []s.Op{s.Linear("H", "A", "B", s.SiLU()), s.Linear("C", "H", "B2")}
-	counts = "a product has as many rows as New is told, and Bind says how many "
+	once    = s.Pull{Once: true}
+	twice   = []s.Op{s.Linear("H", "A", "B", s.SiLU()), s.Linear("C", "H", "B2")}
+	counts  = "a product has as many rows as New is told, and Bind says how many "
+	noCalls = "no pass calls beside rows that need not be in equal parts, such as those of A "
 )
 
 // countedProducts are products of rows by counts, and of sums that leave for ranks by counts.
@@ -64,14 +65,13 @@ var countedProducts = []declared{
 		s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), at("Tensors[4]",
 		"those of X are not (place all tensors of rows alike, and declare them)")},
 	{"CP30", "a call", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
-		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", "no pass calls beside rows that need "+
-		"not be in equal parts, such as those of A (make O by a schedule of its own, with H as an operand, and declare it as an "+
-		"operand here)")},
+		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls+"(make O by a schedule of its "+
+		"own, with H as an operand, and declare it as an operand here)")},
 	{"CP30b", "what the hint says first", linear("A[M/D~ K] B[N/D K] C[M N/D]"), served},
 	{"CP30c", "and then", of("O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K]", s.Linear("C", "O", "B", s.Add("A"))), served},
 	{"CP30d", "a call of own rows", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
-		s.Linear("C", "Q", "B")), at("Ops[0]", "no pass calls beside rows that need not be in equal parts, such as those of A (make Q by a "+
-		"schedule of its own, and declare it as an operand here)")},
+		s.Linear("C", "Q", "B")), at("Ops[0]", noCalls+"(make Q by a schedule of its own, and declare it "+
+		"as an operand here)")},
 	{"CP31", "gathered for the caller first", of("A[M/D~ K] Q[M/D~ K] X[M K] B[N K] C[M N]",
 		s.Copy("Q", "A", s.Quantise()), s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B")).eight(true, "Q"),
 		at("Tensors[2]", counts+"a rank has of X")},

@@ -183,8 +183,7 @@ func (d *Driver) CtxSynchronize() error {
 	return check("cuCtxSynchronize", C.ovgen_ctx_synchronize(d.ctx))
 }
 
-// relaxed runs f on one thread with the context current and in relaxed capture mode, for libraries that make CUDA
-// calls.
+// relaxed runs f on one thread with the context current and in relaxed capture mode, for libraries that call CUDA.
 func (d *Driver) relaxed(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

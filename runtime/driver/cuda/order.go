@@ -18,12 +18,10 @@ import (
 // orderRows is the number of rows of the product that decides the bits of rows.
 const orderRows = C.OVGEN_ORDER_ROWS
 
-// spot is a place where rows are compared: the first row of A in the product, and the first row of the product that is
-// compared.
+// spot is a place where rows are compared: the first row of A, and the first row of the product that is compared.
 type spot struct{ from, row int }
 
-// spots returns the first rows and the last rows of a product or, for a product of few rows, as many products as cover
-// orderRows rows.
+// spots returns the first rows and the last rows of a product or, of few, as many products as cover orderRows.
 func spots(m int) (list []spot) {
 	if m > orderRows {
 		return []spot{{0, 0}, {0, (m - orderRows) &^ 3}} // scales of rows are aligned to 16 bytes

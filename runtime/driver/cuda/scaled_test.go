@@ -21,10 +21,11 @@ func TestFakeScaleRefusals(t *testing.T) {
 	for _, x := range []struct{ blas, device, scales, want string }{
 		{"120900", "8.6", "one", "products of e4m3 need compute capability 8.9, and fake 1 has 8.6 (multiply bf16)"},
 		{"120900", "8.9", "one", "made"},
-		{"120900", "8.9", "rows", "row and block scales need compute capability 9.0, and fake 1 has 8.9 (take a scale a " +
-			"tensor)"},
+		{"120900", "8.9", "rows", "row and block scales need compute capability 9.0, and fake 1 has 8.9 (take a " +
+			"scale a tensor)"},
 		{"120900", "10.0", "blocks", "row and block scales need compute capability 9.0, and fake 1 has 10.0"},
-		{"120800", "9.0", "rows", "row and block scales need cuBLASLt 12.9, and this is 120800 (take a scale a tensor)"},
+		{"120800", "9.0", "rows", "row and block scales need cuBLASLt 12.9, and this is 120800 (take a scale a " +
+			"tensor)"},
 		{"120800", "9.0", "blocks", "row and block scales need cuBLASLt 12.9, and this is 120800"},
 		{"120800", "9.0", "one", "made"}, {"120900", "9.0", "blocks", "made"},
 	} {
@@ -44,8 +45,8 @@ func TestFakeScalesOn(t *testing.T) {
 	if _, err := fmt.Sscanf(os.Getenv("FAKE_DEVICE"), "%d.%d", &d.properties.Major, &d.properties.Minor); err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.MatmulCreate(driver.MatmulDesc{M: 8, K: 512, N: 128, Type: driver.BF16, Of: driver.E4M3, Transposed: true,
-		RowScales: scales == "rows", BlockScales: scales == "blocks"})
+	_, err = d.MatmulCreate(driver.MatmulDesc{M: 8, K: 512, N: 128, Type: driver.BF16, Of: driver.E4M3,
+		Transposed: true, RowScales: scales == "rows", BlockScales: scales == "blocks"})
 	fmt.Fprintln(os.Stderr, cmp.Or(err, errors.New("made")))
 	must(t, d.Close())
 }

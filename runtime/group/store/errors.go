@@ -52,8 +52,7 @@ func (e *RendezvousError) Error() string {
 	return s
 }
 
-// MismatchError says that the ranks met in one Gather with different actions. Every rank gets it, and the ranks may go
-// on.
+// MismatchError says that the ranks met in one Gather with different actions. Every rank gets it, and may go on.
 type MismatchError struct{ Keys []string } // by rank
 
 // Error lists the action of each rank.

@@ -35,8 +35,7 @@ type Handing struct {
 	conns    map[net.Conn]bool // nil once closed
 }
 
-// Hand lets the other ranks of a job on this machine take files from this rank until Close. The caller keeps the files
-// open until then.
+// Hand lets the other ranks of a job on this machine take files from this rank until Close. The caller keeps them open.
 func Hand(n Network, job string, rank int, files []*os.File) (*Handing, error) {
 	l, err := machine(n).Listen(counter(job, rank))
 	if err != nil {

@@ -114,8 +114,7 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-// absentee adds to the error that a process at rank 0's address answered malformed frames, or not at all; it leaves out
-// a busy rank 0.
+// absentee adds to the error that a process at rank 0's address answered malformed frames, or not at all; not if busy.
 func (c *Client) absentee(err, heard error) error {
 	var r *RendezvousError
 	if errors.As(err, &r) && (errors.Is(heard, ErrFrame) || errors.Is(heard, os.ErrDeadlineExceeded)) {
@@ -149,8 +148,7 @@ func (c *Client) greet(ctx context.Context, f frame) error {
 	return ErrFrame
 }
 
-// await reads whether all ranks have come. Rank 0's timeout ends the wait, since only rank 0 knows which ranks are
-// missing.
+// await reads whether all ranks have come. Rank 0's timeout ends the wait: it alone knows which ranks are missing.
 func (c *Client) await(ctx context.Context) error {
 	// The deadline of ctx bounded the wait for rank 0 to listen; the cancellation of ctx still counts.
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout+margin)

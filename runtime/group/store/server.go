@@ -308,8 +308,7 @@ func (s *server) serve() {
 	}
 }
 
-// lost handles the end of a connection. If the connection is a member's, its rank is gone, or a rival takes the
-// member's place.
+// lost handles the end of a connection. If the connection is a member's, its rank is gone, or a rival takes its place.
 func (s *server) lost(m *member, err error) {
 	s.rivals = slices.DeleteFunc(s.rivals, func(x rival) bool { return x.member == m })
 	if m.rank < 0 || s.members[m.rank] != m {
