@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "e8d5654ddb007c5eb891008d24e00eb106272273f7e2b87bf96e62efd04e9886",
+	Source:  "9d430d5c1bccbaf1b14853fb61d954c5cfed80526f9246f178ee57183b42d34a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

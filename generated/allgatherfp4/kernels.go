@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "fa10f14fec65451b4f1cc6c2fce431940c318b65497fa7dd8bdb6d1ffb717028",
+	Source:  "3c3216059bbc523be9ecdff0288893e8c52b5a3fa672251622d7bdb5b7a26bd6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "75ce9a9066c48c99c66b767b48390a1c4d820b39624c569b8478bf4bd61a494a",
+	Hash:    "a205cd8c404cb1835386d1ec82ab4606bacbfcd568e71fd6bee19ec3324f15ee",
 	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "0c62c325bfdbd1cdb0974bc310d9945199d44615648f3808308335b5bc5289c5",
+	Source:  "1e94ef286f37388eb431e8c419aa90fd58114cb49c92da53ffe968ec21cbea2a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

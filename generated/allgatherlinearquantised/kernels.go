@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "a6947ad4111476a655868d663d8f403cac2c0595382a71eb64475a453b7c4626",
+	Source:  "fb043bff3ad228c452fc033355d311ec16a6967d3d3eed9eaf7373e5dbb9b612",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

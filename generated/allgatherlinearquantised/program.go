@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "91da44d489c610a8b0e8eeda629091297c0d76ec24e5b0449383d030eb75062c",
+	Hash:    "8f8bb8478feed4df0f3bd6fed85372af54114a00ebe37fb03bd8ac3808ba5998",
 	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

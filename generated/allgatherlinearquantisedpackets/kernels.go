@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantisedpackets",
-	Source:  "325b37f9b814234fd7f3d4bf59cb4a5c69ce36aa82cedb489c4703604a46d8bb",
+	Source:  "a5fb3463755252e7d0003bd2c1b8fba36ee9e52f15396a0b3c4b7286a8e0e2b7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

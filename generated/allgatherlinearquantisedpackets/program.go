@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "a826ed1ad7147339c40c51ff58aaf9cca61cc88bbad8ac8f009536a8cebf831d",
+	Hash:    "7524c531bec17519c30866b5d10ae2cb6297ea4366f6f64ad28263e4d1961ae7",
 	Proof:   "proven for D = 1..8, stamp 41a6f9b1b78468e5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "0d2d19512e2740a861be2abf8136b12f9db001b2fdd0367cac3ae215138a57c1",
+	Source:  "e5c4e9d173aea532b2d9459262fe6e974ed4fb76528b98b4843d5d7d5638409b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "5c3df52b2a70043a6b3c58f867af3027868f4ad13e9cad5a86f2613b0b792ea2",
+	Source:  "eb673c5e8a7ea84903dab9c47fc33b9f2ae1b31fa38c0f2ab16bf2a609d65106",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "61be9c9ac373f7daa9a6fb0a56bb5178720a26e9b6e7784493afd843529fad71",
+	Source:  "6636df864a407b9a4a76b8ab9943499c5e0ca44779d3441a82cd756ad3189717",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "3a98d66adaa29196fd9d8f5d4f5b6e754953ea5654884ecf985cd873f8d34202",
+	Hash:    "1bb7527943adfb4d0f6c91c2398992f115510605c1c7400861ed39b389d3e878",
 	Proof:   "proven for D = 1..8, stamp 8de86625601f4f3b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

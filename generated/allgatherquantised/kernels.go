@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "808965ba71a65973ca5252dce4b96ab08676d0ba60597db51cac4fa188a03a82",
+	Source:  "53068aa14286ddc136939b53b6d6c25a97f093a54760f52daa5b6493f58eeca5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

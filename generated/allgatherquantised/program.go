@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "9126b63800fcacaaf0dc81a09818c8e874ea6b92c0c01726e9fb4b6405a2ad40",
+	Hash:    "f8a285d257c60b8148428c481f8bd4cde81254a0c1cf3ced349b127c8ff55fab",
 	Proof:   "proven for D = 1..8, stamp e27ac9d9ea81080d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

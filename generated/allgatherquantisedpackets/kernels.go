@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "ea3a466758ce3d34b2c6a2a3143a98e2d6e64f9d91972c96fec4438867894e01",
+	Source:  "d168c386bc833701a51f64259d689c1eac870502da829711521c7617fe8fb118",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "5fefbdda58188b2499dcfff0e40e95706df77aa85f2856f62779c74b7ee022fc",
+	Source:  "ebd832daa6e0962f10b76c8b3c9d5480253f95f96ffe4a8cab616056d01ca134",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "ec6a85d538d0e665082ff9db8383106218c48b65d50f85d46584d7fb269d4b43",
+	Source:  "0448c4a82fd8103c57755906fdacbefa5a1581ca26ca17943c8fe8754ddd3263",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

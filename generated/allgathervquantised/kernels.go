@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "59580058a6803499d3f59f64269042c8c949196f3f1db49e0f6a571601ae3526",
+	Source:  "a681bf3ec77e951a8d3b7e6523fa8d92bb562fe982b6e9107130e6e586660807",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

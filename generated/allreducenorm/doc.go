@@ -3,7 +3,7 @@
 // Package allreducenorm is AllReducePackets with what follows it in a layer: the residual is added to the sum,
 // which leaves as R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where
 // attention or another product of the caller's makes A, from some 64 rows on; package tuned chooses between it and
-// AllReduceNormApart by what was measured.
+// AllReduceNormApart by measurements.
 //
 // The schedule:
 //

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "9786c3bec0c4d8383c595ba94b2021ead4b5e9ffb7fd88a9affa9abecc3746c6",
+	Source:  "af6e15cedcf91d2b4f01f4a623812ae044c17190cc8bd60fd01a58f2385f4ceb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "36d220b1d2f100b2b721258407384fb5bc2907ec3e47dc76dca304be10d12a7d",
+	Hash:     "f1b7b45f02ed67e2cfca2b97ea97eb5a82674b6f70e3a9b692fea1041bba30b3",
 	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "444d864ea235435b18041a67f64e96e69267b62a8c874334b7294313499b2667",
+	Source:  "dc77b1ef1f32af848a14e4d468c980f5467156a84f9510d27b9148d699c5c205",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

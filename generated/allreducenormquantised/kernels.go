@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "a1fd8bf5cf7791de92cc29b569c6228da6559cf9689bb6ded228b7e43b4f75ec",
+	Source:  "298dbf36f3daefe906efbd128fc6007d5005a88b6ec1d6306ec3af15e4509ecb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

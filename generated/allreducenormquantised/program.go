@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "5c56af2740fbaf2efb460470c2a48abef0c891424cc86efa5ea5c0381479c526",
+	Hash:     "4e4c4dccf165ebc9f625bca975e49c7637faa9b84614edb1081d52396316eea0",
 	Proof:    "proven for D = 1..8, stamp a7006ed72fd79de8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

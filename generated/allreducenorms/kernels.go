@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "abbee3e3be5f0df5ed263d165c7a77f7db5ff787de1f49566953d60db9c8fdd3",
+	Source:  "155518a46da1b8a5c81cfe56278e0e753a6025384b031b0499459ae67b318061",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "e565aa15d4e56a1e152dc7768af198c37094b72520e24ef58ca9b2c94a4580fe",
+	Source:  "9ac8bc86a01bce8a47e3ea6f0647a1d7fc424bb122db91c5a15a12964f9a6bf0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "0ec01e4529afae9863c062bc2107daab45fe4eccb29d2833c85de453e2783def",
+	Hash:     "ddb38019ee9387bc67faf74192fe1956defa9376283e40a30954d6c18ef83915",
 	Proof:    "proven for D = 1..8, stamp f7432036d926f594",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "6a80c2056ad59b8d11cd8d8d25e9a758df57a65b380e890d7ee63a71897e573c",
+	Source:  "85fb7008e7bb6a8a6f0386ff1a59cea687b96afea8c1d4e56b91780333a4dbf8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "a75d33d45a672c6f1649aad07dd84138765f670eb5ca6f6d9ed744aff9a0799b",
+	Hash:     "52c2dead43b8eb11bb1eeac8a502f51e3075cfdba2ba1d06cd585a494255a7e0",
 	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

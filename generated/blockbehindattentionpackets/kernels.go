@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "e59a3aede1abb57a54eaa64c6b5333ff68fa20417629a4c22b6c0841a64f76b3",
+	Source:  "81c0dcc2e0e08652550fc35fb3b09e8021c2c933f39bf88eff23ccb2a99fbfdd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

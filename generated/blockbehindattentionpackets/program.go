@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "cffa4d52dec756ccebe3e0cbda14bcd733e33bd3b78d2c2d1675e39757caec83",
+	Hash:     "f2ccfa8d0e62630889183ab02ea710e687b95827355a29076c4def45217bbc6b",
 	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "42c364a4d9ade668ca2867866415b79775e1a1a261cedfdab6db283ccec8c328",
+	Source:  "a868329a463b6c671d63751246e34a3acab6a5873deb82067c91ecf1f172c2db",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "25c1c243c36a615fb036648876cb6a4264b042536002d5cb24a726e443d5ba88",
+	Hash:    "31020f9c2cb34b411ae0a3f6bf53e4e8097d4456fa16203fff7db58d89b973c6",
 	Proof:   "proven for D = 1..8, stamp 027dc7929848be5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "08fa535520e7c393760080733f9333c8beffb1861d7a6398680d2b8ff11642a0",
+	Source:  "b4fc9492eabf7f86570eedabf38cd61df7a6dae81c2423e96061b6e639724989",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

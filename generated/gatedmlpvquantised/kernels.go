@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "a5c7b0877d33d38ff205db0f5acb411d459ab1a810c024f400dd3304fd265e5f",
+	Source:  "d42128c38a48b15ecab85a66d46a7ebbf30690efc4ef7a317f08886926e11f6d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

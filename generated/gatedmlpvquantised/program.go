@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "cbee284cb5362b72e0161a8712ebbcb2bc4d9080e25f8eb26de82ed68a4541dc",
+	Hash:     "e339e7a025c4af30f2df0d9c40e6bf8f96347762173096c0ded63719c620aa0a",
 	Proof:    "proven for D = 1..8, stamp 2baf3a3cd1016447",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},

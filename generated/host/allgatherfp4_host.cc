@@ -2,7 +2,7 @@
 
 // The kernels of allgatherfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ff3e18c164a96e80b39ef623c856b8a6b00906d16a7e03890e7ec58cbee55b34
+// 733722ffde92e28e37e15db46be8ba452f58da8d880212497f4037628101c1b1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

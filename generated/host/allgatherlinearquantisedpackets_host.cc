@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2f053a8b6fc06bd7fa4eb54e816e7e1d7f9303939189568bb26c91b872e4c307
+// 9a507d1f5ee3a282d03d508d680909bca04e1d52abcb827bb5e49eef1a8871c7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 06474f98c9bfc82b135313c1e89b09427ede9c750546ef316ca37c9d6d2bf1e1
+// 185d2171aa7af9bd90f17ae27ab786d2134de477449dabb40205dcc56411c45a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c1d659ad8ffebdc3380d44281bd737911341b58c4163b077cc8bbb959ffb3a5f
+// 971b8b4e4c791ebdcee04f02f9baa4f381ce2852622d061884d11417cb669cf6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fbe35077f6e2a7fbb5ea05a804b471a9b73b0eb5a3f360517ed9ce6e2aaa0342
+// aeffc783eefdcb092e8b966b118a844b1d9453d30b5c8e754c8ed1cc051fd2df
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorms.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ed8e0dd7298b670c2fd031740ad400f78113b36fa716934295c0689b275ac99f
+// e24c9a5524ca7d9c66a7887f8aa07caccc070f9733e3bcc8c0b4833acf82defd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fc7bc9caade691fb33c81569054c91f1c53de8f061e7d56e06fe2dbef74f7bdb
+// a60481df0896f330636a123f753445d857d92644f0e4f22d810f54faae0ad9bf
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

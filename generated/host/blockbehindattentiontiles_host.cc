@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 27cc604f02f990d6894de39785940d8f05595b1fa69ec2b44814b1397214e8f6
+// 16e2ab6efbdf0df402f23d6d7d18ea1ed3c264d46d9b06ccbeab9703f4a35ca0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

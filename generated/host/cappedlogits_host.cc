@@ -2,7 +2,7 @@
 
 // The kernels of cappedlogits.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bc2bb119d7a7f018cfb99d69ac6cdc74f4c0678ee1c0ee41ce3a48a136310dc3
+// 9c978f58ac60507d4e0c7498b5f8fac0a446c5b7a38e56baee3e56468fdfa28f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

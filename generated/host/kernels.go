@@ -72,15 +72,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "e8d5654ddb007c5eb891008d24e00eb106272273f7e2b87bf96e62efd04e9886",
+	sim.Compiled("allgatherblocksfp8", "9d430d5c1bccbaf1b14853fb61d954c5cfed80526f9246f178ee57183b42d34a",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "fa10f14fec65451b4f1cc6c2fce431940c318b65497fa7dd8bdb6d1ffb717028",
+	sim.Compiled("allgatherfp4", "3c3216059bbc523be9ecdff0288893e8c52b5a3fa672251622d7bdb5b7a26bd6",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "0c62c325bfdbd1cdb0974bc310d9945199d44615648f3808308335b5bc5289c5",
+	sim.Compiled("allgatherlinearblocksfp8", "1e94ef286f37388eb431e8c419aa90fd58114cb49c92da53ffe968ec21cbea2a",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -92,17 +92,17 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "a6947ad4111476a655868d663d8f403cac2c0595382a71eb64475a453b7c4626",
+	sim.Compiled("allgatherlinearquantised", "fb043bff3ad228c452fc033355d311ec16a6967d3d3eed9eaf7373e5dbb9b612",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlinearquantisedpackets", "325b37f9b814234fd7f3d4bf59cb4a5c69ce36aa82cedb489c4703604a46d8bb",
+	sim.Compiled("allgatherlinearquantisedpackets", "a5fb3463755252e7d0003bd2c1b8fba36ee9e52f15396a0b3c4b7286a8e0e2b7",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
 	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "0d2d19512e2740a861be2abf8136b12f9db001b2fdd0367cac3ae215138a57c1",
+	sim.Compiled("allgathermxfp4", "e5c4e9d173aea532b2d9459262fe6e974ed4fb76528b98b4843d5d7d5638409b",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "5c3df52b2a70043a6b3c58f867af3027868f4ad13e9cad5a86f2613b0b792ea2",
+	sim.Compiled("allgathermxfp8", "eb673c5e8a7ea84903dab9c47fc33b9f2ae1b31fa38c0f2ab16bf2a609d65106",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "61be9c9ac373f7daa9a6fb0a56bb5178720a26e9b6e7784493afd843529fad71",
+	sim.Compiled("allgathernorm", "6636df864a407b9a4a76b8ab9943499c5e0ca44779d3441a82cd756ad3189717",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -110,27 +110,27 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "808965ba71a65973ca5252dce4b96ab08676d0ba60597db51cac4fa188a03a82",
+	sim.Compiled("allgatherquantised", "53068aa14286ddc136939b53b6d6c25a97f093a54760f52daa5b6493f58eeca5",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "ea3a466758ce3d34b2c6a2a3143a98e2d6e64f9d91972c96fec4438867894e01",
+	sim.Compiled("allgatherquantisedpackets", "d168c386bc833701a51f64259d689c1eac870502da829711521c7617fe8fb118",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "5fefbdda58188b2499dcfff0e40e95706df77aa85f2856f62779c74b7ee022fc",
+	sim.Compiled("allgathervfp4", "ebd832daa6e0962f10b76c8b3c9d5480253f95f96ffe4a8cab616056d01ca134",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "ec6a85d538d0e665082ff9db8383106218c48b65d50f85d46584d7fb269d4b43",
+	sim.Compiled("allgathervlinearquantised", "0448c4a82fd8103c57755906fdacbefa5a1581ca26ca17943c8fe8754ddd3263",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "59580058a6803499d3f59f64269042c8c949196f3f1db49e0f6a571601ae3526",
+	sim.Compiled("allgathervquantised", "a681bf3ec77e951a8d3b7e6523fa8d92bb562fe982b6e9107130e6e586660807",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "9786c3bec0c4d8383c595ba94b2021ead4b5e9ffb7fd88a9affa9abecc3746c6",
+	sim.Compiled("allreducenorm", "af6e15cedcf91d2b4f01f4a623812ae044c17190cc8bd60fd01a58f2385f4ceb",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "444d864ea235435b18041a67f64e96e69267b62a8c874334b7294313499b2667",
+	sim.Compiled("allreducenormapart", "dc77b1ef1f32af848a14e4d468c980f5467156a84f9510d27b9148d699c5c205",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "a1fd8bf5cf7791de92cc29b569c6228da6559cf9689bb6ded228b7e43b4f75ec",
+	sim.Compiled("allreducenormquantised", "298dbf36f3daefe906efbd128fc6007d5005a88b6ec1d6306ec3af15e4509ecb",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "abbee3e3be5f0df5ed263d165c7a77f7db5ff787de1f49566953d60db9c8fdd3",
+	sim.Compiled("allreducenorms", "155518a46da1b8a5c81cfe56278e0e753a6025384b031b0499459ae67b318061",
 		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -138,31 +138,31 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "e565aa15d4e56a1e152dc7768af198c37094b72520e24ef58ca9b2c94a4580fe",
+	sim.Compiled("allreducequantised", "9ac8bc86a01bce8a47e3ea6f0647a1d7fc424bb122db91c5a15a12964f9a6bf0",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "6a80c2056ad59b8d11cd8d8d25e9a758df57a65b380e890d7ee63a71897e573c",
+	sim.Compiled("blockbehindattention", "85fb7008e7bb6a8a6f0386ff1a59cea687b96afea8c1d4e56b91780333a4dbf8",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "e59a3aede1abb57a54eaa64c6b5333ff68fa20417629a4c22b6c0841a64f76b3",
+	sim.Compiled("blockbehindattentionpackets", "81c0dcc2e0e08652550fc35fb3b09e8021c2c933f39bf88eff23ccb2a99fbfdd",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "42c364a4d9ade668ca2867866415b79775e1a1a261cedfdab6db283ccec8c328",
+	sim.Compiled("blockbehindattentiontiles", "a868329a463b6c671d63751246e34a3acab6a5873deb82067c91ecf1f172c2db",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "08fa535520e7c393760080733f9333c8beffb1861d7a6398680d2b8ff11642a0",
+	sim.Compiled("cappedlogits", "b4fc9492eabf7f86570eedabf38cd61df7a6dae81c2423e96061b6e639724989",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "a5c7b0877d33d38ff205db0f5acb411d459ab1a810c024f400dd3304fd265e5f",
+	sim.Compiled("gatedmlpvquantised", "d42128c38a48b15ecab85a66d46a7ebbf30690efc4ef7a317f08886926e11f6d",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "c50cdf5c98ff292591f8fb036e7ebe6c56faece5c4ec3aa77c09662a5f03f864",
+	sim.Compiled("layernormlinear", "981caea1dc22b290d53b9d8a7ca68ad8277dfc951ee24e30e71b418c21577f81",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -180,9 +180,9 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "6a96872cbb23919e60c7cff54d121853546557b4da38d3146d88fba6b8394644",
+	sim.Compiled("linearallreducequantised", "3ce8ed09b0b8393f650bd40b3105f174091fe236d40fed0d64f292ce57eabda4",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "3622251ac3f1edf319c70331d8e28aa030398a4a2fda5fd89626cb7b1384f69e",
+	sim.Compiled("linearallreducequantisedsums", "52e52ba324945906fede27d3873dbc42ffc807e780034ffafb60fd089744abcc",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -219,41 +219,41 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "33f116af8b8d67471b334b86fdfe806e5fd72a0626fdc6ac3618fcbca4975efe",
+	sim.Compiled("linearreducescatterquantised", "8678698fc0bf304d40a45e8bc91e9ee3c15206db4845c9bae570255eba9c1ba5",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "efb6d5241b10a554db3cef50ff7e244785acb33b7253d115a2cfd863a6203703",
+	sim.Compiled("linearreducescattervquantised", "36fd8267a7ed7549a4fbc6bda874174237f7efe862da6a560caa13b301e7de4f",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "e6b2ff5376fadebd15879aa48eb4c1758d63d3514f7062fd88cb542ee4831ab7",
+	sim.Compiled("llamalayer", "e5f7ab53acecc58155436fbb2ad009cbdda538222811d74fbe13110b665505a0",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "3bdbd57c6d4c3c73dc30655b3661312b8c816501daa18aa76c2f78089dc7e145",
+	sim.Compiled("llamalayernccl", "ce2ad856a782b123bc1a02f95c543ad888af34aeecbf5cc68b7279219d1c4ee4",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "fac099b917c539c5b97ae5d4905a98ea6e1f5446eb7b80e9c5569838ec9249de",
+	sim.Compiled("normedheads", "c01a310b19423c6b5b930ab52b17664f107f97979ff760b4143200e80dc5afae",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "a1f0ac85202006f2222c3b5abd681ff7fe0691a1b286bad51725c1b680d4f76b",
+	sim.Compiled("reducescatternormgather", "4ff13bd137fe5e504c5f97c9f5d202da05a85de640e39f06073088b4b2ff55a0",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "9a3c81c763f67bb0089f75d28357d7d6286a7bf1c41ab95e48f86af322b090c2",
+	sim.Compiled("reducescatterquantised", "f9b5aab5fcbace99940c63d223f9d5004ac677cd30d5910e370bfb3c0baaa64d",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "59c796a93d783e0a6aa58e3f698eed7604d6df7031cc4f58c2941aca361b64c4",
+	sim.Compiled("reducescattervquantised", "bd6b840608a7904538586388d30c2afddc64b724d45ebc3e310fad843399b7c5",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "8df4b112e93a46f946aea4a61fe0ebf83de57f92cd8872b03ea4e21cee97ccc2",
+	sim.Compiled("rotaryattention", "7c425f5a32553bf80b15ef735c76c53eb06fbe315eed5a31fc4ef4d87235a25a",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 46c191160f24b4f0c472cf6ed3aa81d6f7311c9a8d85ca8aae878e901661c2fa
+// 548565ab149fb2b4e97912929369163fb897b17af40694676a6efaca9f380b52
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

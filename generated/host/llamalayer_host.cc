@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 72b686d89a984e1380adc791ba3ad42f11ee2c9992375fb4056077c0c858703c
+// 54ff9d6f1ccc0660bc7584a2046abd1ce2379f6565890095389321424c3682e2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 01fea393c32d71dbf23f95c27ca556cd0a51373b0cd39fbe35965cc67370b869
+// d5623d7ec137cfb1e22fb2861b0e8aa553478da70bb1435953622c1e20a3f5d9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d81efb7b070c254ba1aff60ed151830d59774fad6745d32a7d4a5c124679a22f
+// 128bfe7ac0e1e9b36d2eaf27c92a66eab6a77febf54404e156d2eefa302dd657
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "c50cdf5c98ff292591f8fb036e7ebe6c56faece5c4ec3aa77c09662a5f03f864",
+	Source:  "981caea1dc22b290d53b9d8a7ca68ad8277dfc951ee24e30e71b418c21577f81",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "6a96872cbb23919e60c7cff54d121853546557b4da38d3146d88fba6b8394644",
+	Source:  "3ce8ed09b0b8393f650bd40b3105f174091fe236d40fed0d64f292ce57eabda4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "3622251ac3f1edf319c70331d8e28aa030398a4a2fda5fd89626cb7b1384f69e",
+	Source:  "52e52ba324945906fede27d3873dbc42ffc807e780034ffafb60fd089744abcc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "9003521f2e56c38144a7173f20abb42bb9b5177e276ded2dfa916b09ce5d7d3a",
+	Hash:    "95ffb44a8f24e842a4188d2a14e1e191cb20970708ec19f96cb9e38c85ab9620",
 	Proof:   "proven for D = 1..8, stamp 5d49f5cb124f4895",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "33f116af8b8d67471b334b86fdfe806e5fd72a0626fdc6ac3618fcbca4975efe",
+	Source:  "8678698fc0bf304d40a45e8bc91e9ee3c15206db4845c9bae570255eba9c1ba5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "f5f0f92d99cc07f28aa1f86e8e20a108e640cc7291d22049db148548b9d6c7dc",
+	Hash:     "a5a923619b10e50e30b9c68278de3e707205628a65ebd3195e57556d6272b92e",
 	Proof:    "proven for D = 1..8, stamp 3df7c293a4fd8225",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "efb6d5241b10a554db3cef50ff7e244785acb33b7253d115a2cfd863a6203703",
+	Source:  "36fd8267a7ed7549a4fbc6bda874174237f7efe862da6a560caa13b301e7de4f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

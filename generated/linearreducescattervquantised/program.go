@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "492a9210a9faebd1dfc20409c1e03353e732f8e58da0f9808056553951e5bc93",
+	Hash:     "4bd23e781b5e0bb989b5ebf7b177fdc1bc38d3c98582d2490cd9c0f196145502",
 	Proof:    "proven for D = 1..8, stamp 1c5e6e6ea35597fb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "e6b2ff5376fadebd15879aa48eb4c1758d63d3514f7062fd88cb542ee4831ab7",
+	Source:  "e5f7ab53acecc58155436fbb2ad009cbdda538222811d74fbe13110b665505a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "3bdbd57c6d4c3c73dc30655b3661312b8c816501daa18aa76c2f78089dc7e145",
+	Source:  "ce2ad856a782b123bc1a02f95c543ad888af34aeecbf5cc68b7279219d1c4ee4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

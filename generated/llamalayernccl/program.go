@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "a143a4719d42f129cb2457bbb805d420095c86e7b537182774a6a6b42b35dd2c",
+	Hash:    "2e5ef311cd7ffc7e15567caa7d67341acffd1be80609ac6c3d32627b42657976",
 	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

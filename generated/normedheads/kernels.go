@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "fac099b917c539c5b97ae5d4905a98ea6e1f5446eb7b80e9c5569838ec9249de",
+	Source:  "c01a310b19423c6b5b930ab52b17664f107f97979ff760b4143200e80dc5afae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "58f80bdec79ed2e9d7e6221ea820798b74d0629e0ecafde9140906e04c4dc372",
+	Hash:    "fc17e72e515ce073ef62ecdaacd339e04e4ee60860b0f8dcc04f433904364118",
 	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

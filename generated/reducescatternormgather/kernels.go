@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "a1f0ac85202006f2222c3b5abd681ff7fe0691a1b286bad51725c1b680d4f76b",
+	Source:  "4ff13bd137fe5e504c5f97c9f5d202da05a85de640e39f06073088b4b2ff55a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "9a3c81c763f67bb0089f75d28357d7d6286a7bf1c41ab95e48f86af322b090c2",
+	Source:  "f9b5aab5fcbace99940c63d223f9d5004ac677cd30d5910e370bfb3c0baaa64d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

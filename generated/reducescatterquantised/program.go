@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "1b39ea0a248535fa8e080fc785a11cad5a19de4fe83a8128ce68d179ad8a10f4",
+	Hash:     "aa72560ed4578f0744082d0b52a8ef0e1713317ea826f6cd58498d3eebe3d6e4",
 	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

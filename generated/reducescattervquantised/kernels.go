@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "59c796a93d783e0a6aa58e3f698eed7604d6df7031cc4f58c2941aca361b64c4",
+	Source:  "bd6b840608a7904538586388d30c2afddc64b724d45ebc3e310fad843399b7c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "9d488f11a1418eeaa1831b93313c1b7bf8aa801a240fa035402c83a215f47995",
+	Hash:     "014d263f8710e51889087ed5245ad2630fbfa844e7773d4eb17b916853d86eda",
 	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

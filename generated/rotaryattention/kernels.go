@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "8df4b112e93a46f946aea4a61fe0ebf83de57f92cd8872b03ea4e21cee97ccc2",
+	Source:  "7c425f5a32553bf80b15ef735c76c53eb06fbe315eed5a31fc4ef4d87235a25a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

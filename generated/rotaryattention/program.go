@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "8e47eafafd6a10e21e0cf28520456433016dbdfc53cf6577f034c0b6454b12bd",
+	Hash:    "6cebb29504f05f958a378455357071154e31a4a86ecbfdb6495e01ab21345fa6",
 	Proof:   "proven for D = 1..8, stamp bc18434b25adacca",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "fb6a576e1dcd511adf119bfd55ceb638733d0e522359dbd7129b065851da553e",
+	Source:  "20d56371091c950ce456e5d61e0307b4a12da6129f495b0a67415a03a28a3454",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "a91b67b7bae72107c6806f0eb76ce2e1fb3906ea0d183052d936fe4783ade067",
+	Source:  "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

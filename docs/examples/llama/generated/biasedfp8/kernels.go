@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "7536d45df1496dc633df4f91d76d1be0dd819454c778d39995e5361d58ee51a6",
+	Source:  "6ec0902c8633ba5b44176f9e474829dbf70fa85e872bfcad45b3e37a41e5e37d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

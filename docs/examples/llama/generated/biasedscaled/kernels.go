@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "d2da8396acd6877f56f851b8526e1ee112c31b53e2e23371ac962db4ba37183f",
+	Source:  "c23cd3567b15e3b08429c3334a3b976cc4699523747d2bfe1cb512da5df5a5bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

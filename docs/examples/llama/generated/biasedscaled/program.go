@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "38f27b1e7fd8011a25421e628933d030b478a6f9ee042b6f8ff9834425f7cf20",
+	Hash:    "81e3e997d61133d9d913b84c32860ebb04b70bbf1e4d494755b61d4482f7a3d0",
 	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

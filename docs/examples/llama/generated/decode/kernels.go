@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "6917f53de988248b932a6cbfce84561d78995901df2858ad410107bf52e7273c",
+	Source:  "5c1b2073f4dc1df958c5d8a4ad03ecbccaeb196560dd7db05fd458cd8ce2c44b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "67c799b06d6b5bce0800936ebd200d16f060150ac474e6a83e21b599890cd3fb",
+	Source:  "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

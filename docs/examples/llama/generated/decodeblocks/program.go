@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "b347f6a0110c968b81b8de57f50f0a72ab22854518d90f192aed00a32c8d2365",
+	Hash:    "8d480ef73ca398717fd33f251e1004b1ad90585518edf76774981183acbf351e",
 	Proof:   "proven for D = 1..8, stamp 9ffcb58de9daad97",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

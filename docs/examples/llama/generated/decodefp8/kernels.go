@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "3762c4eb51b30d2d1f657bb630e7bcbf75c3980e80788776f6792fe0b0ce67c3",
+	Source:  "4b66a13539bc1b655b26f0210a7abe6359d5e9b92192c3ef5f4b63519cffe3ac",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

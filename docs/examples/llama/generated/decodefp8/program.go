@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "b59140936f5a2a0adb4ebb5fc7f6ea17f3a739b6f580ef3e3caa44b970a432e2",
+	Hash:    "25ce22c648886a01faa8df939164fda8ae626554f8dc7c9ba58d617eed5f746f",
 	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

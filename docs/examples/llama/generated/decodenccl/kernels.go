@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "262419bfea0f2add8803e6b578ad8ec468791f45a9f0e173220d4bfd6f5dffeb",
+	Source:  "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "89fda965bbdb122fedd72196d07958fd2289263a4b73b2edda16158b919a5e9b",
+	Hash:    "f44b4e14d2282a1ff7b62f32a53e4310eceb1f805c76df41603fcc0523e4699c",
 	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

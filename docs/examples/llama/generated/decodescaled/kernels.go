@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "24a55fb8427275f88b2015be287e8d7c616080fbbbdbcc35a1f381c838d2cd5d",
+	Source:  "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "0e69b17349b36355839b6df3a785195b8827a888931af258a87b75d5b6fa2e7c",
+	Hash:    "9a2256c6d514191a3f96bc1fd24c82c51720502ec992b755f6770524c98280a5",
 	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

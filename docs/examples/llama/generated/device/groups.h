@@ -93,8 +93,8 @@ DEVICE void each_unit(unsigned lane, unsigned lanes, unsigned units, F f)
   }
 }
 
-// each_element calls f(k, j) for each element k of unit n, which is in column j. Whole says that a group is whole units:
-// a check for each element takes as long as what most functions do with it.
+// each_element calls f(k, j) for each element k of unit n, which is in column j. Whole says that a group is whole
+// units: a check of each element takes as long as most functions of it.
 template <typename F>
 DEVICE void each_element(bool whole, unsigned n, unsigned width, F f)
 {

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "7656080a2c3cbdb6378de270c98a427c9f874e200f060317e6a1728da553fc55",
+	Source:  "82aa29e734df42b777810df5197529f31ab84b6ce7d36a9b6307853d9200a88f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

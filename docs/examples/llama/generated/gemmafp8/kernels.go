@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "77c3043080be1ad99ec5d3260a5b07c0f551720668f676d7d4a70ceaca1f2dac",
+	Source:  "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "67f09eda28464d8650425bfe405b3d78a3fafe31a20065263f92516f5c9cf5d9",
+	Source:  "42decfd3835f61967e05204aa4c5f2995d26543002c053134a9b6870dbf35dd9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "d68e8f26dc94adfe53e5bb2588a4ba00a03e941f97d1496e768c1839a16583f9",
+	Hash:    "8dc8ac4c51bb53bbeb37ceef97b4f373072f71613181966aa764168c3d98c912",
 	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "9386009586834b2a05c1fb71ad2ebce8a7218dbda636ce79006aa06ffab0b831",
+	Source:  "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "4fedca6d8b999e0d3f44fe0658d968e9284955c9fffebb3711642e79906c93e6",
+	Hash:    "892e0c07558df81020127901117686a6c4f9752ecd68194bd2a6ece38446f0dc",
 	Proof:   "proven for D = 1..8, stamp 3464d33558bdd909",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

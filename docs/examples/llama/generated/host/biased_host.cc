@@ -2,7 +2,7 @@
 
 // The kernels of biased.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ba5eba67c652db6e48d08e13b816ed9267c4ffedf3b2248903de7ada9d484907
+// dea043f315a2eeeb1c4162c34fd7851fe0cf5e519d4eb1c1b83a5968070dc2da
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of biasedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f6e5fa08067c831bf4128acb023a9980e6a095418dacca3e53fe2c33f23e3652
+// ca851b8f56ea2d19cc03b0e1e49e4758c3b476fd79b231d38e56ba20916cf712
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1c17a40f8f8567ea06d4ce75216d9ab67e97e0c0fecd484116e0d860712fb1ba
+// bf391e023325d710a847d634a3e4901c56a86d1745f1a19b0b7cd76c29dad7c9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

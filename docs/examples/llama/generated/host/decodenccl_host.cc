@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d0397b7a1c0d6fc6fb39af12e827a651b5b5c6dd4fc8bddfb7b615c317a1107e
+// b456865caf274647d9026f0b3b25f8091ebb067f24283cd3a594cbebd5ab35be
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

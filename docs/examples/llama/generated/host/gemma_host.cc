@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 628c48d176e4c646a40cf08a8bdc05c5174c7c769eaff651be6afcd838d494d3
+// fb15ef090f26bd02d185adc822bb3c94d7b6b09330d6523d393f0e348d76354e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

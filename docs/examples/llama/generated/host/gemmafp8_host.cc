@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 740823a49642ac3330ae7c183e2f0e1764bcf4164f05fe9b1ba3f6ec85112ee7
+// cc5b70a3ff60362be7342d0f1e29adc7b57922232b6cca119842bcda0f7bde5b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "fb6a576e1dcd511adf119bfd55ceb638733d0e522359dbd7129b065851da553e",
+	sim.Compiled("biased", "20d56371091c950ce456e5d61e0307b4a12da6129f495b0a67415a03a28a3454",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "a91b67b7bae72107c6806f0eb76ce2e1fb3906ea0d183052d936fe4783ade067",
+	sim.Compiled("biasedblocks", "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "7536d45df1496dc633df4f91d76d1be0dd819454c778d39995e5361d58ee51a6",
+	sim.Compiled("biasedfp8", "6ec0902c8633ba5b44176f9e474829dbf70fa85e872bfcad45b3e37a41e5e37d",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "d2da8396acd6877f56f851b8526e1ee112c31b53e2e23371ac962db4ba37183f",
+	sim.Compiled("biasedscaled", "c23cd3567b15e3b08429c3334a3b976cc4699523747d2bfe1cb512da5df5a5bf",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "6917f53de988248b932a6cbfce84561d78995901df2858ad410107bf52e7273c",
+	sim.Compiled("decode", "5c1b2073f4dc1df958c5d8a4ad03ecbccaeb196560dd7db05fd458cd8ce2c44b",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "67c799b06d6b5bce0800936ebd200d16f060150ac474e6a83e21b599890cd3fb",
+	sim.Compiled("decodeblocks", "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "3762c4eb51b30d2d1f657bb630e7bcbf75c3980e80788776f6792fe0b0ce67c3",
+	sim.Compiled("decodefp8", "4b66a13539bc1b655b26f0210a7abe6359d5e9b92192c3ef5f4b63519cffe3ac",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "262419bfea0f2add8803e6b578ad8ec468791f45a9f0e173220d4bfd6f5dffeb",
+	sim.Compiled("decodenccl", "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "24a55fb8427275f88b2015be287e8d7c616080fbbbdbcc35a1f381c838d2cd5d",
+	sim.Compiled("decodescaled", "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "7656080a2c3cbdb6378de270c98a427c9f874e200f060317e6a1728da553fc55",
+	sim.Compiled("gemma", "82aa29e734df42b777810df5197529f31ab84b6ce7d36a9b6307853d9200a88f",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "77c3043080be1ad99ec5d3260a5b07c0f551720668f676d7d4a70ceaca1f2dac",
+	sim.Compiled("gemmafp8", "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "67f09eda28464d8650425bfe405b3d78a3fafe31a20065263f92516f5c9cf5d9",
+	sim.Compiled("gemmanormed", "42decfd3835f61967e05204aa4c5f2995d26543002c053134a9b6870dbf35dd9",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "9386009586834b2a05c1fb71ad2ebce8a7218dbda636ce79006aa06ffab0b831",
+	sim.Compiled("gemmanormedfp8", "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "ea6b21c110874217fec464fbe08cdd47bd33fff76a65493e6c4b65ebb80e81e3",
+	sim.Compiled("normed", "e20b9a142201746e9c62b1fa394e3d7c3546fdf8b39bef2cf54e1d4df4f94309",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "9625243f74fd08b6e3c2cef03f185c9c442585a21c8756dc5cdc37a4a7665c71",
+	sim.Compiled("normedblocks", "401791ab265692971306a549c6a17b8728066bcd581a8f8d7581ed527329014e",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "19a7acec4ba5e83f85ae962fd14a5835f26d40a69b92c670da80616c78a159d1",
+	sim.Compiled("normedfp8", "d927724b06b32654b4a68510685448d1ab8ef7b6784acda34a3c1f91e9dde23e",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "f94de552cead73e3f36fac87a2302f15182cf8de247e4c7ba45112a50f32c5af",
+	sim.Compiled("normedscaled", "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "c55ff2732be5df31ff9fbb9de968b9192afeae0f28e3532132d2a55def3e691f",
+	sim.Compiled("prefill", "d99104c43f0cb7309af0854cad12007280449708ed80209591ba08cedfdb9e9f",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "65a63637830a13ee3fcf5bbd8a25e76064d245de1abeb469f99a97b3ac42fe19",
+	sim.Compiled("prefillnccl", "af3cdd1aac9119ce1e1344dc0e69c915c32bc65e48036a3801cc6401f9e67b00",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "f90aed16a1747104a31b471b7a98aed7fad43556850594c998c9f0782c1e7d15",
+	sim.Compiled("prefillscaled", "c12653e10db3cd20062a9f7f9942ef0b3b5852e73501b704e30204b2e33443bd",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3006da379b541b92b9eb035d4fde86b7e888b5b73ceeccc2886bc8d3debc89a7
+// 81f242fcf92f0067cbbe2a347e0457ab057e7910708c63c3c4f52a4615768601
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

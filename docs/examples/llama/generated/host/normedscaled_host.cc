@@ -2,7 +2,7 @@
 
 // The kernels of normedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 25252bbf16ffb0740aabb8df61f1a0dd3a53db535d13aa263419bf54fa615b8c
+// 7d2ffdd697a945fa6ff1753e0f8a7604181938f710ca66b7e0ceed269a47099c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

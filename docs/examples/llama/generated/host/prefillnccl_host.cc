@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 68b9e1538be76833b26c75a91d185126aa185878f5944e158e44af19b7f7f964
+// f81e084d9a6a038f99f893685cf34f99da1779f9d57a094131d44612336c222b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ca8c563615be34d1349a3d34b327b859cc2ab4d8f353ba769074a235e6af2fcd
+// e1cd530e97f24d384adb8060a2cbad308bb50b7754146e97bc0b1777257f9736
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "ea6b21c110874217fec464fbe08cdd47bd33fff76a65493e6c4b65ebb80e81e3",
+	Source:  "e20b9a142201746e9c62b1fa394e3d7c3546fdf8b39bef2cf54e1d4df4f94309",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

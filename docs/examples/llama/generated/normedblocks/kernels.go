@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "9625243f74fd08b6e3c2cef03f185c9c442585a21c8756dc5cdc37a4a7665c71",
+	Source:  "401791ab265692971306a549c6a17b8728066bcd581a8f8d7581ed527329014e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "19a7acec4ba5e83f85ae962fd14a5835f26d40a69b92c670da80616c78a159d1",
+	Source:  "d927724b06b32654b4a68510685448d1ab8ef7b6784acda34a3c1f91e9dde23e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

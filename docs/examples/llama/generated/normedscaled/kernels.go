@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "f94de552cead73e3f36fac87a2302f15182cf8de247e4c7ba45112a50f32c5af",
+	Source:  "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "c55ff2732be5df31ff9fbb9de968b9192afeae0f28e3532132d2a55def3e691f",
+	Source:  "d99104c43f0cb7309af0854cad12007280449708ed80209591ba08cedfdb9e9f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "c57c2c5df8ac15a7a881a0615c60e9ff550e5219ab886fe0ac89774746e6f012",
+	Hash:    "4a2e9fd7cb6a5559d7cdfbca50365194e55a909d046d9214654160caf120bc10",
 	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

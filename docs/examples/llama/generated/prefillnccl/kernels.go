@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "65a63637830a13ee3fcf5bbd8a25e76064d245de1abeb469f99a97b3ac42fe19",
+	Source:  "af3cdd1aac9119ce1e1344dc0e69c915c32bc65e48036a3801cc6401f9e67b00",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "f90aed16a1747104a31b471b7a98aed7fad43556850594c998c9f0782c1e7d15",
+	Source:  "c12653e10db3cd20062a9f7f9942ef0b3b5852e73501b704e30204b2e33443bd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "2bb591999e8fedc4b3b22872efec5977fa77d15e363c3f2a88cd8d89a67f1aa5",
+	Hash:    "8585d98f18fa955a60369c74a41dd04cdd89da6f3a0afb123b19fa2a3d965e4d",
 	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
