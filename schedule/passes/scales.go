@@ -308,8 +308,8 @@ func (x *scaling) fits(w hostir.Product) {
 	if uneven && x.ofRows[w.ScaleA.Buffer] && !first {
 		rows := strings.TrimSuffix(w.A.Buffer, hostir.GatheredSuffix)
 		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they "+
-			"make by schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, and "+
-			"those of one rank's rows of %s begin anywhere", rows))
+			"make by schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, "+
+			"and those of one rank's rows of %s begin anywhere", rows))
 	}
 	if w.InBlocks && (!w.B.Index.IsZero() || !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
 		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))

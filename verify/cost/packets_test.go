@@ -11,8 +11,8 @@ import (
 
 // Two shots by packets send each element twice, once to its owner and once from it. On four ranks that is worth it from
 // 2 MiB on, as docs/results/2026-11-27-small-4-twoshot.txt has measured; there both take 15 us at 1 MiB. On two the
-// model has them level, and one shot the faster: two H200s say so up to 4 MiB, and not at 8 MiB, where two shots took 29 us
-// and one 35 (docs/results/2026-11-29-small-2.txt).
+// model has them level, and one shot the faster: two H200s say so up to 4 MiB, and not at 8 MiB, where two shots took
+// 29 us and one 35 (docs/results/2026-11-29-small-2.txt).
 func TestTwoShotsByPackets(t *testing.T) {
 	time := func(s schedule.Schedule, ranks int, rows int64) float64 {
 		x, err := cost.Predict(lowered(t, "X", s), cost.Case{Case: sized(ranks, rows, 0, 4096), Gated: true}, h200(t))

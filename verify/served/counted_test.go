@@ -65,8 +65,8 @@ var countedProducts = []declared{
 		s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), at("Tensors[4]",
 		"those of X are not (place all tensors of rows alike, and declare them)")},
 	{"CP30", "a call", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
-		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls+"(make O by a schedule of its "+
-		"own, with H as an operand, and declare it as an operand here)")},
+		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls+"(make O by a schedule "+
+		"of its own, with H as an operand, and declare it as an operand here)")},
 	{"CP30b", "what the hint says first", linear("A[M/D~ K] B[N/D K] C[M N/D]"), served},
 	{"CP30c", "and then", of("O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K]", s.Linear("C", "O", "B", s.Add("A"))), served},
 	{"CP30d", "a call of own rows", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),

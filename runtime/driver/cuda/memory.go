@@ -139,7 +139,7 @@ func (d *Driver) MemsetD32Async(dst driver.Ptr, value uint32, words int64, s dri
 		C.size_t(words), C.uintptr_t(s)))
 }
 
-// MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC can't export; MemFree frees it. Of tests.
+// MemAllocPooled makes stream-ordered memory (cuMemAllocAsync), which CUDA IPC can't export: tests use it.
 func (d *Driver) MemAllocPooled(bytes int64, s driver.Stream) (driver.Ptr, error) {
 	var p C.uint64_t
 	r := C.ovgen_alloc_pooled(d.ctx, &p, C.size_t(bytes), C.uintptr_t(s))
