@@ -135,6 +135,9 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 		switch step.Does {
 		case reference.Copies:
 			w.full[step.C] = w.full[step.A]
+			if scale := w.Problem.Tensor(step.C).Scale; scale != "" {
+				w.full[scale] = w.full[w.Problem.Tensor(step.A).Scale]
+			}
 		case reference.AddsUp:
 			err = w.addUp(step.C, in[step.A], s)
 		default:
