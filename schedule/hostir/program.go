@@ -162,17 +162,14 @@ func (p *Program) SemaphoreNames() []string {
 	return names
 }
 
-// Buffer returns the buffer of that name.
-func (p *Program) Buffer(name string) (Buffer, bool) {
-	for _, b := range p.Buffers {
-		if b.Name == name {
-			return b, true
-		}
-	}
-	return Buffer{}, false
+// Buffer returns a copy of the buffer of that name.
+func (p *Program) Buffer(name string) (b Buffer, ok bool) {
+	b = *p.At(name)
+	return b, b.Name != ""
 }
 
-// At is the buffer of that name, for changes; where there is none, one of no program.
+// At returns the program's buffer of that name, which the caller may change. Where the program has none it returns an
+// empty buffer that belongs to no program.
 func (p *Program) At(name string) *Buffer {
 	for i := range p.Buffers {
 		if p.Buffers[i].Name == name {

@@ -40,7 +40,7 @@ func (u *unit) callFields(g *jen.Group) {
 	}
 }
 
-// callText says what a call does and when the caller sets its function, or how the caller leaves it unset.
+// callText describes a call: its work, when the caller sets its function, and how the caller leaves it unset.
 func (u *unit) callText(s hostir.Call, before, unset string) string {
 	var from []string
 	for _, v := range s.Operands {

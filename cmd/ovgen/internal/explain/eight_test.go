@@ -31,8 +31,8 @@ func TestEight(t *testing.T) {
 				"Scalesslots, into its C"}},
 		{"LinearReduceScatterQuantised", catalog.LinearReduceScatterQuantised, []string{
 			"multiplies part 1 of its A by its B transposed, into part 1 of its P",
-			"applies quantise to 16.0 KiB of part 1 of its P, rounded before, into part 1 of its Codes and part 1 of " +
-				"its Scales"}},
+			"applies quantise to 16.0 KiB of part 1 of its P (rounded before), into part 1 of its Codes and part 1 " +
+				"of its Scales"}},
 		{"Called", called, []string{"calls the caller's Own with its A, into its Codes and its Scales"}},
 	} {
 		p, err := lower.Lower(c.name, c.s)

@@ -237,12 +237,12 @@ func (t *teller) applied(o ops.Op) string {
 	}
 	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Source().Bytes), t.place(o.Source()))
 	if t.seam(o) {
-		text += ", rounded before,"
+		text += " (rounded before)"
 	}
 	if len(others) > 0 {
 		text += " with " + and(others)
 	}
-	return strings.TrimSuffix(text, ",") + ", into " + t.into(o)
+	return text + ", into " + t.into(o)
 }
 
 // seam reports whether the rank has made the operand of functions by a product or a sum, which round it to the plan's
