@@ -109,7 +109,9 @@ bench: ## measure the generated packages on this machine
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
 	$(GO) test -C bench/plot .
-	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs
+	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs ./docs/examples/llama/... \
+	  ./cmd/ovgen/internal/nvrtc ./schedule/hostir ./templates
+	OVGEN_SOAK=1 $(MAKE) renamed
 	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 
 # Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run

@@ -15,11 +15,13 @@ import (
 
 // A mutant is judged by these tests with another text of one file. The first variable is the name of the file, the
 // second a file with the text, and the third a folder that mutants share: it keeps the engine and the programs that
-// drive kernels, compiled, so that the mutant's kernels alone are compiled for each.
+// drive kernels, compiled, so that the mutant's kernels alone are compiled for each. Where the fourth is set these are
+// kernels of all types, and else of bf16 where some are of it.
 const (
 	mutantFile    = "OVGEN_MUTANT_FILE"
 	mutantText    = "OVGEN_MUTANT_TEXT"
 	mutantObjects = "OVGEN_MUTANT_OBJECTS"
+	mutantTypes   = "OVGEN_MUTANT_TYPES"
 )
 
 func TestMain(m *testing.M) {
@@ -85,9 +87,23 @@ func judged(t *testing.T, c code) (m mutant, dir, hash string, ok bool) {
 	} else {
 		m.kernels = c.changed(cu, right)
 	}
+	if os.Getenv(mutantTypes) == "" {
+		m.kernels = ofOneType(m.kernels)
+	}
 	only := c.only(t, m.kernels)
 	m.dir, m.hash = only.write(t), only.hash(t)
 	return m, dir, hash, true
+}
+
+// ofOneType are the kernels that are not of fp16 or fp32 or, where there is no other, all.
+func ofOneType(names []string) []string {
+	list := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return strings.HasSuffix(name, "_fp16") || strings.HasSuffix(name, "_fp32")
+	})
+	if len(list) == 0 {
+		return names
+	}
+	return list
 }
 
 // rightly does f without the mistake.
@@ -166,6 +182,11 @@ func TestHeadersOfKernels(t *testing.T) {
 // A mutant has the kernels in which it differs, and no others.
 func TestMutantKernels(t *testing.T) {
 	defer func() { files = embedded }()
+	if got := ofOneType([]string{"post", "sum_bf16", "sum_fp16", "sum_fp32"}); !slices.Equal(got,
+		[]string{"post", "sum_bf16"}) {
+		t.Errorf("of one type are %s", got)
+	}
+	t.Setenv(mutantTypes, "all")
 	c := check(every()...)
 	var all []string
 	for _, k := range c.host.Kernels {

@@ -30,7 +30,11 @@ func TestThreads(t *testing.T) {
 	if program == "" {
 		return
 	}
-	for seed := 1; seed <= 2; seed++ {
+	seeds := 1
+	if os.Getenv("OVGEN_SOAK") != "" || os.Getenv(mutantFile) != "" {
+		seeds = 2
+	}
+	for seed := 1; seed <= seeds; seed++ {
 		out, err := run(t, program, append([]string{fmt.Sprint(seed)}, kernels...)...)
 		if err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)

@@ -40,7 +40,7 @@ func TestCatalog(t *testing.T) {
 			}
 			for _, m := range modes {
 				t.Run(fmt.Sprintf("%s/%d/%v", c.Name, d, m), func(t *testing.T) {
-					if n := len(p.Semaphores); n > 3 && d > 3 && os.Getenv("OVGEN_SOAK") == "" {
+					if n := len(p.Semaphores); n > 2 && d > 3 && os.Getenv("OVGEN_SOAK") == "" {
 						t.Skipf("a program with %d semaphores takes long on %d ranks, and OVGEN_SOAK is not set", n, d)
 					}
 					if k := shape.Extents["K"]; k >= 512 && d > 2 && os.Getenv("OVGEN_SOAK") == "" {

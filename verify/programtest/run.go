@@ -19,14 +19,17 @@ import (
 // Run runs a program in the seeded simulator, on the sizes from 2 to 4 ranks for which it is proven, in orders that the
 // seed picks: eager, replayed and run, with fresh inputs. It compares every element and asks the simulator for races.
 //
-// The first shape on the fewest ranks runs in every type, and the others in one type each; if OVGEN_SOAK is set, all
-// run in every type. A program whose constants make it large runs only in its first type, at its plain shape and on the
-// fewest ranks. Run skips tests that a build without cgo, or for another system than Linux, can't run.
+// The fewest ranks run every shape, the first in every type, and the others in one type each. More ranks run one shape
+// in one type, in turn. If OVGEN_SOAK is set, all run every shape in every type. A program whose constants make it large
+// runs only in its first type, at its plain shape and on the fewest ranks. Run skips tests that a build without cgo, or
+// for another system than Linux, can't run.
 func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {
-			for n, s := range p.TestShapes(typ, ranks) {
-				if p.Large(s, ranks) && i+j+n > 0 || !soak() && i+n > 0 && (i+n)%len(p.Types) != j {
+			shapes := p.TestShapes(typ, ranks)
+			for n, s := range shapes {
+				shown := i+n == 0 || (i+n)%len(p.Types) == j && (i == 0 || n == i%len(shapes))
+				if p.Large(s, ranks) && i+j+n > 0 || !shown && !soak() {
 					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue
 				}

@@ -20,9 +20,9 @@ import (
 	"ovgen/verify/prove"
 )
 
-// Each field of each schedule of the catalog is set to each of its values. Then what the
-// ranks do changes too, and is proven, on 2 ranks or on 3 or, where OVGEN_SOAK is set, on both;
-// or a field is named. Values that are another way to write the one that there was are left out.
+// Each field of each schedule of the catalog is set to each of its values. Then what the ranks do changes too, or a
+// field is named. Of the changed programs one in three is proven, on 2 ranks or on 3; where OVGEN_SOAK is set all are,
+// on both. Values that are another way to write the one that there was are left out.
 func TestEveryFieldIsReadOrRefused(t *testing.T) {
 	for _, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
@@ -46,8 +46,11 @@ func TestEveryFieldIsReadOrRefused(t *testing.T) {
 					t.Errorf("%s changes nothing", c.Name)
 				}
 				ranks := []int{1, 2 + i%2}
-				if os.Getenv("OVGEN_SOAK") != "" {
+				switch soak := os.Getenv("OVGEN_SOAK") != ""; {
+				case soak:
 					ranks = []int{1, 2, 3}
+				case (i+len(n.Name))%3 > 0:
+					continue
 				}
 				if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks}); err != nil {
 					var cut *schedule.FieldError
@@ -67,7 +70,10 @@ func TestRandomSchedules(t *testing.T) {
 	for _, n := range catalog.All() {
 		of = append(of, n.Schedule)
 	}
-	const drawn = 10_000
+	drawn := 4_000
+	if os.Getenv("OVGEN_SOAK") != "" {
+		drawn = 40_000
+	}
 	r, lowered, changed, chains := rand.New(rand.NewPCG(1, 2)), 0, 0, 0
 	seen := map[string]string{} // what schedules do, by their text
 	done := func(s schedule.Schedule, p *hostir.Program) string {

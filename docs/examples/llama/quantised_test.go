@@ -112,7 +112,7 @@ func TestEight(t *testing.T) { eights(t, 4) }
 func eights(t *testing.T, most int) {
 	before := mostNarrow
 	defer func() { mostNarrow = before }()
-	for _, x := range []struct {
+	for i, x := range []struct {
 		name   string
 		c      Config
 		as     *Quantised
@@ -120,7 +120,7 @@ func eights(t *testing.T, most int) {
 		ranks  []int
 		prompt []int
 	}{
-		{"scales of rows", other, dynamic, ofRows, []int{1, 2, 3, 4}, []int{21, 5}},
+		{"scales of rows", other, dynamic, ofRows, []int{3, 2, 1, 4}, []int{21, 5}},
 		{"one scale", other, plain, oneScale, []int{2}, []int{21}},
 		{"Qwen2", tinies["qwen2"], dynamic, ofRowsToo, []int{2, 4}, []int{21, 5}},
 		{"Qwen3", tinies["qwen3"], plain, ofRows, []int{2}, []int{21, 5}},
@@ -139,7 +139,7 @@ func eights(t *testing.T, most int) {
 			}
 			d := decoding{c: x.c, prompts: x.prompt, n: 3, most: 16, s: small}
 			d.s.Type, d.s.Buckets = device.BF16, whole(small.Buckets)
-			d.holdIn(t, dir, of, upTo(t, most, x.ranks), rough)
+			d.holdIn(t, dir, of, inTurn(i, upTo(t, most, x.ranks)...), rough)
 		})
 	}
 }
@@ -267,12 +267,12 @@ func eightRows(t *testing.T, most int) {
 	s, before := small, mostNarrow
 	s.Type, mostNarrow = device.BF16, 0
 	defer func() { mostNarrow = before }()
-	for _, x := range []struct {
+	for i, x := range []struct {
 		name  string
 		c     Config
 		ranks []int
 	}{
-		{"Llama", other, []int{1, 2, 3}},
+		{"Llama", other, []int{3, 2, 1}},
 		{"Qwen2", tinies["qwen2"], []int{2}},
 		{"Qwen3", tinies["qwen3"], []int{2}},
 	} {
@@ -284,7 +284,7 @@ func eightRows(t *testing.T, most int) {
 				t.Fatal(err)
 			}
 			d := decoding{c: x.c, prompts: []int{21, 5}, n: 3, most: 16, s: s}
-			for _, n := range upTo(t, most, x.ranks) {
+			for _, n := range inTurn(i, upTo(t, most, x.ranks)...) {
 				tokens, logits, apart := d.rounded(t, of, n, 0)
 				t.Logf("rows of eight bits move logits by %g", apart)
 				apart *= math.Sqrt2

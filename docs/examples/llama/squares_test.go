@@ -55,7 +55,7 @@ func inSquares(c Config) (stored, of map[string]Array) {
 // TestSquares decodes by weights of eight bits with a scale for each square of them, and rows with one for each 128
 // columns. Logits are near those of a reference that rounds rows so, as TestEightRows says.
 func TestSquares(t *testing.T) {
-	squares(t, wide("llama", 2), 1, 2)
+	squares(t, wide("llama", 2), inTurn(0, 2, 1)...)
 	squares(t, wide("qwen2", 1), 2)
 	squares(t, wide("qwen3", 1), 2)
 }
