@@ -112,7 +112,7 @@ soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in th
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs ./docs/examples/llama/... \
 	  ./cmd/ovgen/internal/nvrtc ./schedule/hostir ./templates
 	OVGEN_SOAK=1 $(MAKE) renamed
-	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
+	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts ./cmd/ovgen
 
 # Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run
 # with the tests.
