@@ -42,15 +42,17 @@ var countedProducts = []declared{
 	{"CP13", "a sum that goes on", of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] X[M/D~ K] C[M/D~ K]",
 		s.Linear("X", "A", "B"), s.Linear("H", "X", "W"), s.Linear("C", "H", "W2", s.Add("X"))), served},
 
-	{"CP20", "a piece after another", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Pull{}),
-		at("Moves[0].Way", counts+"each rank has of A (use schedule.Pull{Once: true})")},
-	{"CP21", "pushed", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{}), at("Moves[0].Way", counts)},
-	{"CP22", "padded", linear("A[M/D~P K] B[N K] C[M N]").by("A", s.Padded{}), at("Moves[0].Way",
-		counts+"each rank has of A (use schedule.Pull{Once: true})")},
+	{"CP20", "all together, whatever Once says", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Pull{}), served},
+	{"CP20b", "in parts", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Pull{Parts: 2}),
+		at("Moves[0].Way.Parts", "all rows are multiplied at once")},
+	{"CP21", "pushed", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{}), at("Moves[0].Way", "New is told how many "+
+		"rows a product has, and Bind how many each rank has (use Pull, Padded, or leave it out)")},
+	{"CP22", "without a bound", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Padded{}),
+		at("Moves[0].Way", "only uneven parts whose most is known can be padded")},
 	{"CP22b", "by NCCL", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.NCCL{}), at("Moves[0].Way",
-		counts+"each rank has of A (use schedule.Pull{Once: true})")},
+		"no pass does the all-gather of counted rows of A by NCCL: it moves parts of one size")},
 	{"CP22c", "by packets", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.PushGather{}), at("Moves[0].Way",
-		counts+"each rank has of A (use schedule.Pull{Once: true})")},
+		"no pass does the all-gather of counted rows of A by PushGather: it moves parts of one size")},
 	{"CP23", "sums by slots", linear("A[M K/D] B[N K/D] C[M/D~ N]").by("C", s.Slots{}),
 		at("Moves[0].Way", "no pass does the reduce-scatter of counted rows of C by Slots")},
 	{"CP24", "products that stay", linear("A[M/D~ K] B[N K] C[M/D~ N]"),
@@ -78,8 +80,60 @@ var countedProducts = []declared{
 	{"CP32", "a weight of eight bits", linear("A[M/D~ K] B[N K] C[M N]").eight(true, "B"),
 		at("Tensors", "no kernel multiplies uneven rows by B of eight bits")},
 	{"CP33", "a gradient", gradient("A[M/D~ N] B[M/D~ K] C[N K]"), at("Tensors[0]", "no pass makes a gradient")},
-	{"CP34", "over hosts", linear("A[M/D~ K] B[N K] C[M N]").onHosts(), at("Mesh", "balanced rows of A over hosts")},
+	{"CP34", "over hosts", linear("A[M/D~ K] B[N K] C[M N]").onHosts(), at("Mesh", "counted rows of A over hosts")},
 }
+
+// padded are products of rows with padding, by which New need not know how many all ranks have.
+func padded(x form, names ...string) form {
+	for _, name := range names {
+		x = x.by(name, s.Padded{})
+	}
+	return x
+}
+
+// paddedProducts are products of padded rows, and of sums that leave for such rows.
+var paddedProducts = []declared{
+	{"PP01", "rows", padded(linear("A[M/D~P K] B[N K] C[M N]"), "A"), served},
+	{"PP02", "columns", padded(linear("A[M/D~P K] B[N/D K] C[M N/D]"), "A"), served},
+	{"PP03", "rows and sums", padded(mlpByCounts("", "C[M/D~P K]", twice...).most(s.P), "A"), served},
+	{"PP04", "a norm, a gate and a residual", padded(mlpByCounts(" Norm[K] G[F/D K]", "C[M/D~P K]",
+		s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("Z", "X", "G"), s.Linear("H", "X", "B", s.SwiGLU("Z")),
+		s.Linear("C", "H", "B2", s.Add("A"))).most(s.P), "X"), served},
+	{"PP05", "codes of rows", padded(of("A[M/D~P K] Q[M/D~P K] B[N K] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"), "Q"), served},
+	{"PP06", "codes of rows, and sums", padded(of("A[M/D~P K] Q[M/D~P K] B[F/D K] B2[K F/D] C[M/D~P K]",
+		s.Copy("Q", "A", s.Quantise()), s.Linear("H", "Q", "B", s.SiLU()), s.Linear("C", "H", "B2")).
+		eight(true, "Q", "B"), "Q"), served},
+	{"PP07", "sums of codes", padded(of("A[M/D~P K] B[F/D K] E[K F/D] Q[D/D M K] C[M/D~P K]", s.Linear("H", "A", "B"),
+		s.LinearPartial("P", "H", "E"), s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).eight(true, "Q"), "A"), served},
+	{"PP08", "one scale", padded(linear("A[M/D~P K] B[N K] C[M N]").eight(false, "A", "B"), "A"), served},
+	{"PP09", "a bias and a function", padded(of("A[M/D~P K] B[N K] V[N] C[M N]", s.Linear("C", "A", "B", s.Bias("V"),
+		s.SiLU())), "A"), served},
+	{"PP10", "a function of the result", padded(of("A[M/D~P K] B[N K] V[N] C[M N]", s.Linear("C", "A", "B",
+		s.RMSNorm("V"))), "A"), served},
+	{"PP11", "two results", padded(of("A[M/D~P K] B[N K] B2[F K] C[M N] C2[M F]", s.Linear("C", "A", "B"),
+		s.Linear("C2", "A", "B2")), "A"), served},
+	{"PP12", "widened", padded(of("A[M/D~P K] Q[M/D~P K] B[N K] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B")).eight(true, "Q"), "X"), served},
+	{"PP13", "by kernels", linear("A[M/D~P K] B[N K] C[M N]").by("A", s.Padded{By: s.KernelCopies}), served},
+	{"PP14", "up to a number", padded(linear("A[M/D~4 K] B[N K] C[M N]"), "A"), served},
+	{"PP15", "a layer behind another", padded(of("A[M/D~P K] B[F/D K] B2[K F/D] X[M/D~P K] W[F/D K] W2[K F/D] C[M/D~P K]",
+		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2", s.Add("A")), s.Linear("G", "X", "W"),
+		s.Linear("C", "G", "W2", s.Add("X"))), "A", "X"), served},
+
+	{"PP20", "one of two gathers", padded(of("A[M/D~P K] B[F/D K] B2[K F/D] X[M/D~P K] W[F/D K] W2[K F/D] C[M/D~P K]",
+		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Linear("G", "X", "W"), s.Linear("C", "G", "W2")), "A"),
+		at("Moves[0].Way", "products take all rows of X, without padding (use schedule.Pull, or pad the rows of all products)")},
+	{"PP21", "a sum of all rows first", padded(of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] X[M/D~P K] C[M/D~P K]",
+		s.Linear("X", "A", "B"), s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), "X"),
+		at("Moves[0].Way", "products take all rows of A, without padding (use schedule.Pull")},
+	{"PP22", "rows between products for the caller", padded(of("A[M/D~P K] B[F/D K] H[M F/D] B2[K F/D] C[M/D~P K]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2")), "A"), at("Tensors[2]",
+		"products take padded rows, and the caller gets H without padding (leave it undeclared)")},
+}
+
+// TestPadded holds each against its verdict, and the explorer agrees on those that are served.
+func TestPadded(t *testing.T) { explored(t, "Padded", paddedProducts) }
 
 // TestCounted holds each against its verdict, and the explorer agrees on those that are served.
 func TestCounted(t *testing.T) { explored(t, "Counted", countedProducts) }
