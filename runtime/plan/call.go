@@ -17,7 +17,8 @@ import (
 // may hold garbage, and its work must nevertheless end.
 type Call func(on driver.Stream, to Range, from []Range) error
 
-// Range is memory of this rank. A Call that makes eight bits makes a scale of fp32 for each of its Rows, too.
+// Range is memory of this rank. A Call that makes eight bits makes a scale of fp32 for each of its Rows, too. Rows are
+// also given where Bind is told how many this rank has; where it has none, nothing is called.
 type Range struct {
 	At     driver.Ptr
 	Bytes  int64
@@ -34,17 +35,23 @@ func (e *CallError) Error() string {
 		e.Program, e.Call, e.Call)
 }
 
-// All is this rank's buffer.
-func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
+// All is this rank's buffer, and how many rows it has by the counts of the last Bind, if it has such.
+func (b *Buffer) All() Range {
+	all := Range{At: b.At(0), Bytes: b.Total()}
+	if b.uneven != nil {
+		all.Rows = all.Bytes / b.uneven.unit
+	}
+	return all
+}
 
 // With is this rank's buffer of eight bits, together with the buffer of its scales.
 func (b *Buffer) With(scales *Buffer) Range {
-	return Range{b.At(0), b.bytes, scales.At(0), scales.bytes / driver.FP32.Size()}
+	return Range{b.At(0), b.Total(), scales.At(0), scales.Total() / driver.FP32.Size()}
 }
 
 // Call makes a function of the caller enqueue its work.
 func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
-	if !q.node(s, "Call ", name) {
+	if q.Idle(s, to.Bytes) || !q.node(s, "Call ", name) {
 		return
 	}
 	if q.listener != nil {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
@@ -76,6 +78,10 @@ func (d *draft) sized(name string) string {
 // countedRows gives the memory of functions of such rows their counts.
 func (w *writer) countedRows() {
 	for _, s := range w.chain.stages {
+		if s.calls {
+			w.calledRows(s.ops[0])
+			continue
+		}
 		if !w.ofCounted(s.input) && !w.uneven(s.input) || len(s.ops) == 0 || s.sums != "" {
 			continue
 		}
@@ -88,6 +94,15 @@ func (w *writer) countedRows() {
 		}
 		for _, name := range append(w.eachRows(s), s.here()) {
 			w.counted(name, counts)
+		}
+	}
+}
+
+// calledRows gives a call's operands and its result the counts of the rank's own rows.
+func (w *writer) calledRows(o schedule.Op) {
+	for _, name := range append(slices.Clone(o.In), o.Out) {
+		if at := w.chain.at[name]; byCounts(w.tensor(name)) || at.Rows() && at.Size == edges.Counted {
+			w.counted(name, hostir.Var(countRank))
 		}
 	}
 }

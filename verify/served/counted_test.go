@@ -71,9 +71,6 @@ var countedProducts = []declared{
 		"of its own, with H as an operand, and declare it as an operand here)")},
 	{"CP30b", "what the hint says first", linear("A[M/D~ K] B[N/D K] C[M N/D]"), served},
 	{"CP30c", "and then", of("O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K]", s.Linear("C", "O", "B", s.Add("A"))), served},
-	{"CP30d", "a call of own rows", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
-		s.Linear("C", "Q", "B")), at("Ops[0]", noCalls+"(make Q by a schedule of its own, and declare it "+
-		"as an operand here)")},
 	{"CP31", "gathered for the caller first", of("A[M/D~ K] Q[M/D~ K] X[M K] B[N K] C[M N]",
 		s.Copy("Q", "A", s.Quantise()), s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B")).eight(true, "Q"),
 		at("Tensors[2]", counts+"a rank has of X")},
@@ -82,6 +79,49 @@ var countedProducts = []declared{
 	{"CP33", "a gradient", gradient("A[M/D~ N] B[M/D~ K] C[N K]"), at("Tensors[0]", "no pass makes a gradient")},
 	{"CP34", "over hosts", linear("A[M/D~ K] B[N K] C[M N]").onHosts(), at("Mesh", "counted rows of A over hosts")},
 }
+
+// dataParallel is a layer whose attention each rank does for its own rows.
+var dataParallel = of("A[M/D~ K] O[M/D~ K] Norm[K] B[F/D K] B2[K F/D] C[M/D~ K]",
+	s.CallRows("O", "Attention", "mk->mk", "A"), s.Copy("X", "O", s.RMSNorm("Norm")), s.Linear("H", "X", "B", s.SiLU()),
+	s.Linear("C", "H", "B2", s.Add("O")))
+
+// countedCalls are calls of a rank's own rows where Bind is told how many these are.
+var countedCalls = []declared{
+	{"CC01", "a layer", dataParallel, served},
+	{"CC02", "with padding", padded(dataParallel.most(s.P), "X"), served},
+	{"CC03", "the call's rows are multiplied", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk",
+		"A"), s.Linear("C", "Q", "B")), served},
+	{"CC04", "behind a norm", of("A[M/D~ K] Norm[K] O[M/D~ K] C[M K]", s.Copy("X", "A", s.RMSNorm("Norm")),
+		s.CallRows("O", "Own", "mk->mk", "X"), s.Copy("C", "O")), served},
+	{"CC05", "behind a sum", of("A[M K/D] B[K K/D] T[M/D~ N] X[M/D~ K] C[M/D~ K]", s.Linear("X", "A", "B"),
+		s.CallRows("C", "Own", "mk,mn->mk", "X", "T")), served},
+	{"CC06", "all ranks' keys", of("Q[M/D~ K] Key[M/D~ N] O[M/D~ K]", s.Copy("Keys", "Key"),
+		s.CallRows("O", "Attention", "mq,nk->mq", "Q", "Keys")), served},
+	{"CC07", "rows of the second operand", of("T[P K] A[M/D~ P] O[M/D~ K] C[M K]", s.CallRows("O", "Look", "pk,mp->mk",
+		"T", "A"), s.Copy("C", "O")), served},
+	{"CC08", "as its placement says", of("A[M/D~ K] O[M/D~ K] C[M K]", s.Call("O", "Own", "mk->mk", "A"),
+		s.Copy("C", "O")), served},
+	{"CC09", "two calls", of("A[M/D~ K] O[M/D~ K] Q[M/D~ K] C[M K]", s.CallRows("O", "Own", "mk->mk", "A"),
+		s.CallRows("Q", "Two", "mk,mk->mk", "O", "A"), s.Copy("C", "Q")), served},
+	{"CC10", "eight bits", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"), served},
+
+	{"CC20", "all rows", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
+		s.Call("O", "All", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls)},
+	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct), at("Ops[0]", noCalls[:30])},
+	{"CC22", "a kernel", of("A[M/D~ K] O[M/D~ K] C[M K]", s.CallRows("O", "Own", "mk->mk", "A").By(s.Kernel{
+		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel is launched for as "+
+		"many rows as New is told, and Bind says how many a rank has of A (leave it out, and set a function)")},
+	{"CC23", "a result that is not declared", of("A[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
+		s.Linear("C", "Q", "B")), at("Ops[0].Out", "nothing says how many rows a rank has of Q, which Own makes (declare "+
+		"it with its placement)")},
+	{"CC24", "beside rows in equal parts", of("A[M/D~ K] T[M/D N] O[M/D~ K] C[M K]", s.CallRows("O", "Own",
+		"mk,mn->mk", "A", "T"), s.Copy("C", "O")), at("Tensors[1].Axes[0].Outer[0]",
+		"the rows of O need not be in equal parts, and those of T are (place both alike)")},
+}
+
+// TestCountedCalls holds each against its verdict, and the explorer agrees on those that are served.
+func TestCountedCalls(t *testing.T) { explored(t, "CountedCalls", countedCalls) }
 
 // padded are products of rows with padding, by which New need not know how many all ranks have.
 func padded(x form, names ...string) form {
