@@ -31,14 +31,12 @@ type CallError struct{ Program, Call string }
 
 // Error says where the function belongs.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("%s calls %s, and the plan has no such function (set its field %s before Bind)",
-		e.Program, e.Call, e.Call)
+	return fmt.Sprintf("%s calls %s, and the plan has none (set its field %[2]s before Bind)", e.Program, e.Call)
 }
 
 // All is this rank's buffer, and how many rows it has by the counts of the last Bind, if it has such.
-func (b *Buffer) All() Range {
-	all := Range{At: b.At(0), Bytes: b.Total()}
-	if b.uneven != nil {
+func (b *Buffer) All() (all Range) {
+	if all.At, all.Bytes = b.At(0), b.Total(); b.uneven != nil {
 		all.Rows = all.Bytes / b.uneven.unit
 	}
 	return all
@@ -51,17 +49,14 @@ func (b *Buffer) With(scales *Buffer) Range {
 
 // Call makes a function of the caller enqueue its work.
 func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
-	if q.Idle(s, to.Bytes) || !q.node(s, "Call ", name) {
-		return
-	}
-	if q.listener != nil {
+	switch {
+	case q.Idle(s, to.Bytes) || !q.node(s, "Call ", name):
+	case q.listener != nil:
 		q.check(q.listener.Function(s.handle, name, to, from))
-		return
-	}
-	if f == nil {
+	case f == nil:
 		q.check(&CallError{Program: q.plan.program.Name, Call: name})
-		return
+	default:
+		q.ranges = append(q.ranges[:0], from...)
+		q.check(f(s.handle, to, q.ranges))
 	}
-	q.ranges = append(q.ranges[:0], from...)
-	q.check(f(s.handle, to, q.ranges))
 }

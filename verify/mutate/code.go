@@ -36,7 +36,7 @@ var ofPlan = within("runtime/plan", []CodeMutant{
 	{File: "runtime/plan/graphs.go", Text: "the graph of another binding", Tests: "TestBalanced",
 		Old: "if f.At(0) != k.at[i] {", New: "if f.At(0) == 0 && k.at[i] == 1 {"},
 	{File: "runtime/plan/call.go", Text: "a call of all the rows that there is room for", Tests: "TestCallByCounts",
-		Old: "all := Range{At: b.At(0), Bytes: b.Total()}", New: "all := Range{At: b.At(0), Bytes: b.bytes}"},
+		Old: "all.At, all.Bytes = b.At(0), b.Total()", New: "all.At, all.Bytes = b.At(0), b.bytes"},
 	{File: "runtime/plan/call.go", Text: "a call of no rows", Tests: "TestCallByCounts",
 		Old: "q.Idle(s, to.Bytes) || ", New: ""},
 	{File: "runtime/plan/room.go", Text: "blocks that have no room", Tests: "TestNewAsksForRoom",
