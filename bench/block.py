@@ -37,9 +37,10 @@ CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypacke
           "tiles gather": "gatheredbytiles", "tiles sum": "summedbytiles", "tiles between": "tilesbetweenpackets"}
 
 
-def shape(ours, element, **extents):
-    """struct ovgen_NAME_shape: its extents in their order, and the element type."""
-    fields = [(name, ctypes.c_int64) for name in extents] + [("element", ctypes.c_int)]
+def shape(element, **extents):
+    """struct ovgen_NAME_shape: its extents in their order, the element type and, for those with a norm, the epsilon, of
+    which 0 stands for 1e-5."""
+    fields = [*((name, ctypes.c_int64) for name in extents), ("element", ctypes.c_int), ("epsilon", ctypes.c_double)]
     return type("Shape", (ctypes.Structure,), {"_fields_": fields})(*extents.values(), element)
 
 
@@ -77,7 +78,7 @@ class Block:
         return self.made
 
     def plan(self, ours, name, extents, **tensors):
-        plan = ovgen.Plan(ours, name, shape(ours, ovgen.BF16, **extents))
+        plan = ovgen.Plan(ours, name, shape(ovgen.BF16, **extents))
         self.plans.append(plan)
         plan.bind(buffers(**{name: t.data_ptr() for name, t in tensors.items()}))
         return plan
@@ -116,7 +117,7 @@ def arena(library, ranks, rows):
     sizes = [(name, dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)) for name in CHAINS.values()] + [
              ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
              ("gate", dict(M=rows, K=WIDTH, F=INNER)), ("projection", dict(M=rows, K=INNER, N=WIDTH))]
-    return sum(library.memory(name, shape(None, ovgen.BF16, **x), ranks).arena_bytes for name, x in sizes)
+    return sum(library.memory(name, shape(ovgen.BF16, **x), ranks).arena_bytes for name, x in sizes)
 
 
 def measured(job, ours, rows, rounds):

@@ -3,6 +3,7 @@
 symmetric memory (torch 2.11), beside 16 bits, in the same rounds.
 
     torchrun --nproc-per-node 2 bench/eight.py --library libovgen.so [--tables first,second,gather] [--rounds 11]
+    torchrun --nproc-per-node 2 bench/eight.py --library libblock.so --tables block-8B,block-70B [--rounds 11]
 
 Without torchrun it is tried on one GPU. Forms are captured and timed as those of bench/small.py are. All have the same
 numbers: codes of e4m3 whose scales are powers of two, so that 16 bits hold them exactly and quantising gives the codes
@@ -12,9 +13,15 @@ without fast accumulation, which ovgen does not ask for either; what quantises f
     first    70B's first layer: all-gather and product, of rows that have 16 bits, eight, or are quantised first
     second   70B's second layer: product and reduce-scatter
     gather   an all-gather of 8192 and of 128 rows of 7168 columns, quantised ahead of it and widened behind
+    block-8B, block-70B
+             a layer of Llama behind attention, as in bench/block.py, by 16 bits, by scales of rows, and by scales of
+             blocks and squares of 128, which ovgen has where each rank has all rows (the packages whole...)
 """
 from job import dist, torch  # first: it sets variables that CUDA reads
 
+import functools
+
+import block
 import peers
 import products
 import small
@@ -24,8 +31,12 @@ ROWS = (128, 512, 1024, 2048, 4096, 8192)
 SIZES = ((8192, 7168), (128, 7168))  # rows of all ranks, and columns, of table gather
 SCALE = 2.0 ** -9
 GREATEST = 448  # of e4m3
-ARENA = 2 << 30
+ARENA = 6 << 30
 WINDOW = 2 << 30  # bytes, for the buffers of NCCL at one point
+BLOCK = 128  # columns of a scale, and of a square
+BLOCK_ROWS = (128, 512, 2048, 4096)
+LONG = 4_000_000  # cycles, in which the host enqueues a graph of 20 blocks
+EPSILON = 1e-5
 E4M3 = torch.float8_e4m3fn
 
 
@@ -176,5 +187,181 @@ def gather(job, group, rounds):
         small.report(job, f"all-gather {m} x {n}", point, rounds)
 
 
+class Operands:
+    """How torch makes what products read, of 16 bits, and multiplies it."""
+    name = "nccl"
+
+    def __init__(self, layer):
+        compiled = lambda f: torch.compile(f, dynamic=False)
+        split = self.split
+
+        def behind_norm(sums, residual, weight, least):
+            r, x = normed(sums, residual, weight)
+            return r, split(x, least)
+        self.layer, self.made, self.normed = layer, compiled(split), compiled(behind_norm)
+        self.gated = compiled(lambda both, least: split(gated(both), least))
+
+    @staticmethod
+    def split(x, least):
+        """The tensors of an operand with these numbers."""
+        return (x,)
+
+    def seen(self, x):
+        """The numbers of such an operand, in 16 bits."""
+        return x
+
+    def gathered(self, part):
+        """A tensor of an operand of which each rank has rows: of all rows."""
+        return self.stacked(part).flatten(0, 1)
+
+    def stacked(self, part):
+        out = torch.empty(self.layer.job.ranks, *part.shape, dtype=part.dtype, device=part.device)
+        all_gather(out, part)
+        return out
+
+    def multiply(self, operand, weight, out):
+        self.layer.products[weight](*operand, self.layer.sixteen[weight], out)
+
+
+class ByRows(Operands):
+    """Of e4m3 with a scale for each row."""
+    name = "nccl-e4m3"
+
+    @staticmethod
+    def split(x, least):
+        return quantise(x, least)
+
+    def seen(self, x):
+        c, scale = self.split(x, self.layer.least)
+        return (c.float() * scale).bfloat16()
+
+    def multiply(self, operand, weight, out):
+        scaled(*operand, self.layer.eight[weight], self.layer.scale_rows[weight], out)
+
+
+class ByBlocks(Operands):
+    """Of e4m3 with a scale for each block of a row: those of all rows' first block come first."""
+    name = "nccl-blocks"
+
+    @staticmethod
+    def split(x, least):
+        c, scale = quantise(x.reshape(-1, BLOCK), least)
+        return c.view(x.shape), scale.view(x.shape[0], -1).t().contiguous()
+
+    def seen(self, x):
+        c, scale = self.split(x, self.layer.least)
+        return (c.float() * scale.t().repeat_interleave(BLOCK, 1)).bfloat16()
+
+    def gathered(self, part):
+        return super().gathered(part) if part.dtype == E4M3 else self.stacked(part).transpose(0, 1).flatten(1)
+
+    def multiply(self, operand, weight, out):
+        (c, scale), w, squares = operand, self.layer.eight[weight], self.layer.squares[weight]
+        torch._scaled_mm(c, w.t(), scale.t(), squares.t(), out_dtype=out.dtype, out=out)
+
+
+def normed(sums, residual, weight):
+    r = sums + residual
+    return r, torch.nn.functional.rms_norm(r, weight.shape, weight, EPSILON)
+
+
+def gated(both):
+    gate, up = both.chunk(2, 1)
+    return torch.nn.functional.silu(gate) * up
+
+
+class Layer:
+    """The tensors of a layer of a model, of so many rows. A rank has its columns of attention's output, its share of
+    each weight, and all rows of the residual."""
+
+    def __init__(self, job, model, m):
+        self.job, (self.k, self.f) = job, peers.MODELS[model]
+        k, f = self.k // job.ranks, self.f // job.ranks
+        make = lambda *shape: torch.empty(shape, dtype=torch.bfloat16, device=job.device).uniform_(-1, 1)
+        self.attention, self.residual, self.norm = make(m, k), make(m, self.k), make(self.k)
+        dist.broadcast(self.residual, 0), dist.broadcast(self.norm, 0)
+        self.least, self.c = scales(job, 1) / 2**20, make(m, self.k)
+        self.eight = {name: codes(job, *shape) for name, shape in {"Projection": (self.k, k), "GateUp": (2 * f, self.k),
+            "Down": (self.k, f)}.items()}
+        self.sixteen = {name: widened(w) for name, w in self.eight.items()}
+        self.scale_rows = {name: scales(job, len(w)) for name, w in self.eight.items()}
+        self.squares = {name: scales(job, w.numel() // BLOCK**2).view(len(w) // BLOCK, -1)
+            for name, w in self.eight.items()}
+        self.partial, self.both, self.sums = make(m, self.k), make(m, 2 * f), make(m // job.ranks, self.k)
+        self.weights = {Operands: (self.sixteen, {}), ByRows: (self.eight, self.scale_rows),
+            ByBlocks: (self.eight, self.squares)}
+        self.products, self.without = {}, ""
+        for name, a, out in (("Projection", self.attention, self.partial), ("GateUp", self.residual, self.both),
+                ("Down", make(m, f), self.partial)):
+            self.products[name], _, error = products.fastest(a, self.sixteen[name], out)
+            self.without = self.without or error
+        self.made = {}  # codes and scales of ovgen's packages
+        for name, columns in (("Attention8", k), ("X8", self.k), ("G8", f)):
+            self.made[name] = torch.empty(m, columns, dtype=E4M3, device=job.device)
+            self.made["Scale" + name] = torch.empty(m * columns // BLOCK, device=job.device)
+
+    def rows(self, whole):
+        """This rank's rows."""
+        return whole.chunk(self.job.ranks)[self.job.rank]
+
+    def reference(self, seen):
+        """All rows of the result, where a product reads the numbers that seen makes of its operand."""
+        torch.mm(seen(self.attention), self.sixteen["Projection"].t(), out=self.partial)
+        r, x = normed(small.summed(self.partial), self.residual, self.norm)
+        torch.mm(seen(x), self.sixteen["GateUp"].t(), out=self.both)
+        torch.mm(seen(gated(self.both)), self.sixteen["Down"].t(), out=self.partial)
+        return small.summed(self.partial) + r
+
+    def by_torch(self, operands):
+        """This rank's rows of the result, by torch and NCCL."""
+        operands.multiply(operands.made(self.attention, self.least), "Projection", self.partial)
+        dist.reduce_scatter_tensor(self.sums, self.partial)
+        r, x = operands.normed(self.sums, self.rows(self.residual), self.norm, self.least)
+        operands.multiply([operands.gathered(part) for part in x], "GateUp", self.both)
+        operands.multiply(operands.gated(self.both, self.least), "Down", self.partial)
+        dist.reduce_scatter_tensor(self.sums, self.partial)
+        return self.sums + r
+
+    def buffers(self, kind, rows):
+        """Those of a package of bench/block, in their order."""
+        weights, scales = ({**of, **dict(zip(("Gate", "Up"), of["GateUp"].chunk(2)))} if of else of
+            for of in self.weights[kind])
+        tensors = {"Attention": self.attention, "Projection": weights["Projection"], "Residual": rows(self.residual),
+            "Norm": self.norm, "Gate": weights["Gate"], "Up": weights["Up"], "Down": weights["Down"],
+            "C": rows(self.c)}
+        all_ = {}
+        for name, tensor in tensors.items():
+            all_[name] = tensor
+            if name in scales:
+                all_["Scale" + name] = scales[name]
+        return all_ | (self.made if scales else {})
+
+
+# Packages of bench/block: their operands, whether each rank has all rows, and the numbers of rows they are measured at.
+PACKAGES = {"chain": (Operands, False, BLOCK_ROWS), "chainbypackets": (Operands, False, BLOCK_ROWS[:2]),
+    "chainbytiles": (Operands, False, BLOCK_ROWS[1:]), "whole": (Operands, True, BLOCK_ROWS),
+    "chainfp8": (ByRows, False, BLOCK_ROWS), "chainpacketsfp8": (ByRows, False, BLOCK_ROWS[:2]),
+    "wholefp8": (ByRows, True, BLOCK_ROWS), "wholeblocksfp8": (ByBlocks, True, BLOCK_ROWS)}
+
+
+def layer(model, job, group, rounds):
+    for m in BLOCK_ROWS:
+        torch.compiler.reset()  # a function is compiled for a few sizes, and then for no more
+        made, point, wants = Layer(job, model, m), Point(job, group), {}
+        point.sleep = LONG
+        point.note(made.without)
+        for kind in (Operands, ByRows, ByBlocks):
+            operands = kind(made)
+            wants[kind] = made.reference(operands.seen)
+            point.add(kind.name, lambda o=operands: o.layer.by_torch(o), None, made.rows(wants[kind]))
+        shape = block.shape(ovgen.BF16, M=m, K=made.k, N=made.k, F=made.f)
+        for name, (kind, whole, of) in PACKAGES.items():
+            rows = (lambda t: t) if whole else made.rows
+            if m in of:
+                point.package(name, shape, rows(made.c), rows(wants[kind]), **made.buffers(kind, rows))
+        small.report(job, f"{model} block {m}", point, rounds)
+
+
 if __name__ == "__main__":
-    small.main(__doc__, {"first": first, "second": second, "gather": gather}, 11, ARENA, WINDOW)
+    small.main(__doc__, {"first": first, "second": second, "gather": gather}, 11, ARENA, WINDOW,
+        {f"block-{model}": functools.partial(layer, model) for model in ("8B", "70B")})

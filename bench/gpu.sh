@@ -17,6 +17,7 @@
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # scaled   70B's layers of eight bits, and quantised gathers, beside torch's products with NCCL and its symmetric memory
+# scaled-block  a layer of Llama behind attention in 16 bits and in eight, beside torch's products with NCCL
 # gathers  gathers that quantise, by the copy engine, by the kernel that widens and by packets, in several parts
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
@@ -155,6 +156,15 @@ fi
 if [ "$PART" = scaled ]; then
   part "scaled-$gpus" timeout 400 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/eight.py --library "$BIN/libovgen.so" --rounds "${ROUNDS:-11}" ${TABLES:+--tables "$TABLES"}
+  exit $failed
+fi
+
+# scaled-block: the bits of the packages of eight bits, and their times and torch's; MODEL is 8B or 70B.
+if [ "$PART" = scaled-block ]; then
+  part "scaled-block-bits-$gpus" timeout 120 "$BIN/block-run" verify chainfp8 chainpacketsfp8 wholefp8 wholeblocksfp8 \
+    -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
+  part "scaled-block-$gpus" timeout 480 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+    bench/eight.py --library "$BIN/libblock.so" --tables "block-${MODEL:-70B}" --rounds "${ROUNDS:-11}"
   exit $failed
 fi
 

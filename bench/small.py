@@ -51,6 +51,8 @@ class Plain(ctypes.Structure):
 class Point:
     """The variants of one line of a table, each captured in a graph."""
 
+    sleep = SLEEP
+
     def __init__(self, job, group):
         self.job, self.group, self.graphs, self.plans, self.wrong = job, group, {}, [], {}
         self.calls = []  # which keep the tensors that the graphs read
@@ -130,7 +132,7 @@ class Point:
             random.Random(i).shuffle(turns)  # the same on all ranks
             for name, graph in turns:
                 start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                torch.cuda._sleep(SLEEP)
+                torch.cuda._sleep(self.sleep)
                 self.job.meet()
                 start.record()
                 graph.replay()
@@ -327,14 +329,15 @@ def scatter(job, group, rounds):
         report(job, f"8B fc2 {m}", point, rounds)
 
 
-def main(doc, tables, rounds, arena, window):
-    """Measures tables, functions by their names, with an arena of ovgen and a window of NCCL of so many bytes."""
+def main(doc, tables, rounds, arena, window, others={}):
+    """Measures tables, functions by their names, with an arena of ovgen and a window of NCCL of so many bytes; others
+    are of another library, and measured where they are named."""
     f = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    f.add_argument("--library", required=True, help="the libovgen.so of the catalog")
-    f.add_argument("--tables", default=",".join(tables), help=f"with commas, of {', '.join(tables)}")
+    f.add_argument("--library", required=True, help="the libovgen.so of the catalog, or the one that a table names")
+    f.add_argument("--tables", default=",".join(tables), help=f"with commas, of {', '.join(tables | others)}")
     f.add_argument("--rounds", type=int, default=rounds, help=f"measured rounds ({rounds})")
     o = f.parse_args()
-    chosen = o.tables.split(",")
+    chosen, tables = o.tables.split(","), tables | others
     if set(chosen) - set(tables) or o.rounds < 1:
         f.error(f"--tables has {', '.join(tables)}, and --rounds is positive")
     job = Job(alone=True)

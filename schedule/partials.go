@@ -20,9 +20,11 @@ func (o Op) OfPartials() bool {
 	return o.Call == "" && len(o.In) == 2 && strings.HasPrefix(out, ranks) && !strings.Contains(in, ranks)
 }
 
-// Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products take all of it.
+// Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products take all of it, without
+// padding.
 func (s Schedule) Multiplied() (e Extent, ok bool) {
-	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Call == "" && len(o.In) == 2 }) {
+	padded := func(m Move) bool { return WayName(m.Way) == WayName(Padded{}) }
+	if slices.ContainsFunc(s.Moves, padded) || !slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Call == "" && len(o.In) == 2 }) {
 		return "", false
 	}
 	for _, t := range s.Tensors {

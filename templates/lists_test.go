@@ -36,6 +36,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
 		{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
 			Varies: true, ByBlocks: true},
+		{Kind: kernels.Shot, Number: 6, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 9,
+			Varies: true}, // with a residual
 		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 			ByBlocks: true},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,

@@ -1,9 +1,14 @@
 // Package forms has schedules that no package of the catalogue has and whose bits bench/gpu.sh holds: layers of 16
-// bits by counts, balanced rows of eight, and codes of e5m2 with scales of ue8m0. Only make gpu-build generates their
-// packages.
+// bits by counts, with padding too, balanced rows of eight, and codes of e5m2 with scales of ue8m0. Only make gpu-build
+// generates their packages.
 package forms
 
-import s "ovgen/schedule"
+import (
+	"slices"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
 
 var (
 	bounded = s.Split{Kind: s.DeviceX, Count: s.D, Uneven: true, Most: s.P}
@@ -58,6 +63,26 @@ var (
 		Ops: []s.Op{s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down")},
 	}
 )
+
+// Products of padded rows: alone, behind the gate of an MLP, and with partial results that are quantised.
+var (
+	AllGatherVLinearPadded   = padded(AllGatherVLinear, "A")
+	GatedMLPVPadded          = padded(GatedMLPV, "A")
+	GatedMLPVQuantisedPadded = padded(catalog.GatedMLPVQuantised, "Rows")
+)
+
+// padded is a schedule of rows by counts, at most P for each rank, whose gathered rows have padding.
+func padded(x s.Schedule, gathered string) s.Schedule {
+	x.Tensors = slices.Clone(x.Tensors)
+	for i := range x.Tensors {
+		x.Tensors[i].Axes = slices.Clone(x.Tensors[i].Axes)
+		if rows := &x.Tensors[i].Axes[0]; len(rows.Outer) > 0 && rows.Outer[0].Uneven {
+			rows.Outer = []s.Split{bounded}
+		}
+	}
+	x.Moves = []s.Move{{Of: gathered, Way: s.Padded{}}}
+	return x
+}
 
 // mx gathers rows of a spread as codes of e5m2.
 func mx(spread s.Split, made s.Axis) s.Schedule {

@@ -24,5 +24,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp afa6af71d4493d6e.
+// Proof: proven for D = 1..8, stamp 60faca753939a399.
 package allgather

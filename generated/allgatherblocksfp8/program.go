@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "19de73cd30234327a8fa3d055f5599cd1c7d826f9090c74cab19797e74b02fe2",
-	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
+	Hash:    "11a723d969b599852b84d800d3cc3609f080bdc202bffb05c6b06decf6886054",
+	Proof:   "proven for D = 1..8, stamp e82a1bc839afe2ab",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "128"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "a205cd8c404cb1835386d1ec82ab4606bacbfcd568e71fd6bee19ec3324f15ee",
-	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
+	Hash:    "088faa929855bf12f6fc57f7aa030f68fa2e1d85b426391a6aadd394542e8254",
+	Proof:   "proven for D = 1..8, stamp a9a3bd89b5d9f817",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "16"}},

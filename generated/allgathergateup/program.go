@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "16a807e4a1432cc34a97029f76e559704d5b5d7fcea43d2f863b234945838df0",
-	Proof:   "proven for D = 1..8, stamp 656125597b5469d4",
+	Hash:    "59f3daee66ad3702e7fda716c0dd42b8a8264961a21a4249ef312c1246be5f56",
+	Proof:   "proven for D = 1..8, stamp 01d7e9f82d93f60d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

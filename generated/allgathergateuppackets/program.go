@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "35c8f4044dd848ea0287eb30592fe4d77fcf5b042a236c0183568a1526a35116",
-	Proof:    "proven for D = 1..8, stamp 29d580101086631a",
+	Hash:     "c3f302f8a662960d001bbdae657b709fe83a2b2aed211a9400bcaa763c117ca6",
+	Proof:    "proven for D = 1..8, stamp 7a45a03f97eb9fa3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

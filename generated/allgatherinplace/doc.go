@@ -24,5 +24,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp f99925fd65ae875e.
+// Proof: proven for D = 1..8, stamp 2d37e7c4c6a504ac.
 package allgatherinplace

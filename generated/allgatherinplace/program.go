@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "cd0da9f2a261d758974047efdab5b8365662142d381aa2969b5a0331c45b6d2c",
-	Proof:   "proven for D = 1..8, stamp f99925fd65ae875e",
+	Hash:    "139a311137d2061ad49f9d48e37b6794dc85bf519b1a731d133454924fe47893",
+	Proof:   "proven for D = 1..8, stamp 2d37e7c4c6a504ac",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp b3c662126e0aed48.
+// Proof: proven for D = 1..8, stamp ea491dbe370ea0e5.
 package allgatherlinearbatches

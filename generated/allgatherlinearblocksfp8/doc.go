@@ -41,5 +41,5 @@
 // allgatherlinearblocksfp8.cu. Functions: quantise per head(x/power(most(abs(finite(x)), 128)/448)) of Codes by a
 // kernel of its own; bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp e1955fb400e5a817.
+// Proof: proven for D = 1..8, stamp ed0c0e7e3fc743dd.
 package allgatherlinearblocksfp8

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "500dd96714ffa8c5ec6182c388a9b426d21e98de031026f3fde83d3d187b3087",
-	Proof:   "proven for D = 1..8, stamp e1955fb400e5a817",
+	Hash:    "6bcc80509ce1b2b27a2d253669ad26e3953e323c52bafe816a751fea010d91e1",
+	Proof:   "proven for D = 1..8, stamp ed0c0e7e3fc743dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}, {Extent: "K", Heads: "128"}, {Extent: "K", By: "128"},

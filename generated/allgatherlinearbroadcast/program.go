@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "abe21de70c531c90f4c836ba7da1d68f16401d6423e876bfd68209df31177098",
-	Proof:   "proven for D = 1..8, stamp 4d0cb3c3c8dfb141",
+	Hash:    "a674285d07d67e7e37a1d0062069b434537225f65e27923f5c3c65aef062b4e2",
+	Proof:   "proven for D = 1..8, stamp 21f5f5ddcb6ff382",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

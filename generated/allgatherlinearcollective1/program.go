@@ -20,8 +20,8 @@ const streams = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "ca4e27e228f526e8686908f534fb138fd9b1ea2b52d9fb7d05f60adbaff91d05",
-	Proof:   "proven for D = 1..8, stamp cc2321018905d6d4",
+	Hash:    "e2f70d5bc26be5f15405a7f68b50c5a9aa9ea98c11d6d5979c776458012c4050",
+	Proof:   "proven for D = 1..8, stamp 12e0b320781ae7e0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

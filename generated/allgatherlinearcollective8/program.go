@@ -20,8 +20,8 @@ const streams = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "f0158c79a96152758ceadca4159997dcf2fa38d06657621eab15aacdc3fcf4f9",
-	Proof:   "proven for D = 1..8, stamp dd9ad03a4cb32984",
+	Hash:    "7eaab61772eb6e68eeba1b0cdda3d6156200f7f7e9ed8759819e4e7b52f92e68",
+	Proof:   "proven for D = 1..8, stamp ce7dff95e6f5c49c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

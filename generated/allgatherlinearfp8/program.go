@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearfp8",
-	Hash:    "7b190ecf6bf58e8240a82748b5751aff0d17628c142474a7dbdab20d1d1219be",
-	Proof:   "proven for D = 1..8, stamp 5f72725357648efd",
+	Hash:    "75191f2af6ed59fc7822a34aca23afbf2da779d70b8197e40ff45925d1a7694e",
+	Proof:   "proven for D = 1..8, stamp 883e3872c10c980b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

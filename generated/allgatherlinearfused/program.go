@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "54229b80e7346cba7c32b1413f3259fd60ecab1e81e8bbe16751e0d532a3f791",
-	Proof:    "proven for D = 1..8, stamp 165d3491a0b41c1a",
+	Hash:     "ce9ab418af2b1e43423fb517797a57eb8bebf9cf1e315f967d6af05d9d629447",
+	Proof:    "proven for D = 1..8, stamp 634fe1f7108f8701",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

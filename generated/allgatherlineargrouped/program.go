@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlineargrouped",
-	Hash:    "2798756ada87529f5f28a38a4dc59217db7162b084e6b6efee1c7d9b7cddd173",
-	Proof:   "proven for D = 1..8, stamp 4abf3f7f00d34fe5",
+	Hash:    "3ace421fb0d4e32d895671ca703257d9f185160bdc01eb9641fb411fcb0ea1ad",
+	Proof:   "proven for D = 1..8, stamp 2a348a0bf4a05d0d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

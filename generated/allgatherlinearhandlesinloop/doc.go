@@ -32,5 +32,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 7a71b3fde16abfe5, eager only: it exchanges handles in the loop.
+// Proof: proven for D = 1..8, stamp 4360bc2e86eac78a, eager only: it exchanges handles in the loop.
 package allgatherlinearhandlesinloop

@@ -47,5 +47,5 @@
 // engine and signals by stream memory operations: there is no device code in this package. Functions: bias(Bias) of
 // C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 4a8845106f354ac3.
+// Proof: proven for D = 1..8, stamp 9b333a9b055cfa12.
 package allgatherlinearhosts

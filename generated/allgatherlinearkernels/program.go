@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "01a4720c128f165d839f3eb317c0d323e24fcca6c5af97e968609b3633971dce",
-	Proof:    "proven for D = 1..8, stamp ee2c7b63631cc64d",
+	Hash:     "870b5c44469e6e21bc3fa2219dc5145dc998aff86cfae558b7504b2afd1ed098",
+	Proof:    "proven for D = 1..8, stamp 15f3a04a191d0b4a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearnccl",
-	Hash:    "20752fc774515ca67069f4b1c25ed3652cab7e166c4980da8b84c83cee76600a",
-	Proof:   "proven for D = 1..8, stamp 12a7671975461a62",
+	Hash:    "340b6562d9490d80a2a530a1415a32f1f3f05de39d6e5ddd2e5f4862aed54b42",
+	Proof:   "proven for D = 1..8, stamp 9ab996a48fc0922b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

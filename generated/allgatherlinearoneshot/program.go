@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "e67bf86b6f8748b250b33a011fb7a44217083f2579268d7a4cb130f141f9bd96",
-	Proof:    "proven for D = 1..8, stamp e46a26a06763ed51",
+	Hash:     "e15c050ad2ffed170d2e1f702ab3e75c8d036dc854f82737ef39f1d085b37bff",
+	Proof:    "proven for D = 1..8, stamp 92c131c6f5a5fde6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearpackets.cu.
 // Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 060aeafea0afaeb7.
+// Proof: proven for D = 1..8, stamp 2709ec051456b67c.
 package allgatherlinearpackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "68c4e84e9b550bc812f55ec1d28938a9471ec499e6985319024f94e616b4485f",
-	Proof:    "proven for D = 1..8, stamp 060aeafea0afaeb7",
+	Hash:     "928dff39895c0ccb148f80108c6cfe2fc3c00eead81d45b6cc64f825ca596621",
+	Proof:    "proven for D = 1..8, stamp 2709ec051456b67c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

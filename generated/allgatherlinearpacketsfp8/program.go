@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearpacketsfp8",
-	Hash:    "cc90810439d6eb93737ef958b2fe4d0d27519868e26a05602ea9e9e362a49e7d",
-	Proof:   "proven for D = 1..8, stamp 120e461b6b3b15c8",
+	Hash:    "e3e20076c965d9a33c0ef86647285d9b276a4dcb4f82e21063485e83f0666917",
+	Proof:   "proven for D = 1..8, stamp 3c817d2c40a3ad6b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "2"}, {Extent: "K", By: "16"},

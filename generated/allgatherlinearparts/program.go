@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "778d6a23c27682b35aaa8a39ac9064707cfb5f37668a5554b5af100187acde2a",
-	Proof:   "proven for D = 1..8, stamp 47a2812b25853cce",
+	Hash:    "0c36cdda39a870af3fc95552ec09c81bd2844bba4897a2fbd3b0d867b17a1e4d",
+	Proof:   "proven for D = 1..8, stamp 301bf01ce6bc19bc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

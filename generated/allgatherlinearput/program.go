@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "2e6f00e2bb22736bf2446509b8f67455d8f418d70eae9482ab48037d2adab0c2",
-	Proof:   "proven for D = 1..8, stamp 839e120a389ac7c6",
+	Hash:    "7278959d2201a95fce3fe0bdcee44408d92a340d29d89f8ae510963c62b3ee02",
+	Proof:   "proven for D = 1..8, stamp 24fdf9df91cd817a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

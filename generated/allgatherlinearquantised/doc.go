@@ -40,5 +40,5 @@
 // allgatherlinearquantised.cu. Functions: quantise of Codes by a kernel of its own; bias(Bias) of C by the library
 // of products.
 //
-// Proof: proven for D = 1..8, stamp dd599d01c0e1f41c.
+// Proof: proven for D = 1..8, stamp 906ac371681bfa83.
 package allgatherlinearquantised

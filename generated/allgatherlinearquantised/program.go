@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "8f8bb8478feed4df0f3bd6fed85372af54114a00ebe37fb03bd8ac3808ba5998",
-	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
+	Hash:    "3bce4c378ec2c29da5400dfbb4102032647d27462b649e896f411a0c61c3eed8",
+	Proof:   "proven for D = 1..8, stamp 906ac371681bfa83",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}, {Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

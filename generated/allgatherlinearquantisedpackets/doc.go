@@ -37,5 +37,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearquantisedpackets.cu.
 // Functions: quantise of Codes by a kernel of its own; bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 41a6f9b1b78468e5.
+// Proof: proven for D = 1..8, stamp 1b7dff011e89def3.
 package allgatherlinearquantisedpackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "7524c531bec17519c30866b5d10ae2cb6297ea4366f6f64ad28263e4d1961ae7",
-	Proof:   "proven for D = 1..8, stamp 41a6f9b1b78468e5",
+	Hash:    "1bcc3eac6d3c022530713a50ea34f635921f622e4c528fbb6f2b2cfd73835b37",
+	Proof:   "proven for D = 1..8, stamp 1b7dff011e89def3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "2"}, {Extent: "K", By: "16"},

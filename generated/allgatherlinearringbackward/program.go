@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "1bc79039b7ccfab14f4d2bab2fe1d44e49d05fef12720118cd70f9534c4616e5",
-	Proof:   "proven for D = 1..8, stamp ca134df8ebf36737",
+	Hash:    "964dd50db72ab229294a81af7f74375ba132c4c011b87e65db9b0577b8e0d63c",
+	Proof:   "proven for D = 1..8, stamp f2565ecfc66fc17d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

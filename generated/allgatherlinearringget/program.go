@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "21e9a5af8fb0c22e1717f303fbf3a71ea4cc15ebac495fdd8a4cb679b153c9c8",
-	Proof:   "proven for D = 1..8, stamp 248d81c41f87e23b",
+	Hash:    "f4f78abb08c368c4c581cda4c40ba0cdfe62752c801c07dc0d107d546108e2c0",
+	Proof:   "proven for D = 1..8, stamp cfb70847373003ee",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

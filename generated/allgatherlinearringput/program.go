@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "39319ec480c269e7b72be6a983be50337e1a3a3529c4322d6175cecadf887eec",
-	Proof:   "proven for D = 1..8, stamp 173a07aa1b8c00cf",
+	Hash:    "54816b293160e17e1647a4ae1ade3dae672c70e09e8621ba5d544f1b56a35d48",
+	Proof:   "proven for D = 1..8, stamp e9e657523d2bfbf3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

@@ -32,5 +32,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp d87c544942855cb2.
+// Proof: proven for D = 1..8, stamp ca183272f78e4b96.
 package allgatherlinearstartinloop

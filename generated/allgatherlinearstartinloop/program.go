@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "b3d76d0110bc2a5b49875ee8a4e4514b71f7c802bbc43091cfc9316755f97726",
-	Proof:   "proven for D = 1..8, stamp d87c544942855cb2",
+	Hash:    "d1477f4a464770c68d14d8cc12e8e22e6762a2ba5f91df233ce496e66d324990",
+	Proof:   "proven for D = 1..8, stamp ca183272f78e4b96",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

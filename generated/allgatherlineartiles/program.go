@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "a7ee71f1e323f576ec5373f4de9c74e1f0b0b918da8f22d3367109433c8dc42e",
-	Proof:    "proven for D = 1..8, stamp 442d670ace35a610",
+	Hash:     "79973c1f6afda024b73b1cc8733b9ae51b7412c56ed1483276d445dc57854ba7",
+	Proof:    "proven for D = 1..8, stamp b45c26d67f83c68d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "8"}, {Extent: "N", By: "8"}},

@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp be6013be4285d56f.
+// Proof: proven for D = 1..8, stamp 39d8dd26cf5f8d15.
 package allgathermatmul

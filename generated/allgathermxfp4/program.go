@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "35adb8bd8e2523311c226959b6573fe74ad74132da7fe8ca27772917810f5bff",
-	Proof:   "proven for D = 1..8, stamp c644d888aa49aff1",
+	Hash:    "fa0add23793a6d5e992901a262c54db39a9bbd77b9a207667ccbdf22cde2950e",
+	Proof:   "proven for D = 1..8, stamp a465e51f6c8e2d56",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "32"}},

@@ -32,5 +32,5 @@
 // Copies between ranks go by kernels and signals by stream memory operations. The kernels are in allgathermxfp8.cu.
 // Functions: quantise of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 9e0018e04423a010.
+// Proof: proven for D = 1..8, stamp 40ee6b720c2c9b05.
 package allgathermxfp8

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp8",
-	Hash:    "2a873255dae6d6ce0fb3915c772e97b6e9254031899f562668f2d197bfbd912e",
-	Proof:   "proven for D = 1..8, stamp 9e0018e04423a010",
+	Hash:    "0b16dfdcf0faf727baaf9cc9088b33cace2a0b06bc897d7501958bac5529dd71",
+	Proof:   "proven for D = 1..8, stamp 40ee6b720c2c9b05",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "32"}},

@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 5fa665e3b134f89a.
+// Proof: proven for D = 1..8, stamp 595ba0bb0e7b056e.
 package allgathernccl

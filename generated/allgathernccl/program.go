@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernccl",
-	Hash:    "b00e6d6c0e4daceff26823040ce70a9ee9553a7b043c5861061ba5a86c2e9194",
-	Proof:   "proven for D = 1..8, stamp 5fa665e3b134f89a",
+	Hash:    "d29ff5dbaf31c5e170f49813ce61b8e1b4f2682ae4cca20f2f36a7e57d07177a",
+	Proof:   "proven for D = 1..8, stamp 595ba0bb0e7b056e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "1bb7527943adfb4d0f6c91c2398992f115510605c1c7400861ed39b389d3e878",
-	Proof:   "proven for D = 1..8, stamp 8de86625601f4f3b",
+	Hash:    "260b859357b3e58761d607ee80066f26d459e033a6f3f8fe059bcc17738d24d1",
+	Proof:   "proven for D = 1..8, stamp a868921ab955d650",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

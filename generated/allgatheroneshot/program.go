@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "bf28285eb0d1b5d04db781c4f69d755ab4095cb3b84df7cba9217b124e7ebc55",
-	Proof:    "proven for D = 1..8, stamp 99bfcf50dacb9fb9",
+	Hash:     "f949da1912422690ab5247756c45265279b9385156909f5df80b52add9649115",
+	Proof:    "proven for D = 1..8, stamp 2bfb01c81b9f55e5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "62aea52276c6fdb1c9131f06790643d4136ddb24be268ee433288c3ebb9c36fa",
-	Proof:    "proven for D = 1..8, stamp 0743f3a1f7f376b6",
+	Hash:     "d580b242b7750b098ff2cda279cc09a4dcbb6a8648b25f8f0adb9c4d4ae36bee",
+	Proof:    "proven for D = 1..8, stamp 25e832c81cffea91",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -39,5 +39,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp e2e81c2e86764241.
+// Proof: proven for D = 1..8, stamp bdf981267cfe3462.
 package allgatherqkv

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "a89219577fdddd1776847e82c4ee7493f3d183fbc162cbab361987283fc7fd0b",
-	Proof:   "proven for D = 1..8, stamp e2e81c2e86764241",
+	Hash:    "80b137416602e0ac5d4b9817ce5be4450c7656599155f7d14c9d87c2e006e48b",
+	Proof:   "proven for D = 1..8, stamp bdf981267cfe3462",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -32,5 +32,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherqkvpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 650e288d345fe7d5.
+// Proof: proven for D = 1..8, stamp 8d66a826dbc843a6.
 package allgatherqkvpackets

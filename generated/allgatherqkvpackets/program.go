@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "882d2b6c2f1f616f4a589b04facaaa9438adb221edf7c4fe239564209580746c",
-	Proof:    "proven for D = 1..8, stamp 650e288d345fe7d5",
+	Hash:     "5acee8637f64acbe754f49e05cfd5948123cb95cf713506a67c8e49985411195",
+	Proof:    "proven for D = 1..8, stamp 8d66a826dbc843a6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

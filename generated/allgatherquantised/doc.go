@@ -33,5 +33,5 @@
 // Copies between ranks go by kernels and signals by stream memory operations. The kernels are in
 // allgatherquantised.cu. Functions: quantise of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp e27ac9d9ea81080d.
+// Proof: proven for D = 1..8, stamp 55535514dbbaf42d.
 package allgatherquantised

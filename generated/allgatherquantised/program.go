@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "f8a285d257c60b8148428c481f8bd4cde81254a0c1cf3ced349b127c8ff55fab",
-	Proof:   "proven for D = 1..8, stamp e27ac9d9ea81080d",
+	Hash:    "8b1d4de49cebbc0e79c2eecd986073628401e8fefa5e9cd7304d18530ec7422a",
+	Proof:   "proven for D = 1..8, stamp 55535514dbbaf42d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "b8ebea9a1e1cd25452582e7711848ce16be7c7d2e7c6846d402f5216f20d179b",
-	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
+	Hash:     "cde8bf57ccba141719d6d011fdea68366538793b0a15cab141e111250a84c6de",
+	Proof:    "proven for D = 1..8, stamp 648e03c2207d02f9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},

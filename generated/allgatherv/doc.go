@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 3d57a98fe5faf341.
+// Proof: proven for D = 1..8, stamp 55de1c889b2aa1e5.
 package allgatherv

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "3115cd7017dd925b5591029cb6285111c567376be01cc6429464f814ee3ea429",
-	Proof:   "proven for D = 1..8, stamp b417e307042155d7",
+	Hash:    "f390e589c702b99f13a7382a9ab54afa74e3687e876152e3118bf119243f4494",
+	Proof:   "proven for D = 1..8, stamp 0a30f4080d2b515b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Divides: []plan.Divide{{Extent: "N", By: "16"}},

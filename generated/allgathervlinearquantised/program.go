@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "65e2253a9f0c0fa6f0937609aa257d09648b47d9c54e0b3849f32eb61d2d5c11",
-	Proof:   "proven for D = 1..8, stamp 438eafd7648627b3",
+	Hash:    "6b94b4778b0f3e936294ba121df44322c03eee29599be2202f7971fc20c7fe0c",
+	Proof:   "proven for D = 1..8, stamp 73df8e05aefbaf23",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},
 	Divides: []plan.Divide{{Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "d0197117db4187afce6cadc71d8b2ad9bff9139200973074b0d10d06fb3fa03c",
-	Proof:   "proven for D = 1..8, stamp 9d214ce05ede3f17",
+	Hash:    "5bc24687ead3566a97c2dcff4640247bb79a3e0205ecd2c7675240d0ff84e70f",
+	Proof:   "proven for D = 1..8, stamp 89b59086c3366a92",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16},

@@ -55,5 +55,5 @@
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 840ad6ffb5def64f.
+// Proof: proven for D = 1..8, stamp 24d627bee4622c0e.
 package allreducehosts

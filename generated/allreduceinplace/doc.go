@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 8e837091e9ed78d3.
+// Proof: proven for D = 1..8, stamp 9184b56a3bc8bcd6.
 package allreduceinplace

@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 149d953628b0b4b2.
+// Proof: proven for D = 1..8, stamp ccbae8cd396c0e3d.
 package allreducenccl

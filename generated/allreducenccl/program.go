@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allreducenccl",
-	Hash:    "a0d181891ec8321adee2745f8c54c342cde2e9bd1d516e4077ccc1fa5258315f",
-	Proof:   "proven for D = 1..8, stamp 149d953628b0b4b2",
+	Hash:    "0ab718e565e449f0b76cefabdcbc335fc92d74220a59e0c65ae8a6fd69c53f3a",
+	Proof:   "proven for D = 1..8, stamp ccbae8cd396c0e3d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

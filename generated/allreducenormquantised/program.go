@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "4e4c4dccf165ebc9f625bca975e49c7637faa9b84614edb1081d52396316eea0",
-	Proof:    "proven for D = 1..8, stamp a7006ed72fd79de8",
+	Hash:     "3c03705bd28812864d0e991ba772d9be5606d72dad0f0c07e1f55bb5a543cf6c",
+	Proof:    "proven for D = 1..8, stamp a2af979ab40a4b4c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16},

@@ -23,5 +23,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 1be41893af4d85be.
+// Proof: proven for D = 1..8, stamp 54bcad98b3e89cc4.
 package allreduceoneshot

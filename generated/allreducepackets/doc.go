@@ -23,5 +23,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 5d71da50def3e2f1.
+// Proof: proven for D = 1..8, stamp 4a0d6220541417f5.
 package allreducepackets

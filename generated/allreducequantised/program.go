@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "ddb38019ee9387bc67faf74192fe1956defa9376283e40a30954d6c18ef83915",
-	Proof:    "proven for D = 1..8, stamp f7432036d926f594",
+	Hash:     "328aabef505190cc6e287a57b002367b4b115c1c9b1e935642b49dc6584a2652",
+	Proof:    "proven for D = 1..8, stamp 9cba47084ac2ee09",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp ee5afced70fd18d2.
+// Proof: proven for D = 1..8, stamp 73d2c04d47a02baa.
 package allreducetwoshot

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "724b21a15f21ae6018a9f8de4480b875840a10b75ba98584ac94acca8587c466",
-	Proof:    "proven for D = 1..8, stamp ee5afced70fd18d2",
+	Hash:     "747352bb2d227afe9d94dbe61f25bf2c1e1baef8252579e9d3da86bef2d0ac37",
+	Proof:    "proven for D = 1..8, stamp 73d2c04d47a02baa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "e2e73cfc8a793574d8eaa7897391fd00201abee0b42a08abc5fd64bd6503948e",
-	Proof:    "proven for D = 1..8, stamp c6f7705863b8a3e9",
+	Hash:     "5e2adcf597ef08ab4b92e4401c01f6c7cfac142447671cc06faf21939a8aaac0",
+	Proof:    "proven for D = 1..8, stamp db92f926e304b642",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

@@ -24,5 +24,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp f85b9bf3d1fc71aa.
+// Proof: proven for D = 1..8, stamp 4852d1402a8abec1.
 package alltoall

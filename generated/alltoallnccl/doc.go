@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 4903435324e6bb77.
+// Proof: proven for D = 1..8, stamp 47370a9d52493e06.
 package alltoallnccl

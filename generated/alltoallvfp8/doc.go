@@ -29,5 +29,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp a75bc0cd4c1f930a.
+// Proof: proven for D = 1..8, stamp e33a419f29573a34.
 package alltoallvfp8

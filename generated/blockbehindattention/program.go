@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "52c2dead43b8eb11bb1eeac8a502f51e3075cfdba2ba1d06cd585a494255a7e0",
-	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
+	Hash:     "ea46a8b8bfc150abc9f2dc420e9004b434d6601e33b62b2d265bad22aa688dc7",
+	Proof:    "proven for D = 1..8, stamp dd8dec04d65220e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

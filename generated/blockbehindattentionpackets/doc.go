@@ -53,5 +53,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 5f76cb9ac1323914.
+// Proof: proven for D = 1..8, stamp 0e0e94ce169bf952.
 package blockbehindattentionpackets

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "f2ccfa8d0e62630889183ab02ea710e687b95827355a29076c4def45217bbc6b",
-	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
+	Hash:     "54483155f47ee015643f63b0b24b0289f7464335e5af0c4f76e1f07cde47f12a",
+	Proof:    "proven for D = 1..8, stamp 0e0e94ce169bf952",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

@@ -54,5 +54,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 027dc7929848be5f.
+// Proof: proven for D = 1..8, stamp 12f9425252b072d6.
 package blockbehindattentiontiles

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "31020f9c2cb34b411ae0a3f6bf53e4e8097d4456fa16203fff7db58d89b973c6",
-	Proof:   "proven for D = 1..8, stamp 027dc7929848be5f",
+	Hash:    "2465d55848fa991fbd8009d20dd5016c9692c39ad0d0f172456bf50bbddd5d05",
+	Proof:   "proven for D = 1..8, stamp 12f9425252b072d6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "d7c8e950ea632103aa211abe8afaa2c75b0a0216043289ce87ffc5dc33953e1b",
-	Proof:   "proven for D = 1..8, stamp 0c1caba304e5a7d2",
+	Hash:    "12c1104ebad5d732114444ebc400f9d18353b8359b8804d630cc403268bf9bf1",
+	Proof:   "proven for D = 1..8, stamp 6b17784e88bc29db",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -67,5 +67,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp c88529691d5a08d0.
+// Proof: proven for D = 1..8, stamp 01f9cde8b6cabb87.
 package cappedlogits

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "4ef3457f36e72a1105244c8852d910b7001642ec221f7eb208f6f6ca65b2c051",
-	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
+	Hash:     "1661f1b467f03e0c42a8dd86403b2f969dba8f7d05df7196dc81c4e913cf1ed6",
+	Proof:    "proven for D = 1..8, stamp 01f9cde8b6cabb87",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
-	Hash:    "156e460f6bdaf0c91728b5c11c67711e1dd71dffd838de81d751dd076db776f6",
-	Proof:   "proven for D = 1..8, stamp 04f76b3e5020d420",
+	Hash:    "9c74d9cc9e39bf9aafa390e70b1d054cf7ba390253ac637effdfa989b1993c56",
+	Proof:   "proven for D = 1..8, stamp 122b4bb4078866a7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

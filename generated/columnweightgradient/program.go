@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "ae920885dab0cb80b1e62545aceeca6d9cd0ce71f8d49998b63a78895f02c47d",
-	Proof:   "proven for D = 1..8, stamp 1e1b34b9aef2b363",
+	Hash:    "e2a337b6829eb1cec1eee2787323611a158f880d11c4595bbc893a6cc9f9ff17",
+	Proof:   "proven for D = 1..8, stamp 3c310e67323716ef",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

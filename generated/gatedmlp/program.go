@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "fa588520f7ef81c5cbc9aaba644f1864e6f3bad6333a82a1e03d5936e31b7d73",
-	Proof:    "proven for D = 1..8, stamp 669c57f2e083d415",
+	Hash:     "b1038d4b2c6c9780b406f618838561df8b3247eea4dd493c7ea74bcc86159b4b",
+	Proof:    "proven for D = 1..8, stamp c8bec5a35f827cb9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

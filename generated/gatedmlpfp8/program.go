@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
-	Hash:    "f8c4e6038ef37a326a2a022fb95f382e34287d897858c2bbd7cd20f71639bc20",
-	Proof:   "proven for D = 1..8, stamp 21471319e0ba03a8",
+	Hash:    "e5e76265dd2907f0d7f7c969edfeb5181554f42166842570a2e5959024e60b19",
+	Proof:   "proven for D = 1..8, stamp b759407ca49292d0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "F"},

@@ -23,7 +23,7 @@
 //	  Codes     e4m3 [DIDx(D), M, K] times Scales
 //	  Scales    fp32 [DIDx(D), M]
 //	  C         [DIDx(D, uneven), M/D, K]
-//	Rows by Pull: Parts 1, Streams one for each step, WithStep no, Once yes, By copy engine
+//	Rows by Pull: Once yes, By copy engine
 //	C by Shot: Signals one kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -68,5 +68,5 @@
 // Sums are made by kernels. The kernels are in gatedmlpvquantised.cu. Functions: quantise of Rows, swiglu(U) of H,
 // quantise of Codes by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 2baf3a3cd1016447.
+// Proof: proven for D = 1..8, stamp 4443d47f96e9eb22.
 package gatedmlpvquantised

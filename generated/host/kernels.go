@@ -39,6 +39,7 @@ const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
 const void *blockbehindattentiontiles_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
+const void *dataparallellayer_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
 const void *gatedmlpvquantised_kernels(const void *engine);
@@ -152,6 +153,8 @@ func init() {
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
 	sim.Compiled("cappedlogits", "b4fc9492eabf7f86570eedabf38cd61df7a6dae81c2423e96061b6e639724989",
 		unsafe.Pointer(C.cappedlogits_kernels))
+	sim.Compiled("dataparallellayer", "c3157abb210499d7716b2381c22cbf6188f1a2c45a007e4a62dc3ebfba735154",
+		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",

@@ -33,6 +33,7 @@ import (
 	_ "ovgen/generated/blockbehindattentionpackets"
 	_ "ovgen/generated/blockbehindattentiontiles"
 	_ "ovgen/generated/cappedlogits"
+	_ "ovgen/generated/dataparallellayer"
 	_ "ovgen/generated/device"
 	_ "ovgen/generated/gatedmlp"
 	_ "ovgen/generated/gatedmlpfp8"

@@ -53,5 +53,5 @@
 // kernels are in invariantmlp.cu. Functions: swiglu(U) of G by a kernel of its own; add(Residual) of C by the
 // kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp f561d4df03fdb80a.
+// Proof: proven for D = 1..8, stamp edeea473059bcb9e.
 package invariantmlp

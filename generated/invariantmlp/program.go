@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "0b916816c65d1814dd75f71ebd329a5408771e63ee0e12beb9a778995d63d0fe",
-	Proof:    "proven for D = 1..8, stamp f561d4df03fdb80a",
+	Hash:     "f998a50a4eee4768882cbe25ce6a848f67984ef9efae383ec43a229b08ced841",
+	Proof:    "proven for D = 1..8, stamp edeea473059bcb9e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

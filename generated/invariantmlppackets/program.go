@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "905066b5a09d93ba4cf8e9a375193a64032208292230ac5249cb36ce9e96e13d",
-	Proof:    "proven for D = 1..8, stamp ce685ddc8d0a01d6",
+	Hash:     "d02c58aab3280986e0dacc02cdeaed7aa11653400840d61449c217ff5b93f4a3",
+	Proof:    "proven for D = 1..8, stamp 230ba4ec0d77c293",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

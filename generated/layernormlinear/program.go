@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "fd880848db11b4892d201fe14f6cba1c5076bb090e1a25be1f7e62cfeb6eb539",
-	Proof:   "proven for D = 1..8, stamp 0c338bd7eda72104",
+	Hash:    "e1a56b83225fb47c68a8f581cb5daaed45ff60d0bf8d93cc4dcc85779244b67e",
+	Proof:   "proven for D = 1..8, stamp 24288ac801a3cb60",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},

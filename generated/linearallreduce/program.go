@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "be1d484aaf323054512bd59322c4ed788b81b876c777ab41d8c7df8d17785352",
-	Proof:    "proven for D = 1..8, stamp 8ccb764f354d11fb",
+	Hash:     "faf49c2ea663a6e170459390be14ee96771c3fc9100152b7754db5597b1a3ee1",
+	Proof:    "proven for D = 1..8, stamp 6d4f8e3d955231b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducefewrows.cu.
 //
-// Proof: proven for D = 1..8, stamp c21f551d34bc3b95.
+// Proof: proven for D = 1..8, stamp 73ac9855480d0a31.
 package linearallreducefewrows

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "23f3ee4b09291bdb1466c4dd3540eacf446f0e99c5b14c7d6954c925002a7f46",
-	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
+	Hash:     "a5818f1a980807f749b010c06f0d44f65206dac7282df5c9b1c56bf7185ad8c5",
+	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -27,5 +27,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducefp8.cu.
 //
-// Proof: proven for D = 1..8, stamp c595354f78cba04a.
+// Proof: proven for D = 1..8, stamp 77f51591a4329a31.
 package linearallreducefp8

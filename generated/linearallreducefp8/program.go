@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "f3e38416004dcf6c63049b9e9fc3c65da2a03d00b945cf54f9e8084b7ddd3e1e",
-	Proof:     "proven for D = 1..8, stamp c595354f78cba04a",
+	Hash:      "3417905dac1d66378ee66e4dfdd8bf2577fe6ba866ffe28e5cf744443a240e3f",
+	Proof:     "proven for D = 1..8, stamp 77f51591a4329a31",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},
 	Constants: []int{1},

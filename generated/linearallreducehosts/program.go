@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "4f6f057d9619a93e96ec19a675217668919f1b7c5012a0fd5785e1c514514c5a",
-	Proof:    "proven for D = 1..8, stamp f5d24ce79c903c3c",
+	Hash:     "c8ea79535bc24a4d59ed6d2352f6dc958f069b40de23e036493c23fe4c9ca3ba",
+	Proof:    "proven for D = 1..8, stamp a01cf8f57e6fb815",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

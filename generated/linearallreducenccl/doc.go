@@ -24,5 +24,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 162989f8d89eaa34.
+// Proof: proven for D = 1..8, stamp 0fb2f49737a12781.
 package linearallreducenccl

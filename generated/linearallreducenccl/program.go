@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
-	Hash:    "aceb15f085e25c71d41bb4bbaa238e2b8e3a35ab8d616042114d1e807823820e",
-	Proof:   "proven for D = 1..8, stamp 162989f8d89eaa34",
+	Hash:    "1f32a04b0b7d64c4d472e9686cd4f5bc9bdab0e9d0826ec922d9c6be700bd4ea",
+	Proof:   "proven for D = 1..8, stamp 0fb2f49737a12781",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "2"}},

@@ -27,5 +27,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp e0e562de9c694dbd.
+// Proof: proven for D = 1..8, stamp b3213cf8bd376c4d.
 package linearallreduceoneshot

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "e72cf023be8caa5087d2064001756397b4400d923816e887dc2881e3ff7ea140",
-	Proof:    "proven for D = 1..8, stamp e0e562de9c694dbd",
+	Hash:     "fe70faa4fe5941d9b976df30552b2452aba5ed1fd2446abd08978b9a8523fc55",
+	Proof:    "proven for D = 1..8, stamp b3213cf8bd376c4d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -23,5 +23,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 4f19e056405c001d.
+// Proof: proven for D = 1..8, stamp 87a2a32fb805fe94.
 package linearallreducepackets

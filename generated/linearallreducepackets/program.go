@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "ca9c92c73f8845a51b480fdcf6719dbd3322c86871eec3f15de7207e26483f41",
-	Proof:    "proven for D = 1..8, stamp 4f19e056405c001d",
+	Hash:     "a0d456fd03235d9ce56333e648f4f6cebb61582849249fb25fe4ec52cc496896",
+	Proof:    "proven for D = 1..8, stamp 87a2a32fb805fe94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

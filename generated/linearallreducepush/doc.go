@@ -23,5 +23,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepush.cu.
 //
-// Proof: proven for D = 1..8, stamp 6f389346313f75f2.
+// Proof: proven for D = 1..8, stamp 4a3966d1e77254e7.
 package linearallreducepush

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "431b101a05940df9f5fb4f1600ef7ddd12b247281b67d6f4f4a863be557f27f8",
-	Proof:    "proven for D = 1..8, stamp 6f389346313f75f2",
+	Hash:     "bb20353f15fcff796a5c14381ab041bd8e558d4fc166a7366f3dfcf0f2966482",
+	Proof:    "proven for D = 1..8, stamp 4a3966d1e77254e7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "317057cf08575c8f0196166074ed2de63a6e71f07d7f47f3f263c5a5197e98bc",
-	Proof:    "proven for D = 1..8, stamp 03442fa240af94e0",
+	Hash:     "924ebf74d4faf1b149324df668155c70e400b2c17dab61ceb3f3a32a39df30e1",
+	Proof:    "proven for D = 1..8, stamp 9b3923d0598d755c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

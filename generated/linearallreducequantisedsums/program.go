@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "95ffb44a8f24e842a4188d2a14e1e191cb20970708ec19f96cb9e38c85ab9620",
-	Proof:   "proven for D = 1..8, stamp 5d49f5cb124f4895",
+	Hash:    "007c9e2c18d3d685ead2e4bcea4beeeff90cedff342095f8a065bde8bc82bfe6",
+	Proof:   "proven for D = 1..8, stamp 1ec9e523068932e3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

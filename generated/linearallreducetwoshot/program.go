@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "22adced340d88e864b216aedd6a4dbdd6ce066582e64f5850f97bc91941bf271",
-	Proof:    "proven for D = 1..8, stamp 88d6418e81df6dad",
+	Hash:     "21060d3b395510bd732dc7cc2abfa7f871dd983a49650c6b83bf25ee4a6ae7ff",
+	Proof:    "proven for D = 1..8, stamp a8f91c09d7222940",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

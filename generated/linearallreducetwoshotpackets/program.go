@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "6a274cc40c7ad26175a977f4f91defbbcd1b9e62134a7d786541dddd0ce093bd",
-	Proof:    "proven for D = 1..8, stamp 602e1106c6a72798",
+	Hash:     "a95e4493751f1647b45a023b82a7a1d3afb049289ff6cb61d3c52bbd9b52adab",
+	Proof:    "proven for D = 1..8, stamp eb4cb62a7eefe58a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

@@ -26,5 +26,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreduceweightsfp8.cu.
 //
-// Proof: proven for D = 1..8, stamp d1f6cf5118f5dc98.
+// Proof: proven for D = 1..8, stamp 7aa4ecf1d45fa08a.
 package linearallreduceweightsfp8

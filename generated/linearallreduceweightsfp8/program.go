@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "1c61349a20be855376c395e45e553d5e8c28ae5b18a0c3c950a1d8df75719c8b",
-	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
+	Hash:     "8d37f65360a1c8633acc8906a2f8e5177e0802322555e23295b796358eda4771",
+	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

@@ -37,5 +37,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 5afb3308d6106d85.
+// Proof: proven for D = 1..8, stamp b74378d17a2429b0.
 package linearreducescatter

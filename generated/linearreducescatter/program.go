@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "983962873137a2cac67fa604fd3f29a90eedd7c580d498873cc268d76501500c",
-	Proof:    "proven for D = 1..8, stamp 5afb3308d6106d85",
+	Hash:     "2fcfb7d5dbafe40f2e71634eeda4d322468307f1a281bb03100bf1cea81fa0f0",
+	Proof:    "proven for D = 1..8, stamp b74378d17a2429b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "44dd1da09aa0e17bf683b3dc0632410a410995175a2f7235848e7c6e7201d994",
-	Proof:    "proven for D = 1..8, stamp d73b8cf1884480f1",
+	Hash:     "e913ef11ff29abdd58c3d7ae2c05164c399a21744cb6a9be528770c2db5ae410",
+	Proof:    "proven for D = 1..8, stamp 6dd2eda8c7f70061",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

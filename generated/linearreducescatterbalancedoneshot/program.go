@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "28e94143b1af7f58b92224e6a66412f19330cfc87c9720679f01a7ab8a0fa032",
-	Proof:    "proven for D = 1..8, stamp 4c84150b8c591cf4",
+	Hash:     "86ae07dbb6827d4754b127260e6b5014a35082475e189c39e261b8ef53ed2955",
+	Proof:    "proven for D = 1..8, stamp d787c9c0f69dcc5f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterfp8.cu.
 //
-// Proof: proven for D = 1..8, stamp d653ead9c4fc54bd.
+// Proof: proven for D = 1..8, stamp 55fa31dbc23b2d29.
 package linearreducescatterfp8

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "bd80dd7b236657a511bc769a40a0ec0f91a7ff195d59b5f6fe6cafb8909c7ba2",
-	Proof:   "proven for D = 1..8, stamp d653ead9c4fc54bd",
+	Hash:    "46c051ebaca69a7d4136a23ed2cb9aef029c45ddc9ae5a06f390bdbb3ebfb20f",
+	Proof:   "proven for D = 1..8, stamp 55fa31dbc23b2d29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

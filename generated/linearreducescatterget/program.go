@@ -18,8 +18,8 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "15c33cdadfa2f4a219729f2bce22569e088ddb708705c63f355742b3832db074",
-	Proof:    "proven for D = 1..8, stamp 704a8734aef8b5d4",
+	Hash:     "7f1da104bc0cd9c339fb06a372e8d5e4cbac52b633ee01a985466f9aca83f735",
+	Proof:    "proven for D = 1..8, stamp 2015ec48a8ed3fac",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "586225d235ddd628ae8a5709b2861decbfabe4c84151cd3612197d711cbc2165",
-	Proof:    "proven for D = 1..8, stamp 14ac1bc43af8855b",
+	Hash:     "97dac5b2b1b759a02ca7e13580ac7ff2ff529ead995812562879a2c6517f4e88",
+	Proof:    "proven for D = 1..8, stamp 489df57d33170d2b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -18,8 +18,8 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "400c1e22691ed5a64778263f00120568ec8178cc634edc65973af8b8fd6b184e",
-	Proof:    "proven for D = 1..8, stamp 0b5ef5640fb6032e",
+	Hash:     "d116ece145e91d7346c2c611c526daeb896b6022b364672dbfcbf523fa0b0a2b",
+	Proof:    "proven for D = 1..8, stamp c5604cbfb69b8c39",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

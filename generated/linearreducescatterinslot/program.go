@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "d0044dc30a4c7f92eac7c103bb0da73334fd43f01ebe5bf21bf633487c726f65",
-	Proof:    "proven for D = 1..8, stamp 4360548c45c04a98",
+	Hash:     "e9d37f1c5e39a85163b2bc756b9b55abb9d5958219ddaf2b9db08ac493587280",
+	Proof:    "proven for D = 1..8, stamp 0efaa3074acf2666",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

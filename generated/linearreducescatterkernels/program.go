@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "7f67a06de99453600daabbb5b317981bfdbaca246d02372230a310490c6a6723",
-	Proof:    "proven for D = 1..8, stamp 369ad7f1802b04c5",
+	Hash:     "a5bdb61aab2c01ec8cb4e29d6d8f52c43e90441703042f3606ddd13d8a436ac1",
+	Proof:    "proven for D = 1..8, stamp 2bec3e73a4c576c0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatternccl",
-	Hash:    "b9f581153c0af72c92b39ef37fc70e4245ed6a8c4a6d15ae926355937e0a6388",
-	Proof:   "proven for D = 1..8, stamp 25db8bc4e981faac",
+	Hash:    "a8d16b2c48b46d60e1c3ddeebd6c26509cfced87fb09d76326fe2fc6dde2519f",
+	Proof:   "proven for D = 1..8, stamp f02f2f5180dde6e7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "434838e1334d5cccb1bda665bb40c27a5b688022f7a9a8228b17004c82ce3042",
-	Proof:    "proven for D = 1..8, stamp cb650e60c40662a0",
+	Hash:     "0ba48f90a58596cae9f42fdc41f2bab583d3db5355051e46aad0a39db465d98a",
+	Proof:    "proven for D = 1..8, stamp d4a8944fdce56cc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

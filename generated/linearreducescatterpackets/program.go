@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "bf320074f63db98b8b06e5d210e282dc709b5fef81619c8b70c370fd9b6aa192",
-	Proof:    "proven for D = 1..8, stamp 1d6a6b93645a3f14",
+	Hash:     "bb7080c3ce81c265dfa342f26232c061968c1a00f16ed3dbb27db5d66ae77ec6",
+	Proof:    "proven for D = 1..8, stamp 072c23ad672cdfea",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

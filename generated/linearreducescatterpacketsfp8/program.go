@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpacketsfp8",
-	Hash:     "e04a7c6f7632cf0bc8737735b78d9aa226245bba75e0c93fcfc651fb7717fdff",
-	Proof:    "proven for D = 1..8, stamp 664d8fd68379638f",
+	Hash:     "abccd4b34f07015c39c29773b40931302320b55ef00de83e4230f1750c9fd699",
+	Proof:    "proven for D = 1..8, stamp 64f624332e5bf356",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "M", By: "D"}, {Extent: "N", By: "16"}},

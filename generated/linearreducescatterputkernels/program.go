@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "e6862d01cc9c46b3faca7d7c1a9f735a5a45026cfb0e7a962e3a4498b90946be",
-	Proof:    "proven for D = 1..8, stamp dd6f623451e34afa",
+	Hash:     "e90081008f868b9eb88f454571aacedf671a1f729f753150d6446b3a393c66f7",
+	Proof:    "proven for D = 1..8, stamp 87c69d2deecb48cc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "a5a923619b10e50e30b9c68278de3e707205628a65ebd3195e57556d6272b92e",
-	Proof:    "proven for D = 1..8, stamp 3df7c293a4fd8225",
+	Hash:     "c79349f53332a29c6578f4529452d6a94b1137d9b2e1d28b47d6f1d5575df18e",
+	Proof:    "proven for D = 1..8, stamp 148baf7b39271604",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "82b485def2465a315a36718b1476aa065e6589859f982f9bbeea8501557406bc",
-	Proof:   "proven for D = 1..8, stamp ac558487c8cf7fe3",
+	Hash:    "d54b238eb1267b2d7f10a80305ccfd8fdf1e9b57308b3adfa0d4797249d052bc",
+	Proof:   "proven for D = 1..8, stamp 534b7b9708f5eaac",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

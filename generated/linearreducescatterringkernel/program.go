@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "aac86f8942d9502fe39ef176b133c6f11a231e3e1bc7b658897680840623a35f",
-	Proof:   "proven for D = 1..8, stamp b9dde733542ad179",
+	Hash:    "295b6d44bbf858cd833c40ad62b4600742ee92a02ae187f126b7dd5d4cf13535",
+	Proof:   "proven for D = 1..8, stamp b47e284324f7ccc6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

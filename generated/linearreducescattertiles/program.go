@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "0b09501ecf804369445b79c3953a4113d231b4961f7da1fdab868120efa54799",
-	Proof:   "proven for D = 1..8, stamp 2f3b0141a863834b",
+	Hash:    "c61df6e2cdf2aefe233880d5d6eaa9cceb73838dc8a5cf8f039619bc74ce5104",
+	Proof:   "proven for D = 1..8, stamp 93705340d0236d85",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "4bd23e781b5e0bb989b5ebf7b177fdc1bc38d3c98582d2490cd9c0f196145502",
-	Proof:    "proven for D = 1..8, stamp 1c5e6e6ea35597fb",
+	Hash:     "e1f658ffe165b9fd01bfcdc83e35130462f7b95ecba151251f660674b81c2208",
+	Proof:    "proven for D = 1..8, stamp 9e8b961e444b60f9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "N", By: "16"}},

@@ -104,5 +104,5 @@
 // kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
 // rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 5bad281b5fd0bd85.
+// Proof: proven for D = 1..8, stamp 4b86019725d853b5.
 package llamalayer

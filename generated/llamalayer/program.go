@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "2b304f3ef4516037343623450f16de4ad5721050c47704c0fb64fac9ee240681",
-	Proof:   "proven for D = 1..8, stamp 5bad281b5fd0bd85",
+	Hash:    "d4e96f8f844c8964ef9559fdbfe26d8ede139c7a34043fbbb47ea07fa1cd3b36",
+	Proof:   "proven for D = 1..8, stamp 4b86019725d853b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

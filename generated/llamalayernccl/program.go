@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "2e5ef311cd7ffc7e15567caa7d67341acffd1be80609ac6c3d32627b42657976",
-	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
+	Hash:    "b64b2b7e1c6c51236a8ec36d89f5d4a9985236ea012ba7685919e4cfcb948813",
+	Proof:   "proven for D = 1..8, stamp 8079e2a3e4547c73",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

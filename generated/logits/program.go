@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "logits",
-	Hash:    "f2f65298242374b9914181a0a63a88473587c0c66bee9edaba8210c52383905f",
-	Proof:   "proven for D = 1..8, stamp 48b68169a9434057",
+	Hash:    "3a545f82de09995468cdb2b86dff175c957bb29e02247924f02dbf729ced252a",
+	Proof:   "proven for D = 1..8, stamp 627e241be4a12d1c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}},

@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 41b767b3d1e22057.
+// Proof: proven for D = 1..8, stamp 1bb1eea1b7e1f52b.
 package matmulreducescatter

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "ec49ecf0a8db0fbcb1795fcdc6674522d9d31a3d6918ef95a23d70b844c7276d",
-	Proof:    "proven for D = 1..8, stamp 41b767b3d1e22057",
+	Hash:     "5b2c0a85176ce218f9ef2e36ccaa5140f19909515a2d20db8b39984830b7c7cc",
+	Proof:    "proven for D = 1..8, stamp 1bb1eea1b7e1f52b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "f3b963ef1e97f74e92ac536be5ba768cb9aeb96ac85650cf51b1ac1fa1e46405",
-	Proof:    "proven for D = 1..8, stamp 8b24ad8063c36f75",
+	Hash:     "336924e549f3cdc867727634c042143219f183ffd5a077158b7420b4edd6566d",
+	Proof:    "proven for D = 1..8, stamp b810f5fa095c4daa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

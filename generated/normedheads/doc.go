@@ -39,5 +39,5 @@
 // normedheads.cu. Functions: rmsnorm per head(x*reciproot(mean(x*x, W) + Epsilon)*Norm[column of a head]) of C,
 // rotary(Angles) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 867146a095a8c4ed.
+// Proof: proven for D = 1..8, stamp ebf86692781d763b.
 package normedheads

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "fc17e72e515ce073ef62ecdaacd339e04e4ee60860b0f8dcc04f433904364118",
-	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
+	Hash:    "edbdf5de89d22c4863d8c3a13044462cee312564a7ea6989daa7ed803808ce03",
+	Proof:   "proven for D = 1..8, stamp ebf86692781d763b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N", By: "D", Heads: "W"},

@@ -85,6 +85,7 @@ import (
 	"ovgen/generated/cappedlogits"
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
+	"ovgen/generated/dataparallellayer"
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/gatedmlpfp8"
 	"ovgen/generated/gatedmlpvquantised"
@@ -289,6 +290,8 @@ var All = []harness.Program{
 		(*columnparallelqkv.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, schedules.ColumnWeightGradient, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
+	harness.Of(&dataparallellayer.Program, schedules.DataParallelLayer, dataparallellayer.New,
+		(*dataparallellayer.Plan).Bind),
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&gatedmlpfp8.Program, schedules.GatedMLPFP8, gatedmlpfp8.New, (*gatedmlpfp8.Plan).Bind),
 	harness.Of(&gatedmlpvquantised.Program, schedules.GatedMLPVQuantised, gatedmlpvquantised.New,

@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp d95c4f72e256ac28.
+// Proof: proven for D = 1..8, stamp b9965a6375a8b21c.
 package reducescatter

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "a94cb91a25d777eba0550bf6deabecc2b59785d07f9bd2f867b37dba362d471e",
-	Proof:    "proven for D = 1..8, stamp d95c4f72e256ac28",
+	Hash:     "7af943fcfa2c114affb3eed5612fd089ef3b494528c1b7460000c08fa52d85f0",
+	Proof:    "proven for D = 1..8, stamp b9965a6375a8b21c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -44,5 +44,5 @@
 // kernels are in reducescatternormgather.cu. Functions: add(Residual) of R by the kernel that sums; rmsnorm(Norm)
 // of X by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 695308b7f31eb567.
+// Proof: proven for D = 1..8, stamp ae3d513e10bbcd41.
 package reducescatternormgather

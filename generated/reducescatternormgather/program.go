@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "76f161026d8b67ad8e5404d53bcf075477f75a18749df659bb68d92b314f361c",
-	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
+	Hash:     "415786fcc5153a73998b6f0266d6b2327d719b2109e247676640f36d78509ce6",
+	Proof:    "proven for D = 1..8, stamp ae3d513e10bbcd41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

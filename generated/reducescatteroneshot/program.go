@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "c8628b5a1c44c01065f9cc3021e5dae371bd97d42b22faef1be21a546aa3b5e7",
-	Proof:    "proven for D = 1..8, stamp 06c049130b85420d",
+	Hash:     "0cf0e0ac415c2c2a00fb1cbe82b7c0d46bc2c555669972b851a04181e2c9a591",
+	Proof:    "proven for D = 1..8, stamp 62518feecd2970e1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

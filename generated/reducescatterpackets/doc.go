@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in reducescatterpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 7e5758e1e997010a.
+// Proof: proven for D = 1..8, stamp 8c9ed09d01cbfd12.
 package reducescatterpackets

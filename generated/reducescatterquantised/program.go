@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "aa72560ed4578f0744082d0b52a8ef0e1713317ea826f6cd58498d3eebe3d6e4",
-	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
+	Hash:     "cf26533fcbf60129033abc9a5c04e0ac1f66a4bda56f69578b85df894077881b",
+	Proof:    "proven for D = 1..8, stamp bc5c98f7a6e8c9b1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "5e1577f3698b9059cf00068afe725db2058828857e4a2de0d2528db68fcf7770",
-	Proof:    "proven for D = 1..8, stamp 7419a745548a1784",
+	Hash:     "783f264c2ec97b24ff561e1dd7cf11ae86d022777429acdfc3983a2fa1af1cd3",
+	Proof:    "proven for D = 1..8, stamp 26d48f6fb63dab5d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "014d263f8710e51889087ed5245ad2630fbfa844e7773d4eb17b916853d86eda",
-	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
+	Hash:     "b75ed6a9821b73745f1e4b7b84c3e2e1ce8d1803d0734c7d3169d0f5c19db1b2",
+	Proof:    "proven for D = 1..8, stamp 13fd3ff3b41bab90",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "N", By: "16"}},

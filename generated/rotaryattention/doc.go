@@ -72,5 +72,5 @@
 // kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
 // by a kernel of its own; add(A) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp bc18434b25adacca.
+// Proof: proven for D = 1..8, stamp a37cca1d9156165b.
 package rotaryattention

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "6cebb29504f05f958a378455357071154e31a4a86ecbfdb6495e01ab21345fa6",
-	Proof:   "proven for D = 1..8, stamp bc18434b25adacca",
+	Hash:    "e584aed60c4ff0727e07a37ab3060e5cc02557fdc901ccd8bbec6271b1ce31a0",
+	Proof:   "proven for D = 1..8, stamp a37cca1d9156165b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},

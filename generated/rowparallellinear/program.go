@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "1f8385cf32deb78523be435fd1012fcc0bedb176b8c108acd01ab72aca1aa92e",
-	Proof:    "proven for D = 1..8, stamp 298740fbcfbf5bc9",
+	Hash:     "41abdfbe064e70d868e9ea0db23ef3690a46785a242e6db32ca79e81055c2111",
+	Proof:    "proven for D = 1..8, stamp 06b0fb1ed2983c8a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "2289e77fa30bc7b9b8dd5cf6415f5e77d3239f106ea96c4dc9b579ccdb1dc831",
-	Proof:   "proven for D = 1..8, stamp 016c65ca8880c2b9",
+	Hash:    "16e8137435b5f3a32a400fa18161bdd8b39026430d5c1834d7d4c02e7d104e34",
+	Proof:   "proven for D = 1..8, stamp 9af422c39d9c942a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

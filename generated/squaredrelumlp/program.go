@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "436275b415114ca247829550f4dcc470773e5d4374970ce418a88978c9750091",
-	Proof:    "proven for D = 1..8, stamp f37dcb574bebfba9",
+	Hash:     "c3c70b6cacf39239098a0c4b1db20dc2826b98a3e8529883cb37150b963dc580",
+	Proof:    "proven for D = 1..8, stamp 0aab4ce86a27719d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

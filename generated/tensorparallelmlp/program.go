@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "3458cbca449ac221ef25054f41de4b51881f1a55e440c2100354b7834932a1b3",
-	Proof:    "proven for D = 1..8, stamp 6b16cd1674833de7",
+	Hash:     "7006591755b655427c6e73895c138b0d9df8b63c080ecd257eb7d50265a3d27d",
+	Proof:    "proven for D = 1..8, stamp b36467dabed0b587",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

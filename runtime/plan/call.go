@@ -17,7 +17,8 @@ import (
 // may hold garbage, and its work must nevertheless end.
 type Call func(on driver.Stream, to Range, from []Range) error
 
-// Range is memory of this rank. A Call that makes eight bits makes a scale of fp32 for each of its Rows, too.
+// Range is memory of this rank. A Call that makes eight bits makes a scale of fp32 for each of its Rows, too. Rows are
+// also given where Bind is told how many this rank has; where it has none, nothing is called.
 type Range struct {
 	At     driver.Ptr
 	Bytes  int64
@@ -30,31 +31,32 @@ type CallError struct{ Program, Call string }
 
 // Error says where the function belongs.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("%s calls %s, and the plan has no such function (set its field %s before Bind)",
-		e.Program, e.Call, e.Call)
+	return fmt.Sprintf("%s calls %s, and the plan has none (set its field %[2]s before Bind)", e.Program, e.Call)
 }
 
-// All is this rank's buffer.
-func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
+// All is this rank's buffer, and how many rows it has by the counts of the last Bind, if it has such.
+func (b *Buffer) All() (all Range) {
+	if all.At, all.Bytes = b.At(0), b.Total(); b.uneven != nil {
+		all.Rows = all.Bytes / b.uneven.unit
+	}
+	return all
+}
 
 // With is this rank's buffer of eight bits, together with the buffer of its scales.
 func (b *Buffer) With(scales *Buffer) Range {
-	return Range{b.At(0), b.bytes, scales.At(0), scales.bytes / driver.FP32.Size()}
+	return Range{b.At(0), b.Total(), scales.At(0), scales.Total() / driver.FP32.Size()}
 }
 
 // Call makes a function of the caller enqueue its work.
 func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
-	if !q.node(s, "Call ", name) {
-		return
-	}
-	if q.listener != nil {
+	switch {
+	case q.Idle(s, to.Bytes) || !q.node(s, "Call ", name):
+	case q.listener != nil:
 		q.check(q.listener.Function(s.handle, name, to, from))
-		return
-	}
-	if f == nil {
+	case f == nil:
 		q.check(&CallError{Program: q.plan.program.Name, Call: name})
-		return
+	default:
+		q.ranges = append(q.ranges[:0], from...)
+		q.check(f(s.handle, to, q.ranges))
 	}
-	q.ranges = append(q.ranges[:0], from...)
-	q.check(f(s.handle, to, q.ranges))
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -59,6 +60,51 @@ func TestCall(t *testing.T) {
 					if !slices.Equal(got, append(y, x...)) {
 						w.Errorf("run %d: %v", run, got)
 					}
+				}
+				w.must(p.Close(w.Context()))
+			})
+		})
+	}
+}
+
+// A function is told how many rows the rank has by the counts of the last Bind. A rank without rows calls none.
+func TestCallByCounts(t *testing.T) {
+	const row, rows = 8, 5
+	for _, counts := range [][]int{{3}, {0}, {rows}, {1}} {
+		t.Run(fmt.Sprint(counts), func(t *testing.T) {
+			inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+				d := w.groups[0].Driver()
+				b := Build(w.groups[0], toyProgram, "small")
+				b.Counts(1)
+				x, y := b.Caller("x", row*rows), b.Written(b.Caller("y", row*rows))
+				b.Uneven(x, row, 1, func(q, _ int) int { return q })
+				b.Uneven(y, row, 1, func(q, _ int) int { return q })
+				var told []Range
+				p, err := b.Finish(w.Context(), func(q *Queue) {
+					q.Call(q.Main(), "Own", func(on driver.Stream, to Range, from []Range) error {
+						told = append(told, to, from[0])
+						return d.MemcpyDtoDAsync(to.At, from[0].At, to.Bytes, on)
+					}, y.All(), x.All())
+				})
+				w.must(err)
+				var memory [2]*device.Buffer
+				for i := range memory {
+					memory[i], err = device.Alloc(d, row*rows)
+					w.must(err)
+					defer func() { w.must(memory[i].Close()) }()
+				}
+				at := []driver.Ptr{memory[0].Ptr(), memory[1].Ptr()}
+				w.must(p.BindCounts(w.Context(), []int{2}, at...)) // the counts of an earlier Bind
+				told = nil
+				w.must(p.BindCounts(w.Context(), counts, at...))
+				w.must(p.Run(w.Context()))
+				n := int64(counts[0])
+				want := []Range{{At: at[1], Bytes: n * row, Rows: n}, {At: at[0], Bytes: n * row, Rows: n}}
+				if n == 0 {
+					want = nil
+				}
+				if !slices.Equal(told, want) {
+					w.Errorf("the call was told %v, want %v", told, want)
 				}
 				w.must(p.Close(w.Context()))
 			})

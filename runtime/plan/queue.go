@@ -140,12 +140,12 @@ func (q *Queue) collect(wait bool, sem *Semaphore, peers []int) {
 	}
 }
 
-// Idle reports whether a copy has no bytes. It then counts the step of the copy, which enqueues nothing.
+// Idle reports whether a copy, or the result of a call, has no bytes. It then counts the step, which enqueues nothing.
 func (q *Queue) Idle(s *Stream, bytes int64) bool {
 	if bytes != 0 || q.numbering() { // sizes may not be known yet
 		return false
 	}
-	q.nothing(s, "a copy of no bytes")
+	q.nothing(s, "work on no bytes")
 	return true
 }
 

@@ -134,6 +134,7 @@ var all = []Named{
 	{"AllGatherVLinearQuantised", AllGatherVLinearQuantised},
 	{"LinearReduceScatterVQuantised", LinearReduceScatterVQuantised},
 	{"GatedMLPVQuantised", GatedMLPVQuantised},
+	{"DataParallelLayer", DataParallelLayer},
 	{"AllToAllFP8", AllToAllFP8},
 	{"AllToAllVFP8", AllToAllVFP8},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},

@@ -26,6 +26,11 @@ func (q question) call(own bool) (answer, error) {
 	if own || ofRanks {
 		a.made = Along(0)
 	}
+	for k, s := range q.have {
+		if own && s.Rows() && s.Size == Counted && q.Contraction.In[k][0] == q.Contraction.Rows() {
+			a.made.Size = Counted
+		}
+	}
 	if q.want.whole = q.want.whole && !ofRanks; ofRanks && !q.want.known {
 		a.left = a.made
 		return a, nil

@@ -99,7 +99,11 @@ func (d *draft) endsWithin(t schedule.Tensor) bool {
 func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
-		operands = append(operands, hostir.Whole(name))
+		all := hostir.Whole(name)
+		if d.program.At(name).Counts.Equal(hostir.Var(countChunk)) {
+			all = hostir.Chunks(name, hostir.Const(0), hostir.Size)
+		}
+		operands = append(operands, all)
 	}
 	return hostir.CallOf(on, o.Call, l, hostir.Whole(d.madeIn(o.Out)), operands...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -26,6 +27,7 @@ type writer struct {
 	set       hostir.StreamSet     // of products where rows of rank r+i go through a stage in round i
 	sets      []hostir.StreamSet   // of all products
 	work, put hostir.StreamRef
+	most      schedule.Extent // rows that a rank has at most, where padded rows are multiplied
 }
 
 // writeChain writes the program once the ways of all communications are known.
@@ -45,6 +47,11 @@ func writeChain(d *draft) error {
 	}
 	w.memories()
 	w.countedRows()
+	for _, s := range d.chain.stages {
+		if s.padded {
+			w.room(s)
+		}
+	}
 	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
@@ -68,7 +75,7 @@ func writeChain(d *draft) error {
 		w.add(s.summing.steps(w, s, s.sums)...)
 	}
 	w.tail()
-	return nil
+	return w.padRows()
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.

@@ -106,12 +106,13 @@ func choose(d *draft) error {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
 		}
+		if way, pulls := d.edge.Way.(schedule.Pull); pulls && l.need == gatherCounted {
+			way.Once = true // as New is told how many rows a product has
+			d.edge.Way = way
+		}
 		d.edge.Carrier = hostir.CarrierOf(d.edge.Way)
 		used = append(used, chosen)
 		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
-		if err := d.allAtOnce(l); err != nil {
-			return err
-		}
 		x, err := d.lowering(l, d.edge.Way)
 		if err != nil {
 			return err
@@ -125,6 +126,9 @@ func choose(d *draft) error {
 			return err
 		}
 	}
+	if err := d.paddedAlike(); err != nil {
+		return err
+	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(used, i) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
@@ -137,7 +141,7 @@ func choose(d *draft) error {
 // openWay is the way of a leg that the schedule leaves open.
 func (d *draft) openWay(l leg) schedule.Way {
 	switch {
-	case d.bringsCounted(l), l.need == gatherBalanced && d.scaledRows(l):
+	case l.need == gatherCounted, l.need == gatherBalanced && d.scaledRows(l):
 		return schedule.Pull{Once: true}
 	case l.need == reduceBalanced && d.scaledRows(l):
 		return schedule.Shot{}

@@ -19,7 +19,9 @@ func countsAlike(d *draft) error {
 		err = d.besideCounts(counted)
 	}
 	for _, rows := range slices.Sorted(maps.Values(uneven)) {
-		err = cmp.Or(err, d.noCalls(rows))
+		if rows != counted {
+			err = cmp.Or(err, d.noCalls(rows, func(schedule.Op) bool { return true }))
+		}
 	}
 	if err != nil {
 		return err
@@ -102,19 +104,37 @@ func (d *draft) hasAxis(e schedule.Extent) bool {
 	})
 }
 
-// callsApart refuses calls beside a tensor with rows by counts.
+// callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own.
 func callsApart(d *draft) error {
 	for _, t := range d.schedule.Tensors {
 		if at := edges.Of(t); at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M {
-			return d.noCalls(t.Name)
+			all := func(o schedule.Op) bool { return !d.original.OfOwnRows(o) }
+			return cmp.Or(d.noCalls(t.Name, all), d.calledForCounted(t.Name))
 		}
 	}
 	return nil
 }
 
-// noCalls refuses calls beside rows that need not be in equal parts.
-func (d *draft) noCalls(rows string) error {
-	i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" })
+// calledForCounted refuses kernels of calls beside rows by counts, and results of calls that nothing says the rows of.
+func (d *draft) calledForCounted(rows string) error {
+	for i, o := range d.schedule.Ops {
+		_, declared := d.original.Tensor(o.Out)
+		switch path := fmt.Sprintf("Ops[%d]", i); {
+		case o.Call == "":
+		case o.Kernel.File != "":
+			return refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as many rows as "+
+				"New is told, and Bind says how many a rank has of %s", rows)
+		case !declared:
+			return refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank has of %s, "+
+				"which %s makes", o.Out, o.Call)
+		}
+	}
+	return nil
+}
+
+// noCalls refuses some calls beside rows that need not be in equal parts.
+func (d *draft) noCalls(rows string, some func(schedule.Op) bool) error {
+	i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Call != "" && some(o) })
 	if i < 0 {
 		return nil
 	}

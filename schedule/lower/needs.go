@@ -47,12 +47,13 @@ type placedNeed struct {
 var needs = []placedNeed{
 	{gatherRows, "linear: A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]"},
 	{gatherBalanced, "linear: A [DIDx(D, balanced), M/D, K], B [N, K], C [M, N]"},
+	{gatherCounted, "linear: A [DIDx(D, uneven), M/D, K], B [N, K], C [M, N]"},
 	{gatherBatches, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [S, Stream(D), M/(S*D), N]"},
 	{gatherSteps, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [Stream(S), D, M/(S*D), N]"},
 	{gatherColumns, "linear: A [M, K], B [DIDx(D), N/D, K], C [M, N]; or copy: A [M, DIDx(D), N/D], C [M, N]"},
 	{gatherOperand, "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K]; or gradient: A [M, N], B [DIDx(D), M/D, K]"},
 	{gatherBare, "copy: A [DIDx(D), M/D, N], C [M, N]"},
-	{gatherCounted, "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
+	{gatherCountedBare, "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
 	{gatherRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{gatherBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduceRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
@@ -77,28 +78,29 @@ var needs = []placedNeed{
 
 // Communications on one host.
 var (
-	gatherRows      = need{Kind: edges.AllGather}
-	gatherBare      = need{Kind: edges.AllGather, bare: true}
-	gatherCounted   = need{Kind: edges.AllGather, of: ofCounted, bare: true}
-	gatherBalanced  = need{Kind: edges.AllGather, of: ofBalanced}
-	gatherBatches   = need{Kind: edges.AllGather, of: ofBatches}
-	gatherSteps     = need{Kind: edges.AllGather, of: ofSteps}
-	gatherColumns   = need{Kind: edges.AllGather, of: ofColumns}
-	gatherOperand   = need{Kind: edges.AllGather, of: ofOperand}
-	reduceRows      = need{Kind: edges.ReduceScatter}
-	reduceBare      = need{Kind: edges.ReduceScatter, bare: true}
-	reduceCounted   = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
-	reduceColumns   = need{Kind: edges.ReduceScatter, of: ofColumns}
-	reduceBalanced  = need{Kind: edges.ReduceScatter, of: ofBalanced}
-	reduceBatches   = need{Kind: edges.ReduceScatter, of: ofBatches}
-	reduceGradient  = need{Kind: edges.ReduceScatter, of: ofGradient}
-	allRows         = need{Kind: edges.AllReduce}
-	allBare         = need{Kind: edges.AllReduce, bare: true}
-	allGradient     = need{Kind: edges.AllReduce, of: ofGradient}
-	exchange        = need{Kind: edges.AllToAll}
-	exchangeColumns = need{Kind: edges.AllToAll, of: ofColumns}
-	broadcast       = need{Kind: edges.Broadcast}
-	rotation        = need{Kind: edges.Permutation}
+	gatherRows        = need{Kind: edges.AllGather}
+	gatherBare        = need{Kind: edges.AllGather, bare: true}
+	gatherCounted     = need{Kind: edges.AllGather, of: ofCounted}
+	gatherCountedBare = need{Kind: edges.AllGather, of: ofCounted, bare: true}
+	gatherBalanced    = need{Kind: edges.AllGather, of: ofBalanced}
+	gatherBatches     = need{Kind: edges.AllGather, of: ofBatches}
+	gatherSteps       = need{Kind: edges.AllGather, of: ofSteps}
+	gatherColumns     = need{Kind: edges.AllGather, of: ofColumns}
+	gatherOperand     = need{Kind: edges.AllGather, of: ofOperand}
+	reduceRows        = need{Kind: edges.ReduceScatter}
+	reduceBare        = need{Kind: edges.ReduceScatter, bare: true}
+	reduceCounted     = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
+	reduceColumns     = need{Kind: edges.ReduceScatter, of: ofColumns}
+	reduceBalanced    = need{Kind: edges.ReduceScatter, of: ofBalanced}
+	reduceBatches     = need{Kind: edges.ReduceScatter, of: ofBatches}
+	reduceGradient    = need{Kind: edges.ReduceScatter, of: ofGradient}
+	allRows           = need{Kind: edges.AllReduce}
+	allBare           = need{Kind: edges.AllReduce, bare: true}
+	allGradient       = need{Kind: edges.AllReduce, of: ofGradient}
+	exchange          = need{Kind: edges.AllToAll}
+	exchangeColumns   = need{Kind: edges.AllToAll, of: ofColumns}
+	broadcast         = need{Kind: edges.Broadcast}
+	rotation          = need{Kind: edges.Permutation}
 )
 
 // overHosts is the same between ranks on several hosts.
@@ -126,6 +128,8 @@ func (d *draft) arrives(s *stage) need {
 		n.of = ofSteps
 	case d.chunks > 0:
 		n.of = ofBatches
+	case d.multipliesSome(s):
+		n.of = ofCounted
 	case d.uneven(s.input) && len(s.ops) > 0:
 		n.of = ofBalanced
 	case d.uneven(s.input):

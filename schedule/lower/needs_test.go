@@ -38,7 +38,8 @@ var examples = map[need]example{
 	gatherColumns:          {"linear", "A[M K] B[N/D K] C[M N]"},
 	gatherOperand:          {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
 	gatherBare:             {"copy", "A[M/D N] C[M N]"},
-	gatherCounted:          {"copy", "A[M/D~P N] C[M N]"},
+	gatherCounted:          {"linear", "A[M/D~P K] B[N K] C[M N]"},
+	gatherCountedBare:      {"copy", "A[M/D~P N] C[M N]"},
 	gatherRows.overHosts(): {"linear", "A[M/D K] B[N K] C[M:D N]"},
 	gatherBare.overHosts(): {"copy", "A[M/D N] C[M N]"},
 	reduceRows:             {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
@@ -100,6 +101,9 @@ func TestExamples(t *testing.T) {
 // what a way can't do.
 var lacking = map[string]func(p *hostir.Program) bool{
 	"it brings a batch of all ranks' rows a step": func(p *hostir.Program) bool { return p.Constants[chunksName] == 0 },
+	"New is told how many rows a product has, and Bind how many each rank has": func(p *hostir.Program) bool {
+		return len(p.Edges[0].Products) > 0
+	},
 	"no product takes some rows while others come": func(p *hostir.Program) bool {
 		return len(p.Edges[0].Products) == 0
 	},

@@ -38,6 +38,7 @@ type stage struct {
 	cutAt              string                            // the field that says so
 	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
+	padded             bool                              // they take each rank's rows with padding
 }
 
 // of is the tensor that comes to a stage.

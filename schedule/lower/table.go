@@ -150,6 +150,8 @@ var holes = []hole{
 		"columns lie apart, and it moves what lies together"},
 	{func(n need, w schedule.Way) bool { return n.bare && !n.sums() && inTurns(w) },
 		"no product takes some rows while others come"},
+	{func(n need, w schedule.Way) bool { return n == gatherCounted && inTurns(w) },
+		"New is told how many rows a product has, and Bind how many each rank has"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofBalanced || n.of == ofCounted },
 		"it moves parts of one size"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofOperand }, "it is taken at once, or its parts in one order"},

@@ -109,26 +109,27 @@ func (d *draft) cutColumns(name string) {
 	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 }
 
-var paddings = by(padded, gatherCounted)
-
-// paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
-const paddedSuffix = "padded"
+var paddings = by(padded, gatherCounted, gatherCountedBare)
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts.
 func padded(d *draft, s *stage, w schedule.Padded) error {
-	if d.split(d.edge.Of).Most == "" {
+	if d.split(d.sized(d.edge.Of)).Most == "" {
 		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
 	s.arriving, s.once = rowsPadded, true
+	if len(s.ops) == 0 {
+		return nil
+	}
+	s.arriving, s.padded = rowsApart, true
 	return nil
 }
 
 // rowsPadded copies the counted rows one after another from there to their places, each part's while the next one
 // travels.
 func rowsPadded(w *writer, s *stage) arrival {
-	most := w.split(s.input).Most
+	most := w.split(w.sized(s.input)).Most
 	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
 	name := s.input + paddedSuffix
 	w.memory(name, hostir.Extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)

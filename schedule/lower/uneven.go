@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
@@ -39,20 +41,10 @@ func (d *draft) multiplied(s *stage) (rows string, counted bool) {
 	return "", false
 }
 
-// bringsCounted says that a leg brings rows by counts to products.
-func (d *draft) bringsCounted(l leg) bool {
-	_, counted := d.multiplied(l.stage)
-	return counted && l.stage.gathers && l.move == l.stage.here()
-}
-
-// allAtOnce refuses products of the rows of one rank after another's where these are by counts: New is told how many
-// all ranks have, and Bind how many each has.
-func (d *draft) allAtOnce(l leg) error {
-	if way, pulls := d.edge.Way.(schedule.Pull); !d.bringsCounted(l) || pulls && way.Once {
-		return nil
-	}
-	return refused(d.at(), "use schedule.Pull{Once: true}",
-		"a product has as many rows as New is told, and Bind says how many each rank has of %s", l.stage.input)
+// multipliesSome says that a stage multiplies rows by counts that come to it.
+func (d *draft) multipliesSome(s *stage) bool {
+	_, counted := d.multiplied(s)
+	return counted && s.gathers
 }
 
 // multipliesCounted refuses products of rows by counts that do not come, and sums of such rows to others, or to such
@@ -86,6 +78,10 @@ func (d *draft) sized(name string) string {
 // countedRows gives the memory of functions of such rows their counts.
 func (w *writer) countedRows() {
 	for _, s := range w.chain.stages {
+		if s.calls {
+			w.calledRows(s.ops[0])
+			continue
+		}
 		if !w.ofCounted(s.input) && !w.uneven(s.input) || len(s.ops) == 0 || s.sums != "" {
 			continue
 		}
@@ -98,6 +94,15 @@ func (w *writer) countedRows() {
 		}
 		for _, name := range append(w.eachRows(s), s.here()) {
 			w.counted(name, counts)
+		}
+	}
+}
+
+// calledRows gives a call's operands and its result the counts of the rank's own rows.
+func (w *writer) calledRows(o schedule.Op) {
+	for _, name := range append(slices.Clone(o.In), o.Out) {
+		if at := w.chain.at[name]; byCounts(w.tensor(name)) || at.Rows() && at.Size == edges.Counted {
+			w.counted(name, hostir.Var(countRank))
 		}
 	}
 }

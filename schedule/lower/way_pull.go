@@ -11,9 +11,10 @@ import (
 var pulls = slices.Concat(
 	by(pull, gatherRows).with(intoCallers),
 	by(pull, gatherBalanced),
+	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep", "By one kernel")),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
 	pullOf(pulling{}.rows, nil, gatherBare).with(inPlace),
-	pullOf(pulling{}.rows, nil, gatherCounted),
+	pullOf(pulling{}.rows, nil, gatherCountedBare),
 	pullOf(operandOfPeers, nil, gatherOperand),
 	pullOf(partOfEach, (*draft).byColumns, gatherColumns, exchangeColumns).
 		with(lacksOf("By kernel copies", "By kernels")),

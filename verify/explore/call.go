@@ -49,8 +49,7 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	case m.Index(op).Out[0] == 'd':
 		owner = int(index[0])
 	case own:
-		share := m.sizes(op.Out)[0] / int64(ranks)
-		owner, row = int(row/share), row%share
+		owner, row = m.ownerOf(op.Out, row)
 	default:
 		for i := range ranks {
 			if r := (m.rank + i) % ranks; slices.Contains(m.columnsMade(op, r), mine) {
@@ -71,8 +70,7 @@ func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
 	case len(at) > 1:
 		owner = int(at[1])
 	case m.tensor(op.Out).ownRows:
-		share := m.sizes(op.Out)[0] / int64(m.Extents[schedule.D])
-		owner, row = int(row/share), row%share
+		owner, row = m.ownerOf(op.Out, row)
 	}
 	return scaleCalled(op.Call, m.operandsOf(run, op, owner), int(row))
 }
@@ -101,11 +99,9 @@ func (m *meaning) held(run int, name string, rank int, own bool) (list []Number)
 		places, _ := m.on(rank).places(t) // Of has seen every axis
 		return inMemory(t, ops.Case{ElementSize: m.plan}, m.outputs(run, name, places))
 	}
-	rows := m.sizes(name)[0]
-	first := int64(0)
+	first, rows := int64(0), m.sizes(name)[0]
 	if own {
-		rows /= int64(m.Extents[schedule.D])
-		first = rows * int64(rank)
+		first, rows = m.ownRows(name, rank)
 	}
 	for row := first; row < first+rows; row++ {
 		for _, column := range m.columnsOf(name, rank) {
@@ -113,6 +109,36 @@ func (m *meaning) held(run int, name string, rank int, own bool) (list []Number)
 		}
 	}
 	return list
+}
+
+// ownRows are a rank's own rows of a tensor, the first and how many: equal parts, or as Bind is told where the tensor is
+// made of rows by counts.
+func (m *meaning) ownRows(name string, rank int) (first, n int64) {
+	t, declared := m.Schedule.Tensor(name)
+	for of := name; !declared; t, declared = m.Schedule.Tensor(of) {
+		op, _ := m.Maker(of) // what nothing declares an operation makes
+		of = op.In[0]
+	}
+	if axis, k, spread := t.Sharded(); spread && axis == 0 && t.Axes[0].Outer[k].Uneven {
+		t.Axes = t.Axes[:1]
+		part, _ := m.Part(t, rank) // Of has seen every axis
+		if part.Count == 0 {
+			return 0, 0
+		}
+		return int64(part.At(0)), int64(part.Count)
+	}
+	n = m.sizes(name)[0] / int64(m.Extents[schedule.D])
+	return n * int64(rank), n
+}
+
+// ownerOf is the rank that makes a row of a tensor as one of its own, and the row's number among these.
+func (m *meaning) ownerOf(name string, row int64) (rank int, at int64) {
+	for rank = range m.Extents[schedule.D] {
+		if first, n := m.ownRows(name, rank); first <= row && row < first+n {
+			return rank, row - first
+		}
+	}
+	return rank, row
 }
 
 // columnsOf lists a rank's indices of a tensor's last axis.

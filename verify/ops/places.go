@@ -36,7 +36,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		room := b.Bytes(u.eval(b.Room), u.c.ElementSize)
 		at.Offset = first * room
 		if v.Padded {
-			return at, room
+			return at, count * room
 		}
 		return at, u.chunks(b, at.Rank, first, count)
 	}

@@ -173,6 +173,9 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Apply:
 		u.applies(at, n, x)
 	case hostir.Call:
+		if _, size := u.view(x.To); size == 0 {
+			return // of a rank that has no rows
+		}
 		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
 		u.use(at, at.results(x.To, x.Scales), x.Operands...)
 	default:

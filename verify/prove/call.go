@@ -55,9 +55,12 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 		at := part[1].lo*width + part[2].lo
 		part = box{{at, at + part[1].len()*part[2].len()}}
 	case own:
-		all /= int64(x.ranks)
-		owner = int(part[0].lo / max(all, 1))
-		part[0] = interval{part[0].lo - int64(owner)*all, part[0].hi - int64(owner)*all}
+		for owner < x.ranks-1 && part[0].lo >= x.ownRows(op.Out, owner).hi {
+			owner++
+		}
+		mine := x.ownRows(op.Out, owner)
+		all = mine.len()
+		part[0] = interval{part[0].lo - mine.lo, part[0].hi - mine.lo}
 	default:
 		owner, err = x.hasColumns(op, rank, part[1])
 	}
@@ -156,23 +159,43 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 	if i < 0 {
 		return nil, fmt.Errorf("the program has no memory for %s", tensor)
 	}
-	b, columns, first := &x.model.Buffers[i], x.columns(tensor, rank), int64(0)
+	b, columns, first, end := &x.model.Buffers[i], x.columns(tensor, rank), int64(0), x.rowsOf(tensor)
 	line := columns.len() * x.ElementSize
 	if own {
-		first = x.rowsOf(tensor) / int64(x.ranks) * int64(rank)
+		mine := x.ownRows(tensor, rank)
+		first, end = mine.lo, mine.hi
 	}
 	if x.model.Columns[tensor] > 1 && line > 0 { // as one
-		_, end := b.chunk(rank, b.chunks(rank)-1)
-		return []box{{interval{first, first + end/line}, columns}}, nil
+		_, all := b.chunk(rank, b.chunks(rank)-1)
+		return []box{{interval{first, first + all/line}, columns}}, nil
 	}
 	for c := range b.chunks(rank) {
 		from, to := b.chunk(rank, c)
+		if from == to || first+from/max(line, 1) >= end { // it has room for more rows
+			continue
+		}
 		if line == 0 || from%line != 0 || to%line != 0 {
 			return nil, fmt.Errorf("chunk %d of %s is no whole rows", c, tensor)
 		}
 		list = append(list, box{interval{first + from/line, first + to/line}, columns})
 	}
 	return list, nil
+}
+
+// ownRows are a rank's own rows of a tensor: equal parts, or as many as Bind is told where the tensor is made of rows by
+// counts.
+func (x *expectation) ownRows(tensor string, rank int) interval {
+	p, declared := x.tensors[tensor]
+	for name := tensor; !declared; p, declared = x.tensors[name] {
+		op, _ := x.Schedule.Maker(name) // what nothing declares an operation makes
+		name = op.In[0]
+	}
+	if i, j, spread := p.Sharded(); spread && i == 0 && p.Axes[0].Outer[j].Uneven {
+		a, _ := p.axis(0, rank) // cut has seen every axis
+		return interval{a.global(0), a.global(a.local)}
+	}
+	all := x.rowsOf(tensor) / int64(x.ranks)
+	return interval{int64(rank) * all, int64(rank+1) * all}
 }
 
 // rowsOf is the number of rows of a tensor. A tensor that is not declared has as many rows as its maker's first

@@ -87,6 +87,8 @@ func (s *symbols) overwrite(n int32) {
 			v := cell{by: n}
 			if from, to := b.chunk(int(x.rank), c); b.input(int(x.rank), from, to) {
 				v.expr = s.want.given(int32(i), x.rank, x.run, int32(c))
+			} else if b.Padded && c%2 > 0 {
+				v.expr = s.input(int32(i), x.rank, x.run, int32(c)) // equal to nothing that is expected
 			}
 			s.cells[x.rank][i][c] = v
 		}

@@ -56,6 +56,8 @@ type Buffer struct {
 	Chunk int64
 	// Offsets are the starts of each rank's chunks and the end of the last, where chunks differ.
 	Offsets [][]int64
+	// Padded: each second chunk is padding, which holds any numbers.
+	Padded bool
 }
 
 // Inner is a tensor within a buffer. It has Bytes bytes from Offsets on, one offset a rank.
@@ -197,6 +199,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 		return err
 	}
 	room = b.Bytes(room, c.ElementSize)
+	x.Padded = true
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range x.Bytes / room {

@@ -35,6 +35,13 @@ func source(index hostir.Expr) func(*hostir.Program) {
 	})
 }
 
+// paddedResult is a product of padded rows, whose rows all ranks get without padding.
+var paddedResult = func() schedule.Schedule {
+	s := catalog.AllGatherVLinearQuantised
+	s.Moves = []schedule.Move{{Of: "Codes", Way: schedule.Padded{}}}
+	return s
+}()
+
 // unevenCases are mistakes in whose count is whose.
 var unevenCases = []struct {
 	name     string
@@ -62,6 +69,27 @@ var unevenCases = []struct {
 				n.From.Index = hostir.Rank
 			}
 		}), prove.Contents},
+	{"padded products: another rank's part", catalog.DataParallelLayer, source(zero), prove.Race},
+	{"padded products: another rank's sums", catalog.DataParallelLayer,
+		change(func(n *hostir.Sum) { n.Terms[0].Index = zero }), prove.Contents},
+	{"padded products: rows as if there were no padding", catalog.DataParallelLayer,
+		change(func(n *hostir.Product) { n.A.Padded, n.To.Padded = false, false }), prove.Contents},
+	{"padded products: padding among the rows", paddedResult,
+		countsOf("Cpadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+	{"padded products: a result put where another belongs", paddedResult,
+		change(func(n *hostir.Copy) {
+			if n.From.Buffer == "Cpadded" {
+				n.From.Index = hostir.Rank
+			}
+		}), prove.Contents},
+	{"padded products: a neighbour's scales", paddedResult,
+		change(func(n *hostir.Copy) {
+			if n.From.Buffer == "Scales" && n.From.Peer.IsZero() {
+				n.To.Index = hostir.Mod(hostir.Add(hostir.Rank, one), d)
+			}
+		}), prove.Contents},
+	{"a call for own rows: another rank's count", catalog.DataParallelLayer,
+		countsOf("O", hostir.Mod(hostir.Add(q, one), d)), prove.Contents},
 	{"scatter: parts in another order", catalog.ReduceScatterV,
 		countsOf("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
 	{"scatter: another rank's part", catalog.ReduceScatterV,

@@ -29,7 +29,7 @@ func (d *Driver) called(name string) plan.Call {
 				list = append(list, use{x.At, x.Bytes, false})
 			}
 			list = append(list, use{to.At, to.Bytes, true})
-			if o.LeavesScales = to.Rows > 0; o.LeavesScales {
+			if o.LeavesScales = to.Scales != 0; o.LeavesScales {
 				list = append(list, use{to.Scales, to.Rows * driver.FP32.Size(), true})
 			}
 			err := n.uses(&o, list...)

@@ -23,6 +23,9 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 		if p.columnsMade(s.C) && !p.columnsSpread(s.C) {
 			to = p.ownColumns(s.C, rank, false) // all columns are gathered behind the call
 		}
+		if to.Count == 0 {
+			continue // it has no rows, and calls nothing
+		}
 		for i, name := range s.In {
 			from := p.held(name, rank, s.Own && p.hasRows(s.C, name))
 			first, end := to.Count*i/len(s.In), to.Count*(i+1)/len(s.In)
@@ -100,9 +103,21 @@ func (p *Problem) ownColumns(name string, rank int, own bool) reading.Part {
 	}
 	if o, _ := p.schedule().Maker(name); own || p.sized().Index(o).Out[0] == 'd' {
 		t.Axes[0].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+		t.Axes[0].Outer[0].Uneven = own && p.byCounts(name)
 	}
-	part, _ := reading.PartOf(t, p.Extents, rank, nil)
+	part, _ := reading.PartOf(t, p.Extents, rank, p.Counts)
 	return part
+}
+
+// byCounts reports whether a tensor has the rows of one whose rows are by counts.
+func (p *Problem) byCounts(name string) bool {
+	for !p.has(name) {
+		o, _ := p.schedule().Maker(name)
+		name = o.In[0]
+	}
+	t := p.Tensor(name)
+	axis, k, spread := t.Sharded()
+	return spread && axis == 0 && t.Axes[0].Outer[k].Uneven
 }
 
 // columnsSpread reports whether the ranks share the columns of a tensor out.

@@ -29,13 +29,12 @@ func (b *body) at(v hostir.View, offset *jen.Statement) jen.Code {
 
 // bytes is the size of a view.
 func (b *body) bytes(v hostir.View) jen.Code {
-	if v.Padded {
-		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
-	}
 	_, balanced := b.unit.program.Balanced()
 	switch all := b.unit.allParts(v); {
 	case all && !balanced:
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Total").Call()
+	case v.Padded:
+		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
 	case b.unit.counted(v) && !all:
 		return b.partOf("Size", v)
 	case v.Count.IsZero() || all:

@@ -70,7 +70,7 @@ func (u *unit) onRank(buffer string) string {
 // called enqueues a call: by its kernel, or by the caller's function.
 func (b *body) called(on hostir.StreamRef, x hostir.Call) jen.Code {
 	all := func(v hostir.View) jen.Code {
-		if !v.Index.IsZero() || !v.Peer.IsZero() || b.unit.counted(v) {
+		if !v.Index.IsZero() && !b.unit.allParts(v) || !v.Peer.IsZero() {
 			b.fail("a call takes all of this rank's %s", v.Buffer)
 		}
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("All").Call()

@@ -55,5 +55,5 @@
 // QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel
 // that sums.
 //
-// Proof: proven for D = 1..8, stamp de40b1ce6b3b328b.
+// Proof: proven for D = 1..8, stamp d6122e91148b5370.
 package biased

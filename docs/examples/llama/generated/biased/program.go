@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "ce0acc7b2e8932e3c8d90f8f071b8183dcd5d1507a1d8ddbe4d99b746d39b6b0",
-	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
+	Hash:    "a30aee4515c83014f41057fdc6389a44d1d93148cd418bbb1ec53368ca40bc38",
+	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

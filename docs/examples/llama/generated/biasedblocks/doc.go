@@ -83,5 +83,5 @@
 // head(x/power(most(abs(finite(x)), 128)/448)) of G8 by a kernel of its own; bias(Bqkv) of QKV by the library of
 // products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 6bc849b59163fd64.
+// Proof: proven for D = 1..8, stamp ed0f732925ac3348.
 package biasedblocks

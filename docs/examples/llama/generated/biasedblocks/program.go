@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedblocks",
-	Hash:    "fdda18973fdf77eda20bb29e55bd0ba40196c4f1950db0f4c278be3025878163",
-	Proof:   "proven for D = 1..8, stamp 6bc849b59163fd64",
+	Hash:    "9e7e645a0f046a40c4270637293de8c30a45c97f404b32df6777de777eb2e087",
+	Proof:   "proven for D = 1..8, stamp ed0f732925ac3348",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 128}, {Extent: "N", By: "D", Times: 512},

@@ -74,5 +74,5 @@
 // bias(Bqkv) of QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C,
 // rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp a166cf7ff7e1d016.
+// Proof: proven for D = 1..8, stamp 345acebb4435bcc4.
 package biasedscaled

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "81e3e997d61133d9d913b84c32860ebb04b70bbf1e4d494755b61d4482f7a3d0",
-	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
+	Hash:    "815c1c47ef897ab32930fcfeb237cb669153910e10fa7a75e82d614a629112a3",
+	Proof:   "proven for D = 1..8, stamp 345acebb4435bcc4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "candidates",
-	Hash:     "0da0049776cff9a5506bbada6674d343a2879a9dfbc97e3602c1e5e0a9e94336",
-	Proof:    "proven for D = 1..8, stamp 767a01b5758beb16",
+	Hash:     "cb7e348284809096ff3bbf5c922de24392164409472cfe5c9953b9076895eecf",
+	Proof:    "proven for D = 1..8, stamp e2ec43b8ae3ff467",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -55,5 +55,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in decode.cu. Functions: add(A) of R,
 // rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp b269636840737b51.
+// Proof: proven for D = 1..8, stamp cf429791a36014bb.
 package decode

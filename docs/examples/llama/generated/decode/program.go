@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "1ac9a48c008db398eb94daa932356d67e86996a561ed999fb25e4db52cabfe2a",
-	Proof:   "proven for D = 1..8, stamp b269636840737b51",
+	Hash:    "c06624abfdcc7ed1792d003b59287218411ac2e22980873791f55e377a456bf8",
+	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

@@ -82,5 +82,5 @@
 // head(x/power(most(abs(finite(x)), 128)/448)) of G8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y,
 // add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 9ffcb58de9daad97.
+// Proof: proven for D = 1..8, stamp d4ea80745d6a4997.
 package decodeblocks

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "8d480ef73ca398717fd33f251e1004b1ad90585518edf76774981183acbf351e",
-	Proof:   "proven for D = 1..8, stamp 9ffcb58de9daad97",
+	Hash:    "bcdb297c8880445ff69001948fec2a24d07a64b7d2d443cf3894b2bb26b1f802",
+	Proof:   "proven for D = 1..8, stamp d4ea80745d6a4997",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 128}, {Extent: "N", By: "D", Times: 512},

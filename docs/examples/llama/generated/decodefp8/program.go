@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "25ce22c648886a01faa8df939164fda8ae626554f8dc7c9ba58d617eed5f746f",
-	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
+	Hash:    "d707656f80b5deaaa049e511a1895b5265c44d6a23b0f9569fbc9e20220ddc6f",
+	Proof:   "proven for D = 1..8, stamp 7d5bc544eaeda45a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

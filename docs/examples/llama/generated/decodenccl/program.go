@@ -19,8 +19,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "f44b4e14d2282a1ff7b62f32a53e4310eceb1f805c76df41603fcc0523e4699c",
-	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
+	Hash:    "d1dccf4073ce1f5c281e993c3ac26168bd54eb853c76cc809ecfd3d046f257eb",
+	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

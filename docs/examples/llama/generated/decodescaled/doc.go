@@ -73,5 +73,5 @@
 // of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that
 // sums.
 //
-// Proof: proven for D = 1..8, stamp 66fa1a29111afafe.
+// Proof: proven for D = 1..8, stamp e7248a007d592500.
 package decodescaled

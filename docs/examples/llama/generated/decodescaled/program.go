@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "9a2256c6d514191a3f96bc1fd24c82c51720502ec992b755f6770524c98280a5",
-	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
+	Hash:    "c810e566ddb1f77f6454dcee29e40e8468cdd1f847178a886f9f3ea792ec779a",
+	Proof:   "proven for D = 1..8, stamp e7248a007d592500",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -65,5 +65,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums; geglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 271183783c22dc06.
+// Proof: proven for D = 1..8, stamp 66ddab7ed99c780d.
 package gemma

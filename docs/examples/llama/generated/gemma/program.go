@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "3fc3844b4942fd25d4e82dc7d1f3c93d7688a47e4cdfd3efceb4323ff050b70c",
-	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
+	Hash:     "a6c881fdeb2610920bf881cc4c8b0a2e61138678fa95f24d194a2d7a2bfa2abf",
+	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "F", By: "D"}, {Extent: "N", By: "D"}},

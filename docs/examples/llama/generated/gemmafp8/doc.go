@@ -73,5 +73,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums; geglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 08c5894f3f0aeea2.
+// Proof: proven for D = 1..8, stamp 142cb9ad1717f619.
 package gemmafp8

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "7259d69f7ee5c4904bfb0bd04fa9f76f4172ce7b48003bd95009e8f2c2ee74f8",
-	Proof:   "proven for D = 1..8, stamp 08c5894f3f0aeea2",
+	Hash:    "b01e056bcf8ee38663b23fdd01c598f24b5960b55b6849fadf9859008385868e",
+	Proof:   "proven for D = 1..8, stamp 142cb9ad1717f619",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "F", By: "D", Times: 16},

@@ -79,5 +79,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 2372ad971a57052f.
+// Proof: proven for D = 1..8, stamp 4065ce03c7f8debb.
 package gemmanormed

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "8dc8ac4c51bb53bbeb37ceef97b4f373072f71613181966aa764168c3d98c912",
-	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
+	Hash:    "a1e79ef568594819b4ad58bcc2af5fb1f1dda6972d6c4f9c3de7f6a4a9ac81bd",
+	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},

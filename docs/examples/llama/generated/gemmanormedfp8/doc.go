@@ -92,5 +92,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 3464d33558bdd909.
+// Proof: proven for D = 1..8, stamp ef710957f7ca3132.
 package gemmanormedfp8

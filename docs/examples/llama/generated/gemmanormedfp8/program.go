@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "892e0c07558df81020127901117686a6c4f9752ecd68194bd2a6ece38446f0dc",
-	Proof:   "proven for D = 1..8, stamp 3464d33558bdd909",
+	Hash:    "d75b5528dcf6414e02a90996ade266f14bcc9f81dc43674f5cf40fd710e2aacd",
+	Proof:   "proven for D = 1..8, stamp ef710957f7ca3132",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

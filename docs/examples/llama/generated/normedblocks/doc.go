@@ -102,5 +102,5 @@
 // G8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that
 // sums.
 //
-// Proof: proven for D = 1..8, stamp 74075c652594e2e9.
+// Proof: proven for D = 1..8, stamp 614445fa83b05ab2.
 package normedblocks

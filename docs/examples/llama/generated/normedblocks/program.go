@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "d02662bc2e8402f03d8c623e5afb270d51379266a3e01c882af2fea038718721",
-	Proof:   "proven for D = 1..8, stamp 74075c652594e2e9",
+	Hash:    "4a8f1f2e94181ac6a50c8f524c1a198e3aadc3ee4e681c1aba4e15a7faea6d19",
+	Proof:   "proven for D = 1..8, stamp 614445fa83b05ab2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 512}, {Extent: "N2", By: "D", Times: 128},

@@ -80,5 +80,5 @@
 // head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key by a kernel of its own; add(A) of R,
 // rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 25e42952790c6417.
+// Proof: proven for D = 1..8, stamp b9d9645bd6ebbcb5.
 package normedfp8

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "ca475fb90846ba79252d1a65bc5e395c48d9111672d575e0d27e1a111fd6beb8",
-	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
+	Hash:    "16b5856cb9a287f8fefa51d4f648ff3706c246b4d2b2361341d48bc242ab20e0",
+	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

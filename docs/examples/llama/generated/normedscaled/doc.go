@@ -92,5 +92,5 @@
 // head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key by a kernel of its own; add(A) of R,
 // rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 24afd485aa4f8361.
+// Proof: proven for D = 1..8, stamp 960310e652af4e29.
 package normedscaled

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "6b773e59fd71763ae7bff8b70e2002b76acbf3e4bbb9ce6f955a3e6a2c33e65e",
-	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
+	Hash:    "1386f51272de63d9a5be3091a3f4f86e5e03133d1d3847aa5ff0c9f4c1fac4ac",
+	Proof:   "proven for D = 1..8, stamp 960310e652af4e29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

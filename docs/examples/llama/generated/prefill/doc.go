@@ -92,5 +92,5 @@
 // kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
 // own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 1b49ba4cc7e08fc5.
+// Proof: proven for D = 1..8, stamp 2ca548d3caeae2f0.
 package prefill

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "4a2e9fd7cb6a5559d7cdfbca50365194e55a909d046d9214654160caf120bc10",
-	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
+	Hash:    "ff99a7dae5a367e0f37f63b851e7cd8e2cb8f171232b54e442279687c4cb41cb",
+	Proof:   "proven for D = 1..8, stamp 2ca548d3caeae2f0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

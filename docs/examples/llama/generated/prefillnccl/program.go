@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "262b455947c7afbdbb898d02bee7281ad1dd941bfc21f8d42ff2113d0fb91c75",
-	Proof:   "proven for D = 1..8, stamp 7b31d9d223724160",
+	Hash:    "9823fcababa830099ea30e65a02da4ce8cf81fe5e4d62db122baa8acca050d60",
+	Proof:   "proven for D = 1..8, stamp 708dd57ae08b7ecf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "8585d98f18fa955a60369c74a41dd04cdd89da6f3a0afb123b19fa2a3d965e4d",
-	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
+	Hash:    "67070188b2417f0247277611f5dbc1e7f4fa285762e3152711278a543b7f46f9",
+	Proof:   "proven for D = 1..8, stamp 87a92e8e3be24696",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

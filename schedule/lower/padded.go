@@ -1,0 +1,148 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// Products of padded rows have as many rows for each rank as one may have, so New need not know how many all ranks
+// have. Padding holds any numbers: a product's rows do not depend on each other, and what is made of padding stays in
+// memory of the plan, beside what is made of rows.
+
+// paddedSuffix ends the name of memory in which the parts of all ranks have one size.
+const paddedSuffix = "padded"
+
+// rowsApart brings rows with their padding to where products take them.
+func rowsApart(w *writer, s *stage) arrival {
+	here, from, word := s.here(), hostir.Var("from"), w.named(ready, s.here())
+	return arrival{on: copyRef, reads: here, words: []hostir.Semaphore{{Name: word}}, all: []hostir.Node{
+		hostir.Set(mainRef, hostir.Chunk(here, hostir.Rank), hostir.Whole(s.input)),
+		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
+		hostir.After(copyRef, mainRef),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, word, from),
+			hostir.Set(copyRef, withPadding(hostir.Chunk(here, from)), withPadding(hostir.Remote(here, from, from)))),
+		hostir.After(mainRef, copyRef),
+	}}
+}
+
+// withPadding is a chunk, or several, with all their room.
+func withPadding(v hostir.View) hostir.View {
+	v.Padded = true
+	return v
+}
+
+// paddedAlike refuses products of padded rows beside those of all rows, of which New is told how many there are.
+func (d *draft) paddedAlike() error {
+	i := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
+	if i < 0 {
+		return nil
+	}
+	for _, s := range d.chain.stages {
+		_, rows := d.multiplied(s)
+		if sums := s.left.Size == edges.Counted && !s.bare(); !s.padded && (rows || sums) {
+			return refused(d.program.Edges[i].Path, "use schedule.Pull, or pad the rows of all products",
+				"products take all rows of %s, without padding", d.sized(s.input))
+		}
+	}
+	return nil
+}
+
+// room gives the plan's memory of a stage on padded rows room for the most rows of each rank.
+func (w *writer) room(s *stage) {
+	w.most = w.split(w.sized(s.input)).Most
+	names := append(w.eachRows(s), s.here(), w.named(partial, s.sums))
+	for i := range w.program.Buffers {
+		b := &w.program.Buffers[i]
+		if b.Owner != hostir.Plan || !slices.Contains(names, b.Name) || !b.Counts.Equal(hostir.Var(countChunk)) {
+			continue
+		}
+		w.padded(b)
+	}
+}
+
+// padded gives memory room for the most rows of each rank.
+func (w *writer) padded(b *hostir.Buffer) {
+	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(w.most), b.Tensor.Axes[len(b.Tensor.Axes)-1]}
+	b.Room = hostir.Mul(hostir.Extent(w.most), b.Chunk)
+	b.Elements = hostir.Mul(hostir.Size, b.Room)
+}
+
+// padRows lets the steps of a program take the padding of memory that has some. Where other memory lies without it a
+// step takes one rank's rows after another's, and a product leaves its result in such memory first.
+func (w *writer) padRows() (err error) {
+	if !w.any(func(s *stage) bool { return s.padded }) {
+		return nil
+	}
+	w.program.Body = hostir.MapSteps(w.program.Body, func(s hostir.Step) []hostir.Node {
+		apart, together := w.ofAllParts(s)
+		switch {
+		case !apart:
+			return []hostir.Node{s}
+		case !together:
+			return []hostir.Node{s.With(hostir.Parts{View: w.allPadded})}
+		case s.Kind() == hostir.ProductKind:
+			to := s.Result()
+			err = cmp.Or(err, w.unpadded(s.Do.(hostir.Product)))
+			s = s.Into(hostir.Chunks(w.besidePadding(to.Buffer), to.Index, to.Count)).
+				With(hostir.Parts{View: w.allPadded}).(hostir.Step)
+			return []hostir.Node{s, w.rankAfterRank(hostir.Set(s.Stream, to, s.Result()))}
+		}
+		return []hostir.Node{w.rankAfterRank(s)}
+	})
+	return err
+}
+
+// unpadded refuses products of rows that the caller gets.
+func (w *writer) unpadded(p hostir.Product) error {
+	if b := w.program.At(p.A.Buffer); b.Counts.IsZero() || !b.Room.IsZero() {
+		return nil
+	}
+	return w.misplaced(p.A.Buffer, "leave it undeclared", "products take padded rows, and the caller gets %s without "+
+		"padding", p.A.Buffer)
+}
+
+// ofAllParts says that a step takes all parts of memory with padding, and all parts of other memory.
+func (w *writer) ofAllParts(s hostir.Step) (apart, together bool) {
+	reads, writes := s.Views()
+	for _, v := range append(reads, writes...) {
+		if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
+			apart, together = apart || !b.Room.IsZero(), together || b.Room.IsZero()
+		}
+	}
+	return apart, together
+}
+
+// allPadded is a view with the padding of all parts, where it takes all.
+func (w *writer) allPadded(_ string, v hostir.View) hostir.View {
+	v.Padded = v.Padded || v.Count.Equal(hostir.Size) && !w.program.At(v.Buffer).Room.IsZero()
+	return v
+}
+
+// rankAfterRank is a step on all parts as one on each rank's.
+func (w *writer) rankAfterRank(s hostir.Step) hostir.Node {
+	each := s.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
+		if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
+			v.Index, v.Count, v.Padded = step, hostir.Expr{}, false
+		}
+		return v
+	}})
+	return hostir.Loop(stepIndex, hostir.Const(0), hostir.Size, each)
+}
+
+// besidePadding is memory with padding for rows that the caller gets without it.
+func (w *writer) besidePadding(name string) string {
+	b := *w.program.At(name)
+	if b.Name += paddedSuffix; w.program.At(b.Name).Name != "" {
+		return b.Name
+	}
+	b.Tensor = schedule.Tensor{Name: b.Name, Axes: b.Tensor.Axes, Type: b.Tensor.Type}
+	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
+	w.padded(&b)
+	w.program.Buffers = append(w.program.Buffers, b)
+	return b.Name
+}
