@@ -115,6 +115,15 @@ if [ "$PART" = fewrows ]; then
   exit $failed
 fi
 
+# making: the same kernels with functions of their results, beside the functions behind products by the library and by
+# the kernels themselves; ROWS and WEIGHTS choose less.
+if [ "$PART" = making ]; then
+  part making timeout 500 "$BIN/fewrows" -making -ptx "$BIN/making-fewrows.ptx,$BIN/early-making-fewrows.ptx" \
+    -rounds "${ROUNDS:-11}" -rows "${ROWS:-1,8,16,32,64}" \
+    -weights "${WEIGHTS:-14336x4096,4096x14336,6144x4096,4096x4096}"
+  exit $failed
+fi
+
 # ahead: the same of kernels that start early, beside those that don't, and of a layer behind attention on all GPUs.
 if [ "$PART" = ahead ]; then
   part ahead-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx,$BIN/early-fewrows.ptx" -rounds "${ROUNDS:-11}" \
