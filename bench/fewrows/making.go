@@ -73,7 +73,8 @@ func (g *gpu) checksMaking() error {
 		for _, of := range []driver.Type{0, driver.E4M3} {
 			for i, name := range g.names {
 				what := fmt.Sprintf("%s of %s by %s", name, typ, cmp.Or(of, typ))
-				for _, shape := range [][2]int{{64, 256}, {192, 768}, {512, 2048}, {4096, 4096}, {1024, 14336}, {6144, 1024}} {
+				for _, shape := range [][2]int{{64, 256}, {192, 768}, {512, 2048}, {4096, 4096}, {1024, 14336},
+					{6144, 1024}} {
 					if err := g.checkMaking(i, typ, of, shape); err != nil {
 						return fmt.Errorf("check %s, %d columns, depth %d: %w", what, shape[0], shape[1], err)
 					}
@@ -95,11 +96,10 @@ func (g *gpu) checkMaking(variant int, typ, of driver.Type, shape [2]int) error 
 		return err
 	}
 	next := func() float32 { return (2*rand.Float32() - 1) / 8 }
-	for _, err := range []error{g.fill(p.a, typ, numbers(most*p.K, next)), g.fill(p.b, p.Operand(), numbers(p.N*p.K, next)),
-		g.fill(p.scale, driver.FP32, numbers(max(p.N, most), func() float32 { return 1 + rand.Float32() }))} {
-		if err != nil {
-			return err
-		}
+	scales := numbers(max(p.N, most), func() float32 { return 1 + rand.Float32() })
+	if err := errors.Join(g.fill(p.a, typ, numbers(most*p.K, next)), g.fill(p.b, p.Operand(), numbers(p.N*p.K, next)),
+		g.fill(p.scale, driver.FP32, scales)); err != nil {
+		return err
 	}
 	for _, f := range g.functions() {
 		for _, p.M = range []int{1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 47, 63, 64} {

@@ -23,8 +23,8 @@ type timed struct {
 // median of the rounds.
 func (t *timed) median() float64 { return t.us[len(t.us)/2] }
 
-// measure lets a line be printed for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight bits
-// cuBLASLt has rows of eight too, with one scale each and with scales of rows.
+// measure lets a line be printed for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight
+// bits cuBLASLt has rows of eight too, with one scale each and with scales of rows.
 func (g *gpu) measure(of driver.Type, line func(p product, workspace driver.Ptr) error) error {
 	fmt.Printf("bf16 by %s: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n",
 		cmp.Or(of, driver.BF16), *rounds)

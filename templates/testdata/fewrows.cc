@@ -157,7 +157,8 @@ typedef std::vector<unsigned char> Made;
 static Made apart(unsigned function, unsigned type, const Bits &x, size_t columns, const Operands &o)
 {
   Made to(x.size() * 4, 0xee);
-  const std::string name = "elements" + (function > 1 ? std::to_string(function) : "") + (type == 1 ? "_bf16" : "_fp16");
+  const std::string name =
+      "elements" + (function > 1 ? std::to_string(function) : "") + (type == 1 ? "_bf16" : "_fp16");
   const char *const from = (const char *)x.data();
   int left = 1;
   if (function == 1) {

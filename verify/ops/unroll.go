@@ -129,9 +129,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	case hostir.Packets:
 		u.packets(at, n, x.Sent, x.To, x.Added)
-		if len(x.Then.Makes) > 0 {
-			u.applies(at, n, x.Then)
-		}
+		u.makes(at, n, x.Then)
 		return
 	case hostir.PacketGather:
 		u.packets(at, n, x.Sent, x.To, hostir.View{})
@@ -169,7 +167,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Sum:
 		u.sum(at, n, x)
 	case hostir.Product:
-		u.product(at, x)
+		u.product(at, n, x)
 	case hostir.Apply:
 		u.applies(at, n, x)
 	case hostir.Call:
@@ -341,8 +339,10 @@ func (o *Op) use(list ...Use) {
 }
 
 // product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
-// without an operation. A product of few rows may be made by a kernel, which needs no workspace.
-func (u *unroller) product(op Op, x hostir.Product) {
+// without an operation. A product of few rows may be made by a kernel, which needs no workspace, and makes formulas of
+// the result in the same launch; behind a product by the library a further kernel makes these.
+func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
+	at := op
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
 	op.Scales = len(some(x.ScaleA, x.ScaleB))
@@ -350,24 +350,43 @@ func (u *unroller) product(op Op, x hostir.Product) {
 		at, bytes := u.view(v)
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
-	at, bytes := u.view(x.To)
+	to, bytes := u.view(x.To)
 	if bytes == 0 {
+		u.behind(at, n, x.Then)
 		return
 	}
 	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel ||
 		op.Kernel != "" && u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes) {
 		factors.B.Ahead = op.Early
-		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
+		op.Uses = append(op.Uses, Use{Write: true, At: to, Bytes: bytes})
 		u.add(op)
+		u.makes(at, n, x.Then)
 		return
 	}
 	op.Kernel, op.Early = "", false
 	if x.Accumulate {
-		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+		op.Uses = append(op.Uses, Use{At: to, Bytes: bytes})
 	}
-	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
+	op.Uses = append(op.Uses, Use{Write: true, At: to, Bytes: bytes},
 		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: Workspace(op.Stream)}})
 	u.add(op)
+	u.behind(at, n, x.Then)
+}
+
+// behind adds formulas by a kernel of elements behind a product, if there are any.
+func (u *unroller) behind(op Op, n hostir.Step, x hostir.Apply) {
+	if len(x.Makes) > 0 {
+		u.step++
+		op.Step, op.Kernel, op.Early = u.step, hostir.ElementsKernel, false
+		u.applies(op, n, x)
+	}
+}
+
+// makes adds formulas, if there are any.
+func (u *unroller) makes(op Op, n hostir.Step, x hostir.Apply) {
+	if len(x.Makes) > 0 {
+		u.applies(op, n, x)
+	}
 }
 
 // some lists the views that are set.
