@@ -35,6 +35,7 @@ import (
 	_ "ovgen/generated/cappedlogits"
 	_ "ovgen/generated/device"
 	_ "ovgen/generated/gatedmlp"
+	_ "ovgen/generated/gatedmlpfewrows"
 	_ "ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/gatedmlpvquantised"
 	_ "ovgen/generated/invariantmlppackets"

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "a69eef8d8ce17b1ed366b4adbf6926f8154cf931c74002d1cd91184be5cb712c",
+	Hash:     "2faa032be7cec0405a3ddf078e9734071131439df659e620a5422813cb5d7848",
 	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

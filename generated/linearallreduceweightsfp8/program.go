@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "1c61349a20be855376c395e45e553d5e8c28ae5b18a0c3c950a1d8df75719c8b",
+	Hash:     "bb42a9140307cb1b04685f37d2637a02d0477112d128c27907865b1775b8b382",
 	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
