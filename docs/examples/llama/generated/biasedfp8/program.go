@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "7e4fd846db1450f2e335e06070657ec22585365910c58026bd6a3dbef8930afd",
+	Hash:    "9b007db6b03c163481d1df9fe3f0a3ef18c49d698ffa61dcf355d2ccd1dad3bc",
 	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

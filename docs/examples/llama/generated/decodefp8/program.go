@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "25ce22c648886a01faa8df939164fda8ae626554f8dc7c9ba58d617eed5f746f",
+	Hash:    "04e64a80d6fbe11dde86ae229b6e0b892203e413b78285a6a91cb28bd3b49d0d",
 	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

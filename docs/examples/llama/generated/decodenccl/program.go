@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "f44b4e14d2282a1ff7b62f32a53e4310eceb1f805c76df41603fcc0523e4699c",
+	Hash:    "787a97105d9e9a647b54f2bd5b6e30de77cb9f4d504af9fb4c70ed37c7831b13",
 	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "ca475fb90846ba79252d1a65bc5e395c48d9111672d575e0d27e1a111fd6beb8",
+	Hash:    "5c4bced5b07d6c36d445a8051e5bc64dcd17e372e577b4b9dda82c222e426353",
 	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
