@@ -10,11 +10,11 @@ static int failures;
 
 static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 + i * 2654435761u) >> 28) % 3 - 1); }
 
-static unsigned short *digits(unsigned seed, unsigned count)
+static unsigned short *digits(unsigned seed, unsigned count, float by = 1)
 {
   unsigned short *const to = (unsigned short *)room(count * 2);
   for (unsigned i = 0; i < count; i++) {
-    to[i] = (unsigned short)bits_of(1, (int)digit(seed, i));
+    to[i] = (unsigned short)bits_of(1, digit(seed, i) * by);
   }
   return to;
 }
@@ -88,8 +88,9 @@ static bool play(unsigned rows, unsigned box, unsigned depth, unsigned columns, 
 template <void (*kernel)(const struct fewboxes)>
 static bool makes(unsigned rows, unsigned box, unsigned depth, unsigned columns, bool halved, bool swiglu)
 {
+  const float by = 1.0078125f;  // sums of its square are rounded
   begin();
-  unsigned short *const a = digits(1, rows * depth), *const b = digits(2, columns * depth);
+  unsigned short *const a = digits(1, rows * depth, by), *const b = digits(2, columns * depth, by);
   unsigned short *const c = digits(3, most * columns), *const made = digits(4, most * columns);
   unsigned short *const beside = digits(5, most * columns), *const residual = digits(6, most * columns);
   unsigned short *const of_column = digits(7, columns), *const of_row = digits(8, most);
@@ -107,15 +108,15 @@ static bool makes(unsigned rows, unsigned box, unsigned depth, unsigned columns,
   for (unsigned i = 0; i < most * columns; i++) {
     float sum = 0;
     for (unsigned k = 0; k < depth && i < rows * columns; k++) {
-      sum += digit(1, i / columns * depth + k) * digit(2, i % columns * depth + k);
+      sum += digit(1, i / columns * depth + k) * by * digit(2, i % columns * depth + k) * by;
     }
+    sum = (float)rounded(1, swiglu || sum > 0 ? sum : 0);
     float want = sum / (1 + expf(-sum)) * digit(5, i);
     if (!swiglu) {
-      sum = sum > 0 ? sum : 0;
       const float x = (sum + digit(7, i % columns)) * digit(8, i / columns) * .5f;
       want = 30 * tanhf(x / 30) * digit(5, i) + digit(6, i);
     }
-    const unsigned of = i < rows * columns ? bits_of(1, rounded(1, sum)) : bits_of(1, (int)digit(3, i));
+    const unsigned of = i < rows * columns ? bits_of(1, sum) : bits_of(1, digit(3, i));
     const unsigned bits = i < rows * columns ? bits_of(1, rounded(1, want)) : 0xeeee;
     if ((made[i] != bits || c[i] != of) && failures++ < 5) {
       printf("%u rows, depth %u, %u columns: of element %u, %04x, is made %04x, want %04x and %04x\n", rows, depth,

@@ -181,10 +181,11 @@ static Made apart(unsigned function, unsigned type, const Bits &x, size_t column
 // makes compares the kernels that apply a function with the function by itself, of the results of the same kernels. The
 // library's function comes before the second.
 template <typename T>
-static void makes(unsigned type, size_t depth, size_t columns, const Bits &a, const std::vector<T> &b,
+static void makes(unsigned type, size_t depth, size_t columns, const std::vector<T> &b,
                   const std::vector<float> &scales = {})
 {
   const bool narrow = !scales.empty();
+  const Bits a = numbers(type, most * depth, 9, false);
   Operands o = {numbers(type, most * columns, 3, false), numbers(type, most * columns, 33, false),
                 numbers(type, columns, 333, false), numbers(type, most, 3333, false), {}, .125};
   for (unsigned bits : o.in_place) {
@@ -192,7 +193,7 @@ static void makes(unsigned type, size_t depth, size_t columns, const Bits &a, co
   }
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {
     for (unsigned function = 1; function <= functions; function++) {
-      for (size_t rows : {1u, 7u, 23u, 64u}) {
+      for (size_t rows : {3u, 13u, 64u}) {
         if (rows > takes[kernel - 1] || !runs(of(kernel, type, narrow, function))) {
           continue;
         }
@@ -200,12 +201,14 @@ static void makes(unsigned type, size_t depth, size_t columns, const Bits &a, co
         for (unsigned short &bits : x) {
           bits = function == 2 && bits & 0x8000 ? 0 : bits;
         }
+        const Guarded in_place(o.in_place, x.size()), beside(o.beside, x.size()), single(o.single, x.size());
+        const Guarded row(o.row, columns), column(o.column, rows);
         Made made(x.size() * 4, 0xee);
         making.made = (char *)made.data();
-        making.operands[0] = function == 2 ? (const char *)o.row.data() : (const char *)o.in_place.data();
-        making.operands[1] = function == 2 ? (const char *)o.column.data() : (const char *)o.single.data();
-        making.operands[2] = (const char *)o.in_place.data();
-        making.operands[3] = (const char *)o.beside.data();
+        making.operands[0] = function == 2 ? row.at : in_place.at;
+        making.operands[1] = function == 2 ? column.at : single.at;
+        making.operands[2] = in_place.at;
+        making.operands[3] = beside.at;
         making.numbers[0] = o.scale;
         making_function = function;
         const Bits c = run_few(kernel, type, rows, depth, columns, a, b, nullptr, scales);
@@ -220,6 +223,22 @@ static void makes(unsigned type, size_t depth, size_t columns, const Bits &a, co
         }
       }
     }
+  }
+}
+
+// made_of compares them for weights of both kinds.
+static void made_of(unsigned type)
+{
+  enum { depth = 256, columns = 64, deep = 32, wide = 48 };
+  if (some(type, false)) {
+    makes(type, depth, columns, numbers(type, columns * depth, 99999, false));
+  }
+  if (some(type, true)) {
+    Codes codes(wide * deep);
+    for (size_t i = 0; i < codes.size(); i++) {
+      codes[i] = (unsigned char)(number(type, 77 + (unsigned)i) % 0x7f | (i % 3 == 0 ? 0x80 : 0));
+    }
+    makes(type, deep, wide, codes, std::vector<float>(wide, .75f));
   }
 }
 
@@ -242,7 +261,6 @@ static void product(unsigned type, size_t depth, size_t columns)
     y[i] = (unsigned short)bits_of(type, 1024);
     y[i + other] = (unsigned short)bits_of(type, -1024);
   }
-  makes(type, depth, columns, x, y);
   const Bits all = run_few(sizes, type, most, depth, columns, x, y, nullptr);
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {
     for (size_t rows : {1u, 5u, 8u, 13u, 16u, 27u, 32u, 64u}) {
@@ -306,7 +324,6 @@ static void narrow(unsigned type, size_t depth, size_t columns, bool one)
   for (size_t i = 0; i < scales.size(); i++) {
     scales[i] = (float)(1 << i % 3);
   }
-  makes(type, depth, columns, x, y, scales);
   const Bits of_all = run_few(sizes, type, rows_most, depth, columns, x, y, nullptr, scales);
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {
     for (size_t rows : {1u, 7u, 8u, 33u, 64u, 130u}) {
@@ -346,6 +363,8 @@ int main(int, char **args)
 #define ALSO(kernel, params) chosen.insert(#kernel);
     KERNELS(ALSO)
   }
+  made_of(1);
+  made_of(2);
   narrow(1, 48, 80, false);
   narrow(2, 16, 16, true);
   narrow(1, 16 * 37, 48, true);
