@@ -70,7 +70,7 @@ var InvariantMLPPackets = s.Schedule{
 // GatedMLPFewRows is GatedMLP for decoding, by packets: up to 64 rows are multiplied by kernels of the package, one of
 // which makes SwiGLU of its products, so no kernel stands between them. On GPUs it is untried.
 var GatedMLPFewRows = s.Schedule{
-	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, FewRows: 64, Teaches: true,
+	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, FewRows: 64,
 	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},
 }
 
