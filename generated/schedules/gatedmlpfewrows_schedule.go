@@ -21,5 +21,4 @@ var GatedMLPFewRows = schedule.Schedule{
 	},
 	Moves:   []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}},
 	FewRows: 64,
-	Teaches: true,
 }
