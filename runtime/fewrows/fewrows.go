@@ -266,8 +266,12 @@ func narrow(d driver.MatmulDesc, x driver.Operands) Params {
 	return p
 }
 
-// launch launches a kernel of the family for a product.
+// launch launches a kernel of the family, by its place, for a product.
 func (s *Set) launch(q *plan.Queue, on *plan.Stream, of int, d driver.MatmulDesc, p Params) {
+	if of < 0 || s.family[of].Function.epilogue() != string(d.Func) {
+		q.Fail(fmt.Errorf("multiply few rows: the package has no such kernel with function %q", d.Func))
+		return
+	}
 	if (p.A|p.B)%16 != 0 {
 		q.Fail(fmt.Errorf("multiply few rows: a and b at %#x and %#x must be aligned to 16 bytes", p.A, p.B))
 		return

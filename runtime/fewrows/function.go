@@ -37,11 +37,19 @@ func (f *Function) takes(operands, numbers int) bool {
 	return operands == len(f.Made.Operands)-1 && numbers == f.Made.Numbers
 }
 
+// epilogue is the function of the sum; empty: there is none.
+func (f *Function) epilogue() string {
+	if f == nil {
+		return ""
+	}
+	return f.Epilogue
+}
+
 // form is the form of the product, and behind it the keys of the function.
 func (f *Function) form() string {
 	form := "linear"
-	if f != nil && f.Epilogue != "" {
-		form += " " + f.Epilogue
+	if f.epilogue() != "" {
+		form += " " + f.epilogue()
 	}
 	if f != nil && f.Made != nil {
 		form += kernels.Joint + f.Made.Form()
@@ -115,7 +123,7 @@ func (x Applied) Narrow(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, ope
 
 func (x Applied) launch(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, p Params) {
 	i := x.set.family.of(x.number, d.M)
-	if i < 0 || !x.set.family[i].Function.takes(x.operands, x.numbers) {
+	if i >= 0 && !x.set.family[i].Function.takes(x.operands, x.numbers) {
 		q.Fail(fmt.Errorf("multiply few rows: the package has no function %d of %d operands and %d numbers", x.number,
 			x.operands, x.numbers))
 		return
