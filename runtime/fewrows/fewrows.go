@@ -64,6 +64,7 @@ func (f Family) Early() Family {
 	early := slices.Clone(f)
 	for i, k := range f {
 		if boxed, ok := boxes[k.Rows]; ok && !k.Narrow {
+			boxed.Function = k.Function
 			early[i] = boxed
 		} else {
 			early[i].Early = k.Rows == 8 || k.Beside == 1
