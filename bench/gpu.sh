@@ -14,6 +14,7 @@
 # forms    the bits of forms that no package of the catalogue has
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
+# making   the same products with functions in their kernels and behind, checked, beside cuBLASLt's with functions behind
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # scaled   70B's layers of eight bits, and quantised gathers, beside torch's products with NCCL and its symmetric memory
@@ -113,6 +114,15 @@ fi
 if [ "$PART" = fewrows ]; then
   part fewrows timeout 300 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-15}" \
     ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
+  exit $failed
+fi
+
+# making: the same kernels with functions of their results, beside the functions behind products by the library and by
+# the kernels themselves; ROWS and WEIGHTS choose less.
+if [ "$PART" = making ]; then
+  part making timeout 500 "$BIN/fewrows" -making -ptx "$BIN/making-fewrows.ptx,$BIN/early-making-fewrows.ptx" \
+    -rounds "${ROUNDS:-11}" -rows "${ROWS:-1,8,16,32,64}" \
+    -weights "${WEIGHTS:-14336x4096,4096x14336,6144x4096,4096x4096}"
   exit $failed
 fi
 

@@ -1,6 +1,9 @@
 package schedule
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Signature is the part of the schedule that a caller sees: the operation, and the part of each tensor that each rank
 // brings or gets. Schedules of one signature compute the same results from the same buffers, so one can stand for
@@ -28,8 +31,9 @@ func (s Schedule) Signature() string {
 	return b.String()
 }
 
-// Families groups a list by the signature of its schedules, in the order of the list. All
-// schedules of a family compute the same.
+// Families groups a list by the signature of its schedules, in the order of the list. All schedules of a family compute
+// the same. A family whose schedules call weights Constant ends with those that compute the same and leave the caller
+// free to write them.
 func Families[T any](list []T, of func(T) Schedule) [][]T {
 	index := map[string]int{}
 	var families [][]T
@@ -41,7 +45,23 @@ func Families[T any](list []T, of func(T) Schedule) [][]T {
 		}
 		families[index[key]] = append(families[index[key]], x)
 	}
+	free := slices.Clone(families)
+	for i, f := range free {
+		s := of(f[0])
+		if at, ok := index[s.unpromised().Signature()]; ok && at != i {
+			families[i] = slices.Concat(f, free[at])
+		}
+	}
 	return families
+}
+
+// unpromised is the schedule without Constant tensors.
+func (s Schedule) unpromised() Schedule {
+	s.Tensors = slices.Clone(s.Tensors)
+	for i := range s.Tensors {
+		s.Tensors[i].Constant = false
+	}
+	return s
 }
 
 // Last orders two schedules of a family: a schedule that uses NCCL, which a machine may lack, comes after one that does

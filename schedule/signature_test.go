@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"slices"
 	"testing"
 
 	s "ovgen/schedule"
@@ -47,5 +48,22 @@ func TestSignature(t *testing.T) {
 	}
 	if free, same := (s.Schedule{}), (s.Schedule{Invariant: true}); free.Signature() == same.Signature() {
 		t.Errorf("equal bits are promised or not by one signature, %q", free.Signature())
+	}
+}
+
+// TestFamilies: schedules that compute the same are one family, which stands behind one that asks more of the caller.
+func TestFamilies(t *testing.T) {
+	of := func(constant bool, few int) s.Schedule {
+		return s.Schedule{FewRows: few, Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Constant: constant},
+			{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}}}
+	}
+	list := map[string]s.Schedule{"a": of(false, 0), "b": of(true, 8), "c": of(false, 8), "d": {Invariant: true},
+		"e": of(true, 16)}
+	got := s.Families([]string{"a", "b", "c", "d", "e"}, func(name string) s.Schedule { return list[name] })
+	want := [][]string{{"a", "c"}, {"b", "e", "a", "c"}, {"d"}}
+	if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+		t.Errorf("families are %q, want %q", got, want)
 	}
 }

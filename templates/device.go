@@ -81,19 +81,19 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
-	makes := d.any(kernels.Kernel.Makes)
+	makes := d.any(kernels.Kernel.Makes) || len(d.functions()) > 0
 	widens := d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen })
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
-	powers := d.reads(driver.UE8M0) || d.any(with(schedule.DoLoud))
+	powers := d.reads(driver.UE8M0) || d.makes(schedule.DoLoud)
 	eight := powers || d.reads(driver.E4M3) || d.reads(driver.E5M2)
 	add(eight, "eight.h")
 	coded := d.any(func(k kernels.Kernel) bool { return k.Coded != 0 })
 	add(makes || coded, "arith.h", "units.h")
 	add(eight, "eightunits.h")
-	add(powers || d.any(with(schedule.DoFinite, schedule.DoPower, schedule.DoUp)), "scale.h")
+	add(powers || d.makes(schedule.DoFinite, schedule.DoPower, schedule.DoUp), "scale.h")
 	add(powers, "powers.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
@@ -110,24 +110,22 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// with returns a test of whether a kernel's function has one of the given operations.
-func with(list ...schedule.Do) func(kernels.Kernel) bool {
-	return func(k kernels.Kernel) bool {
-		return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
+// makes reports whether a function has one of the given operations.
+func (d Device) makes(list ...schedule.Do) bool {
+	return slices.ContainsFunc(d.made(), func(m kernels.Made) bool {
+		return slices.ContainsFunc(strings.Split(m.Key, "; "), func(node string) bool {
 			do, _, _ := strings.Cut(node, " ")
 			return slices.Contains(list, schedule.Do(do))
 		})
-	}
+	})
 }
 
 // reads reports whether a function reads or makes elements or scales of the given type, whatever the plan's type is.
 func (d Device) reads(t driver.Type) bool {
-	return d.any(func(k kernels.Kernel) bool {
-		return k.Coded == t || k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
-			func(m kernels.Made) bool {
-				return m.Type == t || t.Saturates() && m.Scales == t ||
-					slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
-			})
+	coded := d.any(func(k kernels.Kernel) bool { return k.Coded == t })
+	return coded || slices.ContainsFunc(d.made(), func(m kernels.Made) bool {
+		return m.Type == t || t.Saturates() && m.Scales == t ||
+			slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
 	})
 }
 

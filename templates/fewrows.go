@@ -37,8 +37,19 @@ func (d Device) boxes() bool {
 // Only90 reports whether the package's kernels use instructions that only compute capability 9.0 has.
 func (d Device) Only90() bool { return d.boxes() || d.any(kernels.Kernel.Multiplies) }
 
-// fewRows are the parts of the .cu with the kernels of few rows, if the package has them: their code, and the kernels
-// of each kind.
+// functions are the functions of the package's kernels of products, in the order of their numbers.
+func (d Device) functions() (list []*fewrows.Function) {
+	for _, k := range d.FewRows {
+		if f := k.Function; f != nil && !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b *fewrows.Function) int { return a.Number - b.Number })
+	return list
+}
+
+// fewRows are the parts of the .cu with the kernels of few rows, if the package has them: their code, their functions,
+// and the kernels of each kind.
 func (d Device) fewRows() (parts []Part) {
 	for _, narrow := range []bool{false, true} {
 		if list := d.few(narrow); len(list) > 0 {
@@ -48,6 +59,9 @@ func (d Device) fewRows() (parts []Part) {
 	before := []Part{{"fewrows.cu.tmpl", nil}}
 	if d.boxes() {
 		before = append(before, Part{"fewboxes.cu.tmpl", fewrows.Types(d.Table.Types)})
+	}
+	for _, f := range d.functions() {
+		before = append(before, Part{"fewfunction.cu.tmpl", d.fewFunction(f)})
 	}
 	if len(parts) > 0 {
 		parts = append(before, parts...)

@@ -25,8 +25,9 @@ func TestFewRowsOfBoxes(t *testing.T) {
 // runFewRows runs kernels.
 func runFewRows(t *testing.T, list fewrows.Family) {
 	t.Helper()
-	d := device()
-	d.FewRows = list
+	functions, apart := fewFunctions()
+	d := device(apart...)
+	d.FewRows = making(list, functions)
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
 	if out := onEngine("-O2").build(t, d.checked(), "fewrows"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
@@ -41,7 +42,8 @@ func TestEarly(t *testing.T) {
 		t.Skip("runs thousands of threads")
 	}
 	d := device()
-	d.FewRows = fewrows.Family{fewrows.Kernels[0], fewrows.Narrow[0]}.Early()
+	functions, _ := fewFunctions()
+	d.FewRows = making(fewrows.Family{fewrows.Kernels[0], fewrows.Narrow[0]}.Early(), functions[:1])
 	d.Table.Types = []driver.Type{driver.BF16}
 	needSanitizer(t)
 	program, kernels := onThreads.program(t, d.checked(), "early")

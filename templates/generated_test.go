@@ -47,6 +47,8 @@ func TestGeneratedText(t *testing.T) {
 	// What lets the next launch start does nothing on a host, so the tests here run the same kernels without it;
 	// TestEarly runs products that start early, and the test of package programs all that such a package has.
 	early := included(t, sections(t, withFewRows(t, fewrows.Family(allFewRows).Early(), every())))
+	functions, _ := fewFunctions()
+	making := included(t, sections(t, withFewRows(t, fewrows.Kernels.With(nil, functions[0]), every())))
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +63,10 @@ func TestGeneratedText(t *testing.T) {
 		switch {
 		case strings.TrimSuffix(filepath.Base(file), ".cu") == checking().name:
 			list = checked
-		case bytes.Contains(text, []byte(", true>::run(p)")): // products that start early
+		case bytes.Contains(text, []byte(", true, as_it_is>::run(p)")): // products that start early
 			list = early
+		case bytes.Contains(text, []byte("struct made1 :")): // products with SwiGLU
+			list = making
 		case !bytes.Contains(text, []byte("_fp32(")):
 			list = of16
 		}

@@ -39,10 +39,11 @@ func TestHopper(t *testing.T) {
 
 // TestFewBoxes runs products of few rows by the tensor cores in the same way.
 func TestFewBoxes(t *testing.T) {
-	d := device()
-	d.FewRows = fewrows.Kernels.Early()
+	functions, apart := fewFunctions()
+	d := device(apart...)
+	d.FewRows = making(fewrows.Kernels.Early(), functions)
 	d.Table.Types = []driver.Type{driver.BF16}
-	names := []string{"fewrows16_bf16", "fewrows64_bf16"}
+	names := []string{"fewrows16_bf16", "fewrows64_bf16", "fewrows16_made2_bf16", "fewrows64_made1_bf16"}
 	flags := []string{"-O1", "-Wno-unused-parameter", "-Wno-clobbered", "-Wno-psabi"}
 	if out, err := onCores(t, d, names, "fewboxes", flags...); err != nil || out != "" {
 		t.Fatalf("the kernels do wrong: %v\n%s", err, out)

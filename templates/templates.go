@@ -86,7 +86,8 @@ func Render(parts ...Part) (Text, error) {
 		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
 			Template: p.Template})
 		out, err := execute(t, p.Data)
-		if k, ok := p.Data.(Kernel); ok && k.Makes() || p.Template == head {
+		_, function := p.Data.(FewFunction)
+		if k, ok := p.Data.(Kernel); ok && k.Makes() || function || p.Template == head {
 			out = folded(out)
 		}
 		text.Bytes = append(text.Bytes, out...)

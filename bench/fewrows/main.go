@@ -1,7 +1,8 @@
 // Command fewrows checks the kernels of few rows on one GPU, and then times them beside cuBLASLt's best of eight and a
 // read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
 // OVGEN_FEWROWS_PTX names one; of several files each is a variant, and of one whose name begins with early launches may
-// start before the launch before them has ended. A figure is the median of rounds, in each of which
+// start before the launch before them has ended. With -making the kernels apply functions, and are checked and timed
+// beside the kernels of these functions by themselves. A figure is the median of rounds, in each of which
 // the variants' graphs run in an order of its own. A graph reads so many weights that none is left in the cache.
 package main
 
@@ -16,9 +17,11 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/bench/fewrows/functions"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
 	"ovgen/runtime/fewrows"
+	"ovgen/templates"
 )
 
 var (
@@ -28,6 +31,7 @@ var (
 	counts  = flag.String("rows", "1,4,16,32,64", "how many")
 	only    = flag.Bool("check", false, "check, and time nothing")
 	sure    = flag.Bool("timed", false, "time, and check nothing")
+	makes   = flag.Bool("making", false, "kernels that apply functions, beside these functions behind products")
 )
 
 func main() {
@@ -44,6 +48,7 @@ type gpu struct {
 	stream  driver.Stream
 	names   []string
 	modules []driver.Module
+	making  templates.Device // the kernels that apply functions
 }
 
 func run() error {
@@ -61,19 +66,26 @@ func run() error {
 	if g.stream, err = d.StreamCreateWithPriority(driver.High); err != nil {
 		return err
 	}
+	if g.making, err = functions.Device(slices.Concat(fewrows.Kernels, fewrows.Narrow)); err != nil {
+		return err
+	}
 	for _, file := range strings.Split(*files, ",") {
 		if err := g.load(file); err != nil {
 			return fmt.Errorf("load %s: %w", file, err)
 		}
 	}
 	fmt.Println(d.Properties().Name)
-	if err := g.checks(); err != nil {
+	checks, line := g.checks, g.line
+	if *makes {
+		checks, line = g.checksMaking, g.lineMaking
+	}
+	if err := checks(); err != nil {
 		return err
 	}
 	if *only {
 		return nil
 	}
-	return errors.Join(g.measure(0), g.measure(driver.E4M3))
+	return errors.Join(g.measure(0, line), g.measure(driver.E4M3, line))
 }
 
 // checks checks all variants in all types.
@@ -107,11 +119,17 @@ func (g *gpu) load(file string) error {
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".ptx")
 	list := slices.Concat(fewrows.Kernels, fewrows.Narrow)
+	if *makes {
+		list = g.making.FewRows
+	}
 	if early(name) {
 		list = list.Early()
 	}
 	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(list.Code([]driver.Type{driver.BF16, driver.FP16}),
 		driver.Kernel{Name: "read", Params: 24, Early: early(name)})}
+	if *makes {
+		code.Kernels = append(code.Kernels, g.making.Table.Code()...)
+	}
 	m, err := g.ModuleLoadData(code)
 	g.names = append(g.names, name)
 	g.modules = append(g.modules, m)

@@ -23,9 +23,9 @@ type timed struct {
 // median of the rounds.
 func (t *timed) median() float64 { return t.us[len(t.us)/2] }
 
-// measure prints a line for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight bits
-// cuBLASLt has rows of eight too, with one scale each and with scales of rows.
-func (g *gpu) measure(of driver.Type) error {
+// measure lets a line be printed for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight
+// bits cuBLASLt has rows of eight too, with one scale each and with scales of rows.
+func (g *gpu) measure(of driver.Type, line func(p product, workspace driver.Ptr) error) error {
 	fmt.Printf("bf16 by %s: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n",
 		cmp.Or(of, driver.BF16), *rounds)
 	workspace, err := g.MemAlloc(driver.WorkspaceBytes)
@@ -61,7 +61,7 @@ func (g *gpu) measure(of driver.Type) error {
 			if p.M, err = strconv.Atoi(count); err != nil {
 				return err
 			}
-			if err := g.line(p, workspace); err != nil {
+			if err := line(p, workspace); err != nil {
 				return fmt.Errorf("%s, %d rows: %w", weight, p.M, err)
 			}
 		}
@@ -90,7 +90,6 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 				Workspace: workspace}, g.stream)
 		})
 	}
-	var err error
 	for i, name := range g.names {
 		if i > 0 {
 			list = append(list, &timed{name: "read-" + name})
@@ -99,6 +98,20 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 		list = append(list, &timed{name: name})
 		enqueue = append(enqueue, func(turn int) error { return g.own(i, p, turn) })
 	}
+	if err := g.race(p, list, enqueue); err != nil {
+		return err
+	}
+	var err error
+	for _, m := range products {
+		err = errors.Join(err, g.MatmulDestroy(m))
+	}
+	return err
+}
+
+// race times what enqueues a product by each of a list, and prints a line. The first is the read of the weight, the
+// second the library's.
+func (g *gpu) race(p product, list []*timed, enqueue []func(turn int) error) error {
+	var err error
 	launches := max(12, p.weights)
 	for i, t := range list {
 		if t.graph, err = g.graph(launches, enqueue[i]); err != nil {
@@ -132,10 +145,7 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 		}
 	}
 	fmt.Println()
-	for _, m := range products {
-		err = errors.Join(err, g.MatmulDestroy(m))
-	}
-	return err
+	return nil
 }
 
 // graph is a graph of launches, one after another.

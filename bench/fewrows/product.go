@@ -68,10 +68,16 @@ func (g *gpu) family(variant int, of driver.Type) fewrows.Family {
 
 // own enqueues the product by a variant's kernel.
 func (g *gpu) own(variant int, p product, turn int) error {
+	return g.ownMaking(variant, p, turn, nil, fewrows.Making{})
+}
+
+// ownMaking enqueues it by the kernel with a function; nil: without.
+func (g *gpu) ownMaking(variant int, p product, turn int, f *fewrows.Function, making fewrows.Making) error {
 	k := g.family(variant, p.Of).Of(p.M)
+	k.Function = f
 	blocks := k.Blocks(p.M, p.N, g.Properties().Multiprocessors)
 	x := fewrows.Boxed{Params: fewrows.Params{To: p.c, Rows: uint64(p.M), Depth: uint64(p.K), Columns: uint64(p.N),
-		A: p.a, B: p.weight(turn), Scale: p.scale, Scales: uint64(p.N)}}
+		A: p.a, B: p.weight(turn), Scale: p.scale, Scales: uint64(p.N), Making: making}}
 	if !k.Boxes {
 		return g.launch(variant, k.Name(p.Type), blocks, k.Threads(), unsafe.Pointer(&x.Params))
 	}

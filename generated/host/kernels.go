@@ -41,6 +41,7 @@ const void *blockbehindattentiontiles_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
 const void *dataparallellayer_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
+const void *gatedmlpfewrows_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
 const void *gatedmlpvquantised_kernels(const void *engine);
 const void *invariantmlppackets_kernels(const void *engine);
@@ -157,6 +158,8 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
 		unsafe.Pointer(C.gatedmlp_kernels))
+	sim.Compiled("gatedmlpfewrows", "eb9be215e252dc0867b6012789f1d5fcd9672f4bc084b4d19facb291e145747e",
+		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
 	sim.Compiled("gatedmlpvquantised", "d42128c38a48b15ecab85a66d46a7ebbf30690efc4ef7a317f08886926e11f6d",
@@ -169,9 +172,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
+	sim.Compiled("linearallreducefewrows", "b9d3386f8553d74c73c88bda45f6f860a1394c210a244057347d09e3fdda006f",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "bd1625fda977d08a922efe6ba751952b58f04c0d6d628773afe0dbe0cf67c57a",
+	sim.Compiled("linearallreducefewrowsahead", "e862f60bff83de584ef0061b71b9dcad187116e1a1c581b8301aac5c0327f71b",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -191,7 +194,7 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "43a957fa782045ce257e0610e2e08b80bfead68a24ffc0b679a89d73be94b188",
+	sim.Compiled("linearallreduceweightsfp8", "fa7a9b8fe290232cb174edde49509918e8618e4c644e56e8c9a0a50c3df8f6ff",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))

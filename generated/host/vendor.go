@@ -36,6 +36,7 @@ import (
 	_ "ovgen/generated/dataparallellayer"
 	_ "ovgen/generated/device"
 	_ "ovgen/generated/gatedmlp"
+	_ "ovgen/generated/gatedmlpfewrows"
 	_ "ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/gatedmlpvquantised"
 	_ "ovgen/generated/invariantmlppackets"

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
+	Source:  "b9d3386f8553d74c73c88bda45f6f860a1394c210a244057347d09e3fdda006f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "bd1625fda977d08a922efe6ba751952b58f04c0d6d628773afe0dbe0cf67c57a",
+	Source:  "e862f60bff83de584ef0061b71b9dcad187116e1a1c581b8301aac5c0327f71b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

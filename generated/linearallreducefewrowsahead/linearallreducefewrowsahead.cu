@@ -147,15 +147,43 @@ struct fewrows {
   const char *bias;    // of [columns], or none
   const float *scale;  // of narrow
   u64 scales;          // columns, or 1
+  char *made;          // of a function of the result, and its operands and numbers
+  const char *operands[4];
+  double numbers[2];
+};
+
+// Place is where an element of the result lies.
+struct Place { u64 row, column; };
+
+// as_it_is is the function of a result that is stored as it is. A function is made of a sum before it is rounded, and
+// then of the rounded result and of what has been taken for its place.
+struct as_it_is {
+  struct Taken {};
+
+  template <typename E>
+  DEVICE struct Taken take(const struct fewrows &, const struct Place &, bool)
+  {
+    return {};
+  }
+
+  DEVICE float of_sum(float x) { return x; }
+
+  template <typename E>
+  DEVICE void make(const struct fewrows &, const struct Place &, const struct Taken &, float)
+  {
+  }
 };
 
 // The elements of a weight have a type W: their own, or codes. A tile has parts of 16 columns and groups of 8 rows.
 // Copies go ahead steps of the depth ahead of the products. A launch that is early may start before the one before it
-// has ended: until then it reads the weight alone, and what comes of it waits in the ring.
-template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early>
+// has ended: until then it reads the weight alone, and what comes of it waits in the ring. A function F is made of each
+// element.
+template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early, typename F>
 struct fewrows_code {
   enum { wide = 2 / W::bytes, units = 2 * parts + groups * wide, block = few_slices * 32 };
   enum { down = groups * few_rows };
+  enum { each = (down * few_columns + block - 1) / block };  // elements of a thread in a part of a tile
+  typedef typename F::Taken Taken;
 
   // Run is parts of all columns, those for the rows of one tile after those for the rows of another. Tile is some of
   // them that lie side by side.
@@ -273,8 +301,20 @@ struct fewrows_code {
     }
   }
 
+  // take takes what the function takes beside the result, for a thread's elements of a part.
+  DEVICE void take(const struct fewrows &p, Taken (&taken)[each], unsigned row, unsigned column)
+  {
+#pragma unroll
+    for (unsigned e = 0; e < each; e++) {
+      const unsigned i = threadIdx.x + e * block, line = row + i / few_columns;
+      taken[e] = F::template take<E>(p, {line, column + i % few_columns},
+                                      i < down * few_columns && line < p.rows);
+    }
+  }
+
   // finish adds up the slices' sums of a part, and stores its columns of the rows of a tile from one on.
-  DEVICE void finish(const struct fewrows &p, const float (&mine)[groups][4], unsigned row, unsigned column)
+  DEVICE void finish(const struct fewrows &p, const float (&mine)[groups][4], const Taken (&taken)[each], unsigned row,
+                     unsigned column)
   {
     enum { pitch = few_columns + 1, slice = down * pitch };
     SHARED(float, sums, few_slices * slice);
@@ -290,8 +330,12 @@ struct fewrows_code {
     }
     __syncthreads();
     const unsigned left = ((unsigned)p.rows - row) * few_columns;
-    for (unsigned i = threadIdx.x; i < down * few_columns && i < left; i += block) {
-      const unsigned at = column + i % few_columns;
+#pragma unroll
+    for (unsigned e = 0; e < each; e++) {
+      const unsigned i = threadIdx.x + e * block, at = column + i % few_columns;
+      if (i >= down * few_columns || i >= left) {
+        continue;
+      }
       float halves[2] = {};
 #pragma unroll
       for (unsigned s = 0; s < few_slices; s++) {
@@ -304,7 +348,9 @@ struct fewrows_code {
       if (p.bias != nullptr) {
         sum += E::widen(((const typename E::bits *)p.bias)[at]);
       }
-      ((typename E::bits *)p.dst)[(row + i / few_columns) * p.columns + at] = (typename E::bits)E::narrow(sum);
+      const typename E::bits made = (typename E::bits)E::narrow(F::of_sum(sum));
+      ((typename E::bits *)p.dst)[(row + i / few_columns) * p.columns + at] = made;
+      F::template make<E>(p, {row + i / few_columns, at}, taken[e], E::widen(made));
     }
   }
 
@@ -322,6 +368,13 @@ struct fewrows_code {
     while (run.first < run.last) {
       const struct Tile tile = tile_at(p, run);
       float sums[parts][groups][4] = {};
+      Taken taken[parts][each] = {};
+#pragma unroll
+      for (unsigned t = 0; t < parts; t++) {
+        if (t < tile.count) {
+          take(p, taken[t], tile.row, tile.column + t * few_columns);
+        }
+      }
       for (unsigned step = 0; step < steps(p); step++) {
         uint4 *const place = ring + stage * units * block;
         copies_left<ahead - 1>();
@@ -334,7 +387,7 @@ struct fewrows_code {
 #pragma unroll
       for (unsigned t = 0; t < parts; t++) {
         if (t < tile.count) {
-          finish(p, sums[t], tile.row, tile.column + t * few_columns);
+          finish(p, sums[t], taken[t], tile.row, tile.column + t * few_columns);
         }
       }
       run.first += tile.count;
@@ -359,12 +412,13 @@ struct fewboxes {
   struct fewrows of;
   u64 parts;      // of a tile of fewer
   u64 halved;     // the blocks of a cluster share out the slices: no more than parts of a tile for each cluster
-  u64 unused[5];  // a Map is aligned to 64 bytes
+  u64 unused[6];  // a Map is aligned to 64 bytes
 };
 
-template <typename E, unsigned most, unsigned stages>
+template <typename E, unsigned most, unsigned stages, typename F>
 struct fewboxes_code {
   enum { parts = 4, deep_elements = 64, cluster = 2, pairs = few_slices / 4 };
+  typedef typename F::Taken Taken;
 
   // Run is the parts of a block, and in how many tiles it makes them, of nearly as many parts. All blocks have as many.
   struct Run { unsigned first, count, tiles; };
@@ -408,7 +462,10 @@ struct fewboxes_code {
       if (p.of.bias != nullptr) {
         sum += E::widen(((const bits *)p.of.bias)[column]);
       }
-      ((bits *)p.of.dst)[i] = (bits)E::narrow(sum);
+      const Taken taken = F::template take<E>(p.of, {row, column}, true);
+      const bits made = (bits)E::narrow(F::of_sum(sum));
+      ((bits *)p.of.dst)[i] = made;
+      F::template make<E>(p.of, {row, column}, taken, E::widen(made));
     }
   }
 
@@ -562,20 +619,35 @@ struct fewboxes_code {
     }
   }
 
+  // row_of is the row of a lane's first two sums, or of the others.
+  DEVICE unsigned row_of(unsigned i) { return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + 8 * i; }
+
+  // take takes what the function takes beside four elements of a lane.
+  DEVICE void take(const struct fewboxes &p, unsigned column, Taken (&taken)[4])
+  {
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+      taken[i] = F::template take<E>(p.of, {row_of(i / 2), column + i % 2}, row_of(i / 2) < p.of.rows);
+    }
+  }
+
   // store stores four sums of a lane.
-  DEVICE void store(const struct fewboxes &p, unsigned column, const float (&x)[4])
+  DEVICE void store(const struct fewboxes &p, unsigned column, const Taken (&taken)[4], const float (&x)[4])
   {
     typedef typename E::bits bits;
+#pragma unroll
     for (unsigned i = 0; i < 2; i++) {
-      const unsigned row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + 8 * i;
+      const unsigned row = row_of(i);
       if (row < p.of.rows) {
         float left = x[2 * i], right = x[2 * i + 1];
         if (p.of.bias != nullptr) {
           left += E::widen(((const bits *)p.of.bias)[column]);
           right += E::widen(((const bits *)p.of.bias)[column + 1]);
         }
-        *(unsigned *)(p.of.dst + (row * p.of.columns + column) * 2) =
-            (unsigned)E::narrow(left) | (unsigned)E::narrow(right) << 16;
+        const bits first = (bits)E::narrow(F::of_sum(left)), second = (bits)E::narrow(F::of_sum(right));
+        *(unsigned *)(p.of.dst + (row * p.of.columns + column) * 2) = (unsigned)first | (unsigned)second << 16;
+        F::template make<E>(p.of, {row, column}, taken[2 * i], E::widen(first));
+        F::template make<E>(p.of, {row, column + 1}, taken[2 * i + 1], E::widen(second));
       }
     }
   }
@@ -587,6 +659,16 @@ struct fewboxes_code {
   {
     const unsigned first = before(run, tile), count = before(run, tile + 1) - first;
     const unsigned column = (run.first + first) * few_columns + threadIdx.x % 4 * 2, rank = rank_in_cluster();
+    Taken taken[parts][2][4] = {};
+#pragma unroll
+    for (unsigned i = 0; i < parts; i++) {
+#pragma unroll
+      for (unsigned half = 0; half < 2; half++) {
+        if (i < count && (half == 0 || !p.halved)) {
+          take(p, column + i * few_columns + (p.halved ? rank : half) * 8, taken[i][half]);
+        }
+      }
+    }
     if (p.halved) {
       give(m, count, sums);
       barrier_wait_cluster(m.given + threadIdx.x / 32 * 8, 0);
@@ -599,14 +681,15 @@ struct fewboxes_code {
         for (unsigned e = 0; e < 4; e++) {
           x[e] += of_half(sums, i, rank, e);
         }
-        store(p, column + i * few_columns + rank * 8, x);
+        store(p, column + i * few_columns + rank * 8, taken[i][0], x);
       } else if (i < count) {
+#pragma unroll
         for (unsigned half = 0; half < 2; half++) {
           float x[4];
           for (unsigned e = 0; e < 4; e++) {
             x[e] = of_half(front, i, half, e) + of_half(sums, i, half, e);
           }
-          store(p, column + i * few_columns + half * 8, x);
+          store(p, column + i * few_columns + half * 8, taken[i][half], x);
         }
       }
     }
@@ -680,34 +763,34 @@ struct fewboxes_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 1) fewrows8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 2, 1, 9, true>::run(p);
+  fewrows_code<bf16, plain, 2, 1, 9, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 2, 1, 9, true>::run(p);
+  fewrows_code<fp16, plain, 2, 1, 9, true, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows16_bf16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<bf16, 16, 11>::run(p);
+  fewboxes_code<bf16, 16, 11, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows16_fp16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<fp16, 16, 11>::run(p);
+  fewboxes_code<fp16, 16, 11, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows32_bf16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<bf16, 32, 9>::run(p);
+  fewboxes_code<bf16, 32, 9, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows32_fp16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<fp16, 32, 9>::run(p);
+  fewboxes_code<fp16, 32, 9, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows64_bf16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<bf16, 64, 6>::run(p);
+  fewboxes_code<bf16, 64, 6, as_it_is>::run(p);
 }
 __global__ void CLUSTER(2) BLOCK(192) fewrows64_fp16(const __grid_constant__ struct fewboxes p)
 {
-  fewboxes_code<fp16, 64, 6>::run(p);
+  fewboxes_code<fp16, 64, 6, as_it_is>::run(p);
 }
 }

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "a5818f1a980807f749b010c06f0d44f65206dac7282df5c9b1c56bf7185ad8c5",
-	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
+	Hash:     "2034b59543b0ed10edfba12b5677f7f6dd1190b4f5ce37e13471e5b86d1cd727",
+	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "43a957fa782045ce257e0610e2e08b80bfead68a24ffc0b679a89d73be94b188",
+	Source:  "fa7a9b8fe290232cb174edde49509918e8618e4c644e56e8c9a0a50c3df8f6ff",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

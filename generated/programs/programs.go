@@ -87,6 +87,7 @@ import (
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/dataparallellayer"
 	"ovgen/generated/gatedmlp"
+	"ovgen/generated/gatedmlpfewrows"
 	"ovgen/generated/gatedmlpfp8"
 	"ovgen/generated/gatedmlpvquantised"
 	_ "ovgen/generated/host"
@@ -294,6 +295,7 @@ var All = []harness.Program{
 		(*dataparallellayer.Plan).Bind),
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&gatedmlpfp8.Program, schedules.GatedMLPFP8, gatedmlpfp8.New, (*gatedmlpfp8.Plan).Bind),
+	harness.Of(&gatedmlpfewrows.Program, schedules.GatedMLPFewRows, gatedmlpfewrows.New, (*gatedmlpfewrows.Plan).Bind),
 	harness.Of(&gatedmlpvquantised.Program, schedules.GatedMLPVQuantised, gatedmlpvquantised.New,
 		(*gatedmlpvquantised.Plan).Bind),
 	harness.Of(&invariantmlp.Program, schedules.InvariantMLP, invariantmlp.New, (*invariantmlp.Plan).Bind),

@@ -16,5 +16,4 @@ var LinearAllReduceFewRows = schedule.Schedule{
 	},
 	Moves:   []schedule.Move{{Of: "C", Way: schedule.PushShot{}}},
 	FewRows: 64,
-	Teaches: true,
 }

@@ -16,5 +16,4 @@ var LinearAllReduceFewRowsAhead = schedule.Schedule{
 	},
 	Moves:   []schedule.Move{{Of: "C", Way: schedule.PushShot{}}},
 	FewRows: 64,
-	Teaches: true,
 }

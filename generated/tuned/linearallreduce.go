@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducefewrows"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
@@ -33,6 +34,9 @@ func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, line
 	type buffers = linearallreduce.Buffers
 	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
+		tuning.Other(&linearallreducefewrows.Program, linearallreducefewrows.New, (*linearallreducefewrows.Plan).Bind,
+			func(s shape) linearallreducefewrows.Shape { return linearallreducefewrows.Shape(s) },
+			func(x buffers) linearallreducefewrows.Buffers { return linearallreducefewrows.Buffers(x) }),
 		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
 			func(s shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
 			func(x buffers) linearallreduceoneshot.Buffers { return linearallreduceoneshot.Buffers(x) }),

@@ -20,7 +20,7 @@ type Boxed struct {
 	Params
 	Parts  uint64
 	Halved uint64 // 1: the blocks of a cluster divide the slices of the depth among themselves, else the columns
-	_      [5]uint64
+	_      [6]uint64
 }
 
 // Box sets the further parameters of a kernel with Boxes, for a launch of the given blocks. encode makes the map of a

@@ -21,6 +21,8 @@ type Kernel struct {
 	Narrow bool // the weight has eight bits, e4m3
 	Early  bool // it may start, and read the weight, before the launch ahead of it has ended
 	Boxes  bool // uses instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
+	// Function is applied to each element of the result; nil: the kernel stores the result as it is.
+	Function *Function
 }
 
 // Family is the kernels for one kind of weight, sorted by their rows. A wider tile reads the rows for more columns, and
@@ -62,6 +64,7 @@ func (f Family) Early() Family {
 	early := slices.Clone(f)
 	for i, k := range f {
 		if boxed, ok := boxes[k.Rows]; ok && !k.Narrow {
+			boxed.Function = k.Function
 			early[i] = boxed
 		} else {
 			early[i].Early = k.Rows == 8 || k.Beside == 1
@@ -85,9 +88,10 @@ const threads = 256
 const deep, wide = 256, 64
 
 // Takes reports whether a kernel makes a product: its number of rows and its weight fit, and its elements have 16 bits.
+// If the product has a function, the kernels have it too.
 func (f Family) Takes(d driver.MatmulDesc) bool {
 	return d.M > 0 && d.M <= f[len(f)-1].Rows && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
-		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias}) &&
+		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias, Func: d.Func}) &&
 		compiled(d.Type)
 }
 
@@ -99,14 +103,22 @@ func Types(list []driver.Type) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(list), func(typ driver.Type) bool { return !compiled(typ) })
 }
 
-// Of returns the kernel for the given rows; for more rows than any kernel has, the last kernel makes several tiles.
-func (f Family) Of(rows int) Kernel {
-	for _, k := range f {
-		if rows <= k.Rows {
-			return k
+// Of returns the kernel without a function for the given rows; for more rows than any kernel has, the last kernel makes
+// several tiles.
+func (f Family) Of(rows int) Kernel { return f[f.of(0, rows)] }
+
+// of is the place of the kernel with a function, by its number; -1: there is none.
+func (f Family) of(number, rows int) int {
+	last := -1
+	for i, k := range f {
+		if k.Function.number() != number {
+			continue
+		}
+		if last = i; rows <= k.Rows {
+			break
 		}
 	}
-	return f[len(f)-1]
+	return last
 }
 
 // Base is the kernel's name in PTX without the element type; Name includes the type.
@@ -116,7 +128,12 @@ func (k Kernel) Base() string {
 	}
 	return fmt.Sprintf("fewrows%d", k.Rows)
 }
-func (k Kernel) Name(typ driver.Type) string { return k.Base() + "_" + typ.String() }
+func (k Kernel) Name(typ driver.Type) string {
+	if k.Function != nil {
+		return k.Base() + "_" + k.Function.Name() + "_" + typ.String()
+	}
+	return k.Base() + "_" + typ.String()
+}
 
 // Weight is the name of the weight's elements in device code.
 func (k Kernel) Weight() string {
@@ -124,6 +141,14 @@ func (k Kernel) Weight() string {
 		return "coded"
 	}
 	return "plain"
+}
+
+// Makes is the name of the kernel's function in device code.
+func (k Kernel) Makes() string {
+	if k.Function == nil {
+		return "as_it_is"
+	}
+	return k.Function.Name()
 }
 
 // Groups is the number of groups of 8 rows of a tile.
@@ -159,6 +184,7 @@ type Params struct {
 	A, B, Bias           driver.Ptr
 	Scale                driver.Ptr // of a weight of eight bits
 	Scales               uint64     // number of scales: one, or one for each column
+	Making
 }
 
 // Code lists the kernels as a driver loads them, for a package of these types.
@@ -166,7 +192,7 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
 			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
-				Early: k.Early, Row: Row{typ, k.Narrow, k.Boxes}}
+				Early: k.Early, Form: k.Function.form(), Row: Row{typ, k.Narrow, k.Boxes, k.Function}}
 			if k.Early {
 				code.From = 90
 			}
@@ -179,11 +205,20 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	return list
 }
 
-// Row is the Row of a driver.Kernel of this package: the type of its elements, whether the weight has eight bits, and
-// whether its parameters are Boxed.
+// Row is the Row of a driver.Kernel of this package: the type of its elements, whether the weight has eight bits,
+// whether its parameters are Boxed, and its function.
 type Row struct {
 	Type          driver.Type
 	Narrow, Boxes bool
+	Function      *Function
+}
+
+// Params are a launch's parameters, given the address of all of them.
+func (r Row) Params(all unsafe.Pointer) *Params {
+	if r.Boxes {
+		return &(*Boxed)(all).Params
+	}
+	return (*Params)(all)
 }
 
 // Set is the kernels of a family that one plan launches.
@@ -207,30 +242,42 @@ func (f Family) Declare(b *plan.Builder, typ driver.Type) *Set {
 // Linear sets c to a bᵀ plus a bias, unless bias is plan.NoBias: by a kernel that takes the product, else by the
 // library.
 func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, bias driver.Ptr) {
-	if d := p.Desc(); s.family.Takes(d) {
-		s.launch(q, on, d, Params{To: c, A: a, B: b, Bias: bias})
+	if s.Takes(p) {
+		s.launch(q, on, s.family.of(0, p.Desc().M), p.Desc(), Params{To: c, A: a, B: b, Bias: bias})
 	} else {
 		q.Linear(on, p, c, a, b, bias)
 	}
 }
 
+// Takes reports whether a kernel makes a product.
+func (s *Set) Takes(p *plan.Product) bool { return s.family.Takes(p.Desc()) }
+
 // Narrow sets C to A Bᵀ times the scales of B, plus a bias. Only B has the type d.Of, e4m3; all other tensors have
 // d.Type.
 func (s *Set) Narrow(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, x driver.Operands) {
+	s.launch(q, on, s.family.of(0, d.M), d, narrow(d, x))
+}
+
+// narrow are the parameters of a product by a weight of eight bits.
+func narrow(d driver.MatmulDesc, x driver.Operands) Params {
 	p := Params{To: x.C, A: x.A, B: x.B, Bias: x.Bias, Scale: x.ScaleB, Scales: 1}
 	if d.RowScales {
 		p.Scales = uint64(d.N)
 	}
-	s.launch(q, on, d, p)
+	return p
 }
 
-// launch launches the kernel for a product.
-func (s *Set) launch(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, p Params) {
+// launch launches a kernel of the family, by its place, for a product.
+func (s *Set) launch(q *plan.Queue, on *plan.Stream, of int, d driver.MatmulDesc, p Params) {
+	if of < 0 || s.family[of].Function.epilogue() != string(d.Func) {
+		q.Fail(fmt.Errorf("multiply few rows: the package has no such kernel with function %q", d.Func))
+		return
+	}
 	if (p.A|p.B)%16 != 0 {
 		q.Fail(fmt.Errorf("multiply few rows: a and b at %#x and %#x must be aligned to 16 bytes", p.A, p.B))
 		return
 	}
-	k := s.family.Of(d.M)
+	k := s.family[of]
 	blocks := k.Blocks(d.M, d.N, q.Multiprocessors())
 	s.params.Params = p
 	s.params.Rows, s.params.Depth, s.params.Columns = uint64(d.M), uint64(d.K), uint64(d.N)
@@ -239,6 +286,6 @@ func (s *Set) launch(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, p Para
 		params = unsafe.Pointer(&s.params)
 		s.params.Box(k, d.Type, blocks, func(to *driver.TensorMap, m driver.TensorMapDesc) { q.TensorMap(to, m) })
 	}
-	q.Launch(on, s.kernels[slices.Index(s.family, k)], driver.Dim3{X: uint32(blocks), Y: 1, Z: 1},
+	q.Launch(on, s.kernels[of], driver.Dim3{X: uint32(blocks), Y: 1, Z: 1},
 		driver.Dim3{X: uint32(k.Threads()), Y: 1, Z: 1}, params)
 }

@@ -35,7 +35,9 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		}
 		return refused[i]
 	}
-	for _, m := range t.nearest(key) {
+	for _, m := range t.nearestOf(key, options) {
+		key := key
+		key.Operation = m.Operation
 		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
 		if i < 0 && m.same(key) {
 			var names []string
@@ -83,6 +85,16 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", o.Name, refused[i]))
 	}
 	return 0, choice, none
+}
+
+// nearestOf are the nearest entries of the operation, and behind them those of operations that ask less of the caller,
+// which are options by their names.
+func (t *Table) nearestOf(key Measured, options []option) (list []Measured) {
+	for _, o := range options {
+		key.Operation = o.Name
+		list = append(list, t.nearest(key)...)
+	}
+	return list
 }
 
 // unmeasured is the text that no entry fits key.

@@ -50,12 +50,13 @@ type Tuned[S fmt.Stringer, B any] struct {
 }
 
 // Tune makes a plan of an operation, which has the name of its first candidate. It takes the fastest candidate in t at
-// s, or else the fastest at the nearest shape where that candidate serves s, or else the first candidate that serves s.
-// In the last case rings come before other candidates where NVLink joins only neighbours, and candidates by NCCL come
-// last, where the group may fall back. A nil t stands for ovgen's measurements on H100s and H200s. A candidate serves
-// if it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room
-// for it. Choice returns the candidate that runs and the reason. Tune is collective, as each candidate's New is: ranks
-// that choose differently all get a *DisagreementError, and where no candidate serves all ranks get a *NoChoiceError.
+// s, or else the fastest at the nearest shape where that candidate serves s, or else such a one of an operation that
+// asks less of the caller and is a candidate by its name, or else the first candidate that serves s. In the last case
+// rings come before other candidates where NVLink joins only neighbours, and candidates by NCCL come last, where the
+// group may fall back. A nil t stands for ovgen's measurements on H100s and H200s. A candidate serves if it takes the
+// shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room for it. Choice
+// returns the candidate that runs and the reason. Tune is collective, as each candidate's New is: ranks that choose
+// differently all get a *DisagreementError, and where no candidate serves all ranks get a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, s S,
 	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program.Name

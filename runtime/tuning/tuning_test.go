@@ -68,6 +68,8 @@ func TestChoose(t *testing.T) {
 		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program,
 			Milliseconds: 0.5}
 	}
+	less := measured(16, 64, "sumtwoshot")
+	less.Operation, less.Milliseconds = "sumoneshot", .25
 	table := &Table{Entries: []Measured{
 		measured(16, 64, "sumoneshot"), measured(64, 64, "sumtwoshot"), measured(4096, 64, "sum"),
 		measured(64, 8192, "gone"),
@@ -91,6 +93,10 @@ func TestChoose(t *testing.T) {
 		{table, extents{4000, 64}, "sum: measured on 4 of H200 at M 4096"},
 		// The schedule of the nearest shape is gone.
 		{table, extents{64, 4096}, "sumtwoshot: measured on 4 of H200 at M 64, N 64"},
+		// An operation that asks less of the caller is measured.
+		{&Table{Entries: []Measured{less}}, extents{16, 64}, "sumtwoshot: measured on 4 of H200, 0.25 ms"},
+		{&Table{Entries: []Measured{less, measured(4096, 64, "sumoneshot")}}, extents{16, 64},
+			"sumoneshot: measured on 4 of H200 at M 4096"},
 		{nil, extents{16, 64}, "sum: not measured on 4 of H200 at M 16, N 64, bf16"},
 		{nil, extents{1, 64}, "sumoneshot: not measured on 4 of H200 at M 1, N 64, bf16, " +
 			"and sum does not serve: M is 1: it must be a multiple of 8"},

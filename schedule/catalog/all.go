@@ -99,6 +99,7 @@ var all = []Named{
 	{"TensorParallelMLP", TensorParallelMLP},
 	{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 	{"GatedMLP", GatedMLP},
+	{"GatedMLPFewRows", GatedMLPFewRows},
 	{"InvariantMLP", InvariantMLP},
 	{"InvariantMLPPackets", InvariantMLPPackets},
 	{"MixedMLP", MixedMLP},

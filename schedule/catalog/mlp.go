@@ -67,6 +67,13 @@ var InvariantMLPPackets = s.Schedule{
 	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},
 }
 
+// GatedMLPFewRows is GatedMLP for decoding, by packets: up to 64 rows are multiplied by kernels of the package, one of
+// which makes SwiGLU of its products, so no kernel stands between them. On GPUs it is untried.
+var GatedMLPFewRows = s.Schedule{
+	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, FewRows: 64,
+	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},
+}
+
 // MixedMLP is TensorParallelMLP between tensors of fp32, in plans of 16 bits: each rank rounds its rows before they are
 // gathered, so half of the bytes travel, and the sums of the second layer stay in fp32 as they are added up. Choose it
 // where a residual or a gradient is kept in fp32.

@@ -55,12 +55,15 @@ func (x Apply) OfRows() bool {
 	return schedule.ReachOf(nodes) == schedule.InRow && len(schedule.Heads(nodes)) == 0
 }
 
-// Applied is the formulas in some work: alone, or applied to the sum of packets. ok is false for work without formulas.
+// Applied is the formulas in some work: alone, or applied to a product or to the sum of packets. ok is false for work
+// without formulas.
 func Applied(w Work) (x Apply, ok bool) {
 	switch w := w.(type) {
 	case Apply:
 		return w, true
 	case Packets:
+		return w.Then, len(w.Then.Makes) > 0
+	case Product:
 		return w.Then, len(w.Then.Makes) > 0
 	}
 	return Apply{}, false

@@ -20,6 +20,7 @@ func (f FunctionBy) String() string { return f.Of + ": " + f.Function + " by " +
 const (
 	byProductLibrary = "the library of products"
 	byProductKernel  = "the kernel that multiplies"
+	byFewRowsKernel  = "the kernel that multiplies few rows"
 	bySumKernel      = "the kernel that sums"
 	byOwnKernel      = "a kernel of its own"
 )
@@ -68,7 +69,13 @@ var applies = map[Kind]string{
 // appliedBy is the part of a program that applies a function; empty: none does.
 func (p *Program) appliedBy(f Function) (by string) {
 	Steps(p.Body, func(s Step) {
-		if slices.Contains(s.Applies, f) {
+		switch {
+		case !slices.Contains(s.Applies, f):
+		case s.By == FewRowsKernel:
+			by = byFewRowsKernel
+		case s.By == NarrowKernel:
+			by = byProductKernel
+		default:
 			by = applies[s.Kind()]
 		}
 	})

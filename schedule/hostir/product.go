@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"ovgen/schedule"
 )
 
 // Product is a contraction of two operands by its indices, such as Linear, which the library of products makes. A bias
@@ -20,6 +22,9 @@ type Product struct {
 	Accumulate     bool   // it adds to its result
 	InOrder        bool   // a row has the same bits whatever the number of rows
 	InBlocks       bool   // scales are of blocks of rows and of squares of the weight
+	// Then has formulas of each element of the rounded result, which is stored too; it may have none. The kernel of the
+	// product makes them; where the library makes the product, a kernel of elements makes them behind it.
+	Then Apply
 }
 
 // Multiply is the product of a and b by its indices, with a bias or none.
@@ -37,13 +42,20 @@ func (Product) Kind() Kind { return ProductKind }
 func (Product) work() {}
 
 func (x Product) views() (reads, writes []View) {
-	return some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias), some(x.To)
+	reads, writes = some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias), some(x.To)
+	if len(x.Then.Makes) > 0 {
+		reads, writes = append(reads, x.Then.Operands...), append(writes, x.Then.To)
+	}
+	return reads, writes
 }
 
 func (x Product) with(p Parts) Work {
 	x.To = p.view("result", x.To)
 	x.A, x.B, x.Bias = p.view("operand", x.A), p.view("second operand", x.B), p.view("bias", x.Bias)
 	x.ScaleA, x.ScaleB = p.view("scale", x.ScaleA), p.view("second scale", x.ScaleB)
+	if len(x.Then.Makes) > 0 {
+		x.Then, _ = x.Then.with(p).(Apply)
+	}
 	return x
 }
 
@@ -60,6 +72,15 @@ func (x Product) check(s Step) error {
 	if s.By != "" && s.By != x.Kernel() || x.Narrow() && s.By == "" {
 		return fmt.Errorf("%s makes no product like %s", cmp.Or(s.By, "the library"), x.text())
 	}
+	if then := x.Then; len(then.Makes) > 0 {
+		x.Then = Apply{}
+		if _, ok := x.Making(then); !ok || s.By == "" {
+			return fmt.Errorf("a kernel of products makes formulas of each element of their results, and no other")
+		}
+		if err := then.check(s); err != nil {
+			return err
+		}
+	}
 	return plain(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias, x.To)
 }
 
@@ -71,10 +92,10 @@ func (x Product) Scaled() bool { return x.ScaleB.Buffer != "" }
 func (x Product) Narrow() bool { return x.Scaled() && x.ScaleA.Buffer == "" }
 
 // Kernel is the emitted kernel that can make the product, for few rows or by a weight of eight bits; empty where only
-// the library can. Kernels write results on this rank alone, and apply nothing after the product.
+// the library can. Kernels write results on this rank alone.
 func (x Product) Kernel() string {
 	switch {
-	case x.Index != Linear || x.Accumulate || x.Func != "" || !x.To.Peer.IsZero():
+	case x.Index != Linear || x.Accumulate || !x.To.Peer.IsZero():
 		return ""
 	case x.Narrow():
 		return NarrowKernel
@@ -82,6 +103,43 @@ func (x Product) Kernel() string {
 		return ""
 	}
 	return FewRowsKernel
+}
+
+// Operands that a function of a kernel of products reads besides the result, and numbers of the Shape, at most.
+const mostOperands, mostNumbers = 4, 2
+
+// Making joins a product and formulas of its result into one kernel. ok is false where no kernel can do both: each
+// element is made from the elements at its place, of this rank, and nothing is written that the product reads.
+func (x Product) Making(then Apply) (_ Product, ok bool) {
+	if len(x.Then.Makes) > 0 || len(then.Then) > 0 || then.Scales.Buffer != "" || then.kernel() != ElementsKernel ||
+		!then.X.equal(x.To) || len(then.Operands) > mostOperands ||
+		len(schedule.Params(then.Nodes())) > mostNumbers {
+		return x, false
+	}
+	for _, v := range append([]View{then.To}, then.Operands...) {
+		if !v.Peer.IsZero() || v.Each.Index != "" {
+			return x, false
+		}
+	}
+	for _, v := range some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias) {
+		if v.Buffer == then.To.Buffer {
+			return x, false
+		}
+	}
+	x.Then = then
+	return x, true
+}
+
+// Behind is the step of the formulas that a kernel of elements makes behind a product by the library, where no kernel of
+// few rows makes both; else it is the step.
+func (s Step) Behind() Step {
+	x, _ := s.Do.(Product)
+	if s.By != FewRowsKernel || len(x.Then.Makes) == 0 {
+		return s
+	}
+	behind := Do(s.Stream, x.Then)
+	behind.By = ElementsKernel
+	return behind
 }
 
 // FewRows reports whether a product has few rows, at most most: its elements have 16 bits, and whole blocks of a kernel
@@ -114,7 +172,11 @@ func (x Product) text() string {
 	if x.InOrder {
 		operands = append(operands, "in order")
 	}
-	return name + "(" + x.To.String() + into + strings.Join(operands, ", ") + ")"
+	text := name + "(" + x.To.String() + into + strings.Join(operands, ", ") + ")"
+	if len(x.Then.Makes) > 0 {
+		text += ";  " + x.Then.text()
+	}
+	return text
 }
 
 // Products by their indices: the indices of the operands and of the result, in the order of their axes. Indices that

@@ -38,6 +38,8 @@ var All = []Pass{
 	{"byblocks", "each block signals for itself where one launch signals another", []string{"fuse"}, byBlocks},
 	{"rows", "one kernel makes functions of rows and further ones of these, behind packets where their way says so",
 		[]string{"byblocks"}, rows},
+	{"making", "kernels of products make the functions of each element of their results", []string{"fewrows", "rows"},
+		making},
 	{"origins", "each step names the field of the schedule that asks for it", []string{"handles", "fuse"}, origins},
 	{"simplify", "index expressions are as a person writes them", nil, simplify},
 	{"multiples", "New asks the shape for the multiples that the schedule states", nil, multiples},

@@ -1,5 +1,6 @@
 // A test of launches that may start before the launch before them has ended, with a thread of the host for each of
-// theirs, under ThreadSanitizer: products of what the product before has made, which write what it reads. The arguments
+// theirs, under ThreadSanitizer: products of what the product before has made, which write what it reads, and functions
+// of them that read and write so too. The arguments
 // are a seed for the delays, and kernels; without any, it is of all. Before them may stand "spoiled": then a weight is
 // what the launch before makes, and ThreadSanitizer has to see it.
 #include <algorithm>
@@ -112,7 +113,7 @@ static Bits made(unsigned type, const Bits &a, const std::vector<unsigned char> 
 }
 
 // play runs the launches, each as soon as the one before lets it.
-static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed, bool spoiled)
+static bool play(const Entry &kernel, bool narrow, bool makes, unsigned type, unsigned seed, bool spoiled)
 {
   static const float one = 1;
   Bits x(rows * side), y(side * side);  // as large as a weight
@@ -120,6 +121,7 @@ static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed,
     x[i] = (unsigned short)bits_of(type, (int)(number(type, 7 + (unsigned)i) % 3) - 1);
   }
   Bits want = x;
+  Bits beside[2] = {Bits(rows * side, (unsigned short)bits_of(type, 0)), x}, want_beside = x;
   std::vector<std::vector<unsigned char>> weights;
   std::vector<Team> teams(launches * grid), warps(launches * grid * width / warp);
   for (Team &w : warps) {
@@ -129,11 +131,17 @@ static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed,
   for (unsigned i = 0; i < launches; i++) {
     weights.push_back(weight(narrow, type, 1000 * i));
     want = made(type, want, weights[i], narrow);
+    for (size_t at = 0; at < want.size(); at++) {
+      const float of = (float)value(type, want[at]), by = (float)value(type, want_beside[at]);
+      want_beside[at] = (unsigned short)bits_of(type, rounded(type, of / (1 + __builtin_expf(-of)) * by));
+    }
     Launch &l = all[i];
     l.params = {};
     l.params.dst = (char *)(i % 2 == 0 ? y : x).data();
     l.params.a = (const char *)(i % 2 == 0 ? x : y).data();
     l.params.b = spoiled && i == 1 ? (const char *)y.data() : (const char *)weights[i].data();
+    l.params.made = (char *)beside[i % 2].data();
+    l.params.operands[0] = (const char *)beside[(i + 1) % 2].data();
     l.params.scale = &one;
     l.params.scales = 1;
     l.params.rows = rows;
@@ -159,7 +167,7 @@ static bool play(const Entry &kernel, bool narrow, unsigned type, unsigned seed,
     t.join();
   }
   y.resize(rows * side);
-  return want == (launches % 2 == 0 ? x : y);
+  return want == (launches % 2 == 0 ? x : y) && (!makes || want_beside == beside[(launches + 1) % 2]);
 }
 
 int main(int count, char **args)
@@ -180,8 +188,9 @@ int main(int count, char **args)
       continue;
     }
     const bool narrow = name.rfind("narrow", 0) == 0;
+    const bool makes = name.find("made") != std::string::npos;
     const unsigned type = name.find("bf16") != std::string::npos ? 1 : 2;
-    if (!play(find(name.c_str()), narrow, type, seed, spoiled) && !spoiled) {
+    if (!play(find(name.c_str()), narrow, makes, type, seed, spoiled) && !spoiled) {
       printf("%s: a chain of products is wrong\n", name.c_str());
       failures++;
     }

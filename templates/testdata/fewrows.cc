@@ -1,6 +1,7 @@
 // A test of the kernels of few rows, and by weights of eight bits: sums of -1, 0 and 1, and of codes, of which each is
-// exact, and of other numbers, whose bits do not depend on the rows beside them nor on the kernel. The arguments
-// are kernels; without any, it is of all. It ends at the first that does wrong.
+// exact, and of other numbers, whose bits do not depend on the rows beside them nor on the kernel; and of functions of
+// results, beside kernels of elements that make the same. The arguments are kernels; without any, it is of all. It ends
+// at the first that does wrong.
 #include "drive.h"
 #include "list.h"
 #include "numbers.h"
@@ -9,12 +10,13 @@
 #include <string>
 #include <sys/mman.h>
 
-static std::string of(unsigned kernel, unsigned type, bool narrow)
+static std::string of(unsigned kernel, unsigned type, bool narrow, unsigned function = 0)
 {
-  return (narrow ? "narrow" : "fewrows") + std::to_string(4 << kernel) + (type == 1 ? "_bf16" : "_fp16");
+  return (narrow ? "narrow" : "fewrows") + std::to_string(4 << kernel) +
+         (function > 0 ? "_made" + std::to_string(function) : "") + (type == 1 ? "_bf16" : "_fp16");
 }
 
-enum { most = 64, sizes = 4 };
+enum { most = 64, sizes = 4, functions = 3 };
 static const unsigned takes[sizes] = {8, 16, 32, 64};
 
 // The kernels to be run, and those that were.
@@ -31,10 +33,13 @@ static bool some(unsigned type, bool narrow)
 {
   bool any = false;
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {
-    any = any || chosen.count(of(kernel, type, narrow)) > 0;
+    for (unsigned function = 0; function <= functions; function++) {
+      any = any || chosen.count(of(kernel, type, narrow, function)) > 0;
+    }
   }
   return any;
 }
+
 
 typedef std::vector<unsigned short> Bits;
 typedef std::vector<unsigned char> Codes;
@@ -60,6 +65,10 @@ struct Guarded {
 
 // Parameters of other kernels hold these.
 static void put(struct fewrows &to, const struct fewrows &p) { to = p; }
+// Kernels of elements are launched by themselves.
+static void put(struct elements &, const struct fewrows &) {}
+static void put(struct elements2 &, const struct fewrows &) {}
+static void put(struct elements3 &, const struct fewrows &) {}
 template <typename Params>
 static void put(Params &to, const struct fewrows &p)
 {
@@ -77,6 +86,10 @@ static int launch(const std::string &name, const struct fewrows &p)
   return 1;
 }
 
+// The function of the kernels that run_few runs, 0 for none, and what it takes.
+static unsigned making_function;
+static struct fewrows making;
+
 // run_few is a product of so many rows by a kernel, and of nothing behind them. The weight is codes where it has
 // scales.
 template <typename T>
@@ -85,7 +98,7 @@ static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, s
 {
   Bits c((rows + most) * columns, 0xeeee);
   const Guarded rows_of_a(a, rows * depth), weight(b, columns * depth), scale(scales, scales.size());
-  struct fewrows p = {};
+  struct fewrows p = making;
   p.scale = (const float *)scale.at;
   p.scales = scales.size();
   p.dst = (char *)c.data();
@@ -95,7 +108,7 @@ static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, s
   p.rows = rows;
   p.depth = depth;
   p.columns = columns;
-  EXPECT(launch(of(kernel, type, !scales.empty()), p) == 0);
+  EXPECT(launch(of(kernel, type, !scales.empty(), making_function), p) == 0);
   for (size_t i = rows * columns; i < c.size(); i++) {
     EXPECT(c[i] == 0xeeee);
   }
@@ -130,6 +143,103 @@ static std::vector<double> sums(unsigned type, size_t depth, size_t columns, con
     }
   }
   return list;
+}
+
+// Operands are what the functions read, and Made what they make, with what is behind it.
+struct Operands {
+  Bits in_place, beside, row, column;
+  std::vector<float> single;
+  double scale;
+};
+typedef std::vector<unsigned char> Made;
+
+// apart is what the kernel of elements makes of a result.
+static Made apart(unsigned function, unsigned type, const Bits &x, size_t columns, const Operands &o)
+{
+  Made to(x.size() * 4, 0xee);
+  const std::string name =
+      "elements" + (function > 1 ? std::to_string(function) : "") + (type == 1 ? "_bf16" : "_fp16");
+  const char *const from = (const char *)x.data();
+  int left = 1;
+  if (function == 1) {
+    const struct elements p = {(char *)to.data(), x.size(), from, (const char *)o.in_place.data()};
+    left = run(name.c_str(), &p, 2, 64);
+  } else if (function == 2) {
+    const struct elements2 p = {(char *)to.data(), x.size(), from, (const char *)o.row.data(),
+                                (const char *)o.column.data(), (const char *)o.in_place.data(),
+                                (const char *)o.beside.data(), columns, o.scale};
+    left = run(name.c_str(), &p, 2, 64);
+  } else {
+    const struct elements3 p = {(char *)to.data(), x.size(), from, (const char *)o.in_place.data(),
+                                (const char *)o.single.data()};
+    left = run(name.c_str(), &p, 2, 64);
+  }
+  EXPECT(left == 0);
+  return to;
+}
+
+// makes compares the kernels that apply a function with the function by itself, of the results of the same kernels. The
+// library's function comes before the second.
+template <typename T>
+static void makes(unsigned type, size_t depth, size_t columns, const std::vector<T> &b,
+                  const std::vector<float> &scales = {})
+{
+  const bool narrow = !scales.empty();
+  const Bits a = numbers(type, most * depth, 9, false);
+  Operands o = {numbers(type, most * columns, 3, false), numbers(type, most * columns, 33, false),
+                numbers(type, columns, 333, false), numbers(type, most, 3333, false), {}, .125};
+  for (unsigned bits : o.in_place) {
+    o.single.push_back((float)value(type, bits) * 1.0009765625f);
+  }
+  for (unsigned kernel = 1; kernel <= sizes; kernel++) {
+    for (unsigned function = 1; function <= functions; function++) {
+      for (size_t rows : {3u, 13u, 64u}) {
+        if (rows > takes[kernel - 1] || !runs(of(kernel, type, narrow, function))) {
+          continue;
+        }
+        Bits x = run_few(kernel, type, rows, depth, columns, a, b, nullptr, scales);
+        for (unsigned short &bits : x) {
+          bits = function == 2 && bits & 0x8000 ? 0 : bits;
+        }
+        const Guarded in_place(o.in_place, x.size()), beside(o.beside, x.size()), single(o.single, x.size());
+        const Guarded row(o.row, columns), column(o.column, rows);
+        Made made(x.size() * 4, 0xee);
+        making.made = (char *)made.data();
+        making.operands[0] = function == 2 ? row.at : in_place.at;
+        making.operands[1] = function == 2 ? column.at : single.at;
+        making.operands[2] = in_place.at;
+        making.operands[3] = beside.at;
+        making.numbers[0] = o.scale;
+        making_function = function;
+        const Bits c = run_few(kernel, type, rows, depth, columns, a, b, nullptr, scales);
+        making_function = 0;
+        if (c != x && failures++ < 5) {
+          printf("%s: %zu rows have other bits than without the function\n",
+                 of(kernel, type, narrow, function).c_str(), rows);
+        }
+        if (made != apart(function, type, x, columns, o) && failures++ < 5) {
+          printf("%s: of %zu rows it makes other bits than the function by itself\n",
+                 of(kernel, type, narrow, function).c_str(), rows);
+        }
+      }
+    }
+  }
+}
+
+// made_of compares them for weights of both kinds.
+static void made_of(unsigned type)
+{
+  enum { depth = 256, columns = 64, deep = 32, wide = 48 };
+  if (some(type, false)) {
+    makes(type, depth, columns, numbers(type, columns * depth, 99999, false));
+  }
+  if (some(type, true)) {
+    Codes codes(wide * deep);
+    for (size_t i = 0; i < codes.size(); i++) {
+      codes[i] = (unsigned char)(number(type, 77 + (unsigned)i) % 0x7f | (i % 3 == 0 ? 0x80 : 0));
+    }
+    makes(type, deep, wide, codes, std::vector<float>(wide, .75f));
+  }
 }
 
 static void product(unsigned type, size_t depth, size_t columns)
@@ -253,6 +363,8 @@ int main(int, char **args)
 #define ALSO(kernel, params) chosen.insert(#kernel);
     KERNELS(ALSO)
   }
+  made_of(1);
+  made_of(2);
   narrow(1, 48, 80, false);
   narrow(2, 16, 16, true);
   narrow(1, 16 * 37, 48, true);
@@ -261,7 +373,7 @@ int main(int, char **args)
   product(2, 768, 256);
   product(1, 256 * 11, 64);
   for (const std::string &name : chosen) {
-    if (failures == 0 && ran.count(name) == 0) {
+    if (failures == 0 && ran.count(name) == 0 && name.find("elements") != 0) {
       printf("nobody runs %s\n", name.c_str());
       failures++;
     }

@@ -69,6 +69,23 @@ func TestPacketsOfFewRows(t *testing.T) {
 	}
 }
 
+// A function in the launch of a product is predicted to take less than a launch behind it.
+func TestMaking(t *testing.T) {
+	us := map[int]float64{}
+	for _, few := range []int{0, 8} {
+		s := catalog.GatedMLPFewRows
+		s.FewRows = few
+		x, err := cost.Predict(lowered(t, "X", s), cost.Case{Case: layered(8), Gated: true}, h200(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		us[few] = x.Time
+	}
+	if saved := us[0] - us[8]; saved < .5 || saved > 20 {
+		t.Errorf("%.4g us, and %.4g with a kernel behind the product", us[8], us[0])
+	}
+}
+
 // Packets cross a link as the data that they are: as long as plain data.
 func TestPacketsOnALink(t *testing.T) {
 	var ms []float64

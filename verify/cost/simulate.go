@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/kernels"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -187,6 +188,8 @@ func (st *stream) work(i int, o ops.Op) {
 		st.together(i, o)
 	case o.Kind == ops.Product:
 		st.multiply(i, o)
+	case o.Kernel == hostir.FewRowsKernel, o.Kernel == hostir.NarrowKernel:
+		st.makes(i, o)
 	case o.Kernel != "":
 		st.launch(i, o)
 	case o.Kind == ops.Signal:
@@ -240,6 +243,16 @@ func (st *stream) multiply(i int, o ops.Op) {
 			run(n-longer, share)
 		}})
 	})
+}
+
+// makes is formulas in the launch of a product: the result of the product is in registers, so only the other operands
+// and what the formulas make are moved.
+func (st *stream) makes(i int, o ops.Op) {
+	bytes, began := 0.0, st.s.now
+	for _, u := range o.Uses[min(1, len(o.Uses)):] {
+		bytes += float64(u.Bytes)
+	}
+	st.s.after(bytes/st.s.m.Memory, func() { st.finish(i, began) })
 }
 
 // call is the caller's work. Only its memory is known, so it takes the time to move that memory once.

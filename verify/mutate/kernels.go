@@ -64,6 +64,8 @@ func (m KernelMutant) tests() []string {
 		return fourTests
 	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests
+	case "fewfunction.cu.tmpl":
+		return fewTests[:1]
 	case "fewboxes.cu.tmpl":
 		return []string{"TestFewRowsOfBoxes"}
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",

@@ -95,6 +95,7 @@ func TestSchedule(t *testing.T) {
 			"another rank's packets", "packets twice", "other blocks in a launch"}},
 		{"AllReducePackets", catalog.AllReducePackets, []string{"without packets", "another rank's packets",
 			"packets twice"}},
+		{"GatedMLPFewRows", catalog.GatedMLPFewRows, []string{"drop the functions behind", "swap operands"}},
 		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
 			"move", "other stream"}},
 		{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{"drop", "move", "shift an index", "share a word",

@@ -307,8 +307,8 @@ func scalesOf(terms []hostir.View, x hostir.Sum) (list []hostir.View) {
 	return list
 }
 
-// flip inverts whether a product adds to its result, and leaves out the function of each element, the scales and the
-// bias; or it exchanges the two scales.
+// flip inverts whether a product adds to its result, and leaves out the function of each element, those behind it, the
+// scales and the bias; or it exchanges the two scales.
 func flip(n hostir.Step, add adder) {
 	x := n.Do.(hostir.Product)
 	add("accumulate or not", fmt.Sprint(!x.Accumulate), hostir.Changed(n, func(x *hostir.Product) {
@@ -316,6 +316,11 @@ func flip(n hostir.Step, add adder) {
 	}))
 	if x.Func != "" {
 		add("drop the function", x.Func, n.Then(""))
+	}
+	if len(x.Then.Makes) > 0 {
+		add("drop the functions behind", x.Then.Word, hostir.Changed(n, func(x *hostir.Product) {
+			x.Then = hostir.Apply{}
+		}))
 	}
 	if x.Scaled() {
 		add("drop the scales", "", hostir.Changed(n, func(x *hostir.Product) {

@@ -124,10 +124,18 @@ func launch(list []Op) int {
 	return n
 }
 
+// reads reports whether an operation reads some of a range.
+func (o *Op) reads(written Use) bool {
+	return slices.ContainsFunc(o.Reads(), func(u Use) bool {
+		return u.At.Rank == written.At.Rank && u.At.Buffer == written.At.Buffer &&
+			u.At.Offset < written.At.Offset+written.Bytes && written.At.Offset < u.At.Offset+u.Bytes
+	})
+}
+
 // misfit is the first operation of a launch that does not fit the others, and why. One kernel carries out all
 // operations. Its blocks signal together, or each for itself. Its parts follow each other, and a product is among them.
 // Blocks count themselves in one word: where they signal together or, in a launch of parts, before the parts and in or
-// behind the last part.
+// behind the last part. Behind a product in a launch without parts, each block goes on with what it has made.
 func misfit(list []Op) (at int, problem string) {
 	first, parts := list[0], 0
 	for _, o := range list {
@@ -139,6 +147,8 @@ func misfit(list []Op) (at int, problem string) {
 	last, ended, count := 0, false, Loc{}
 	for i, o := range list {
 		switch {
+		case i > 0 && first.Kind == Product && slices.ContainsFunc(o.Writes(), first.reads):
+			return i, "writes what other blocks of its launch may still multiply"
 		case o.Kernel != first.Kernel, o.ByBlocks != first.ByBlocks, o.AtOnce != first.AtOnce, o.Early != first.Early:
 			return i, "is not of one launch with the others of its step"
 		case o.Part > 0 && (ended || o.Part != last && o.Part != last+1):

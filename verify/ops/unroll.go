@@ -2,9 +2,7 @@ package ops
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -129,9 +127,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	case hostir.Packets:
 		u.packets(at, n, x.Sent, x.To, x.Added)
-		if len(x.Then.Makes) > 0 {
-			u.applies(at, n, x.Then)
-		}
+		u.makes(at, n, x.Then)
 		return
 	case hostir.PacketGather:
 		u.packets(at, n, x.Sent, x.To, hostir.View{})
@@ -169,7 +165,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Sum:
 		u.sum(at, n, x)
 	case hostir.Product:
-		u.product(at, x)
+		u.product(at, n, x)
 	case hostir.Apply:
 		u.applies(at, n, x)
 	case hostir.Call:
@@ -343,53 +339,9 @@ func (o *Op) use(list ...Use) {
 	}
 }
 
-// product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
-// without an operation. A product of few rows may be made by a kernel, which needs no workspace.
-func (u *unroller) product(op Op, x hostir.Product) {
-	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
-	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
-	op.Scales = len(some(x.ScaleA, x.ScaleB))
-	for _, v := range some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias) {
-		at, bytes := u.view(v)
-		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
-	}
-	at, bytes := u.view(x.To)
-	if bytes == 0 {
-		return
-	}
-	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel ||
-		op.Kernel != "" && u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes) {
-		factors.B.Ahead = op.Early
-		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
-		u.add(op)
-		return
-	}
-	op.Kernel, op.Early = "", false
-	if x.Accumulate {
-		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
-	}
-	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
-		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: Workspace(op.Stream)}})
-	u.add(op)
-}
-
 // some lists the views that are set.
 func some(views ...hostir.View) []hostir.View {
 	return slices.DeleteFunc(views, func(v hostir.View) bool { return v.Buffer == "" })
-}
-
-// form names the form of a product: matmul, linear or gradient, and the function of each element that follows: linear
-// gelu.
-func form(index, function string) string {
-	f, err := hostir.ParseProduct(index)
-	if err != nil {
-		return index
-	}
-	name := strings.ToLower(f.Name)
-	if function != "" {
-		name += " " + function
-	}
-	return name
 }
 
 func (u *unroller) fail(err error) {
@@ -404,11 +356,4 @@ func (u *unroller) add(o Op) {
 		delete(u.fresh, o.Stream)
 	}
 	u.list = append(u.list, o)
-}
-
-// fewRows reports whether a product has few rows, given the bytes of its rows, of its weight and of its result.
-func (u *unroller) fewRows(a, b, c int64) bool {
-	size := u.c.ElementSize
-	rows := int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
-	return hostir.FewRows(u.program.Schedule.FewRows, rows, a/rows/size, c/rows/size, size)
 }

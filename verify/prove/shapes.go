@@ -176,6 +176,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			s = hostir.Changed(s, func(x *hostir.Apply) { *x = x.OfAnyColumns() })
 			s = hostir.Changed(s, func(x *hostir.Sum) { x.Columns = hostir.Expr{} })
 			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then = x.Then.OfAnyColumns() })
+			s = hostir.Changed(s, func(x *hostir.Product) { x.Then = x.Then.OfAnyColumns() })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}
 		hostir.Exprs(n, see)

@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -39,6 +41,25 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 		list = append(list, o)
 	}
 	return list
+}
+
+// products divides the uses of a kernel of products among the product and the formulas of its result. The uses of each
+// end with its write.
+func (l *launch) products(o ops.Op) []ops.Op {
+	_, form, makes := strings.Cut(l.kernel.Form, kernels.Joint)
+	if !makes {
+		return []ops.Op{o}
+	}
+	uses, end := o.Uses, 1+slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write })
+	behind := *l
+	behind.kernel.Form = form
+	if row, ok := l.kernel.Row.(fewrows.Row); ok {
+		behind.words = row.Words(row.Params(unsafe.Pointer(&l.words[0])))
+	}
+	made := o
+	made.Kind, made.Scales, made.Uses = ops.Apply, 0, slices.Clone(uses[end:])
+	o.Uses = uses[:end:end]
+	return append([]ops.Op{o}, behind.formulas(made, hostir.ElementsKernel)...)
 }
 
 // numbersOf lists the numbers of the Shape in keys.

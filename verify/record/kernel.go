@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/verify/ops"
@@ -263,7 +264,8 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		p.work.Kind = ops.Apply
 	}
 	if k.product {
-		p.work.Kind, p.work.Form = ops.Product, "linear"
+		p.work.Kind = ops.Product
+		p.work.Form, _, _ = strings.Cut(l.kernel.Form, kernels.Joint)
 	}
 	if k.narrow {
 		p.work.Scales = 1
@@ -280,6 +282,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		weight.Ahead = o.Early
 	}
 	list, err := p.list(o)
+	if k.product && err == nil {
+		return l.products(p.work), nil
+	}
 	if i := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply }); i >= 0 {
 		list = slices.Concat(list[:i], l.formulas(list[i], o.Kernel), list[i+1:])
 	}
@@ -315,7 +320,7 @@ func (p *phases) take(t touch.Touch) error {
 	switch {
 	case p.kind.widens && t.Kind == touch.Write:
 		typ = driver.FP32
-	case p.kind.function && own(t.Type):
+	case (p.kind.function || p.kind.product && len(p.work.Writes()) > 0) && own(t.Type):
 		typ = t.Type
 	}
 	if p.kind.sum && p.scaledTerm(t) {

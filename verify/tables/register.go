@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -29,13 +30,10 @@ func ofCall(c kernels.Call) touch.Func {
 }
 
 // ofFewRows lists the touches of a product of few rows, or of a product by a weight of eight bits, whose scales follow
-// it.
+// it, and then those of its function.
 func ofFewRows(row fewrows.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
-		p, weight := (*fewrows.Params)(params), row.Type
-		if row.Boxes {
-			p = &(*fewrows.Boxed)(params).Params
-		}
+		p, weight := row.Params(params), row.Type
 		use := func(kind touch.Kind, at driver.Ptr, elements uint64, typ driver.Type) {
 			to = append(to, touch.Touch{Kind: kind, At: at, Bytes: int64(elements) * typ.Size(), Type: typ})
 		}
@@ -51,6 +49,16 @@ func ofFewRows(row fewrows.Row) touch.Func {
 			use(touch.Read, p.Bias, p.Columns, row.Type)
 		}
 		use(touch.Write, p.To, p.Rows*p.Columns, row.Type)
+		if row.Function == nil || row.Function.Made == nil {
+			return to
+		}
+		at := append([]driver.Ptr{p.To}, p.Operands[:]...)
+		elements := map[kernels.Lies]uint64{kernels.InPlace: p.Rows * p.Columns, kernels.ByColumn: p.Columns,
+			kernels.ByRow: p.Rows}
+		for i, o := range row.Function.Made.Operands {
+			use(touch.Read, at[i], elements[o.Lies], cmp.Or(o.Type, row.Type))
+		}
+		use(touch.Write, p.Made, p.Rows*p.Columns, cmp.Or(row.Function.Made.Type, row.Type))
 		return to
 	}
 }

@@ -22,7 +22,7 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	case hostir.Sum:
 		return b.sum(n, x)
 	case hostir.Product:
-		return []jen.Code{b.product(n, x)}
+		return b.product(n, x)
 	case hostir.Apply:
 		return b.make(n.Stream, x)
 	case hostir.Call:
@@ -145,11 +145,11 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 }
 
 // product is a matrix product.
-func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
+func (b *body) product(n hostir.Step, x hostir.Product) []jen.Code {
 	field, part, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
-		return jen.Null()
+		return nil
 	}
 	f, _ := hostir.ParseProduct(x.Index)
 	product := jen.Id("p").Dot(field)
@@ -157,7 +157,7 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 		product.Index(b.expr(part))
 	}
 	if x.Scaled() {
-		return b.scaled(n, x, f.Name, product)
+		return []jen.Code{b.scaled(n, x, f.Name, product)}
 	}
 	args := []jen.Code{b.stream(n.Stream), product, b.address(x.To), b.address(x.A), b.address(x.B)}
 	switch {
@@ -166,10 +166,15 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	case !f.TransposedA:
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
-	if n.By != "" {
-		return jen.Id("p").Dot("few").Dot(f.Name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	library := jen.Id("q").Dot(f.Name).Call(args...)
+	if n.By == "" {
+		return []jen.Code{library}
 	}
-	return jen.Id("q").Dot(f.Name).Call(args...)
+	few := b.making("few", x).Dot(f.Name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	if b.unit.functionOf(x) == nil {
+		return []jen.Code{few}
+	}
+	return b.orBehind(n, x, product, few, library)
 }
 
 // scaled is a product of operands that have scales.
@@ -184,7 +189,7 @@ func (b *body) scaled(n hostir.Step, x hostir.Product, name string, product jen.
 		}
 	}
 	if x.Narrow() {
-		return jen.Id("p").Dot("narrow").Dot("Narrow").Call(jen.Id("q"), b.stream(n.Stream), product,
+		return b.making("narrow", x).Dot("Narrow").Call(jen.Id("q"), b.stream(n.Stream), product,
 			jen.Qual(driverPath, "Operands").Values(operands...))
 	}
 	return jen.Id("q").Dot("Product").Call(jen.Lit(name), b.stream(n.Stream), product,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
@@ -70,6 +71,7 @@ type unit struct {
 	kernels kernels.Table
 	// formulas are the functions of its kernels of elements and of groups, by the functions' names.
 	formulas map[string]*templates.Code
+	makings  []*fewrows.Function // functions that kernels of products apply
 	code     *device
 	chunks   []chunk
 	gemms    []gemm
@@ -134,6 +136,9 @@ func newUnit(in Input, opt Options) (*unit, error) {
 		return nil, err
 	}
 	if u.kernels.Calls, err = u.ownKernels(); err != nil {
+		return nil, err
+	}
+	if err := u.findFunctions(); err != nil {
 		return nil, err
 	}
 	if u.device = len(u.kernels.Kernels)+len(u.kernels.Calls) > 0 || len(u.fewRows()) > 0; !u.device {

@@ -14,6 +14,12 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	f.Var().Id("table").Op("=").Add(named(reflect.TypeOf(u.kernels))).
 		Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
 	f.Line()
+	if len(u.makings) > 0 {
+		f.Add(doc("functions are what kernels of products make of each element of a result."))
+		f.Var().Id("functions").Op("=").Index().Op("*").Qual(fewRowsPath, "Function").Add(elements(
+			reflect.ValueOf(u.makings)))
+		f.Line()
+	}
 	code := jen.Id("table").Dot("Code").Call()
 	for _, f := range u.fewRows() {
 		few := f.family().Dot("Code").Call(jen.Id("table").Dot("Types"))

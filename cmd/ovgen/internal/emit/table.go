@@ -41,6 +41,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		s = s.Behind()
 		if s.By == "" || s.By == hostir.NCCL || s.Kind() == hostir.ProductKind {
 			return
 		}
@@ -262,6 +263,7 @@ type multipliers struct {
 	kernels              fewrows.Family
 	most                 int // rows; 0: as many as there are kernels for
 	early                bool
+	functions            []*fewrows.Function // of its kernels; nil among them: some have none
 }
 
 // family is the Go of the kernels: the Early ones read their weight ahead.
@@ -273,13 +275,13 @@ func (m multipliers) family() *jen.Statement {
 	if m.early {
 		family.Dot("Early").Call()
 	}
-	return family
+	return withFunctions(family, m.functions)
 }
 
 // multiply has all multipliers, by the kernel's name in host programs.
 var multiply = map[string]multipliers{
-	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false},
-	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false},
+	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false, nil},
+	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false, nil},
 }
 
 // fewRows are the multipliers of the package.
@@ -297,6 +299,8 @@ func (u *unit) fewRows() (list []multipliers) {
 			of.kernels = of.kernels.Early()
 		}
 		if found {
+			of.functions = u.functionsBy(by)
+			of.kernels = of.kernels.With(of.functions...)
 			list = append(list, of)
 		}
 	}

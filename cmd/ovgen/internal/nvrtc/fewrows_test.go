@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/bench/fewrows/functions"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
@@ -31,8 +32,36 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
+// TestFewRowsMaking compiles those of the kernels with the most registers that apply functions: none spills.
+func TestFewRowsMaking(t *testing.T) {
+	wide := fewrows.Family{fewrows.Kernels[2], fewrows.Kernels[3], fewrows.Narrow[3]}
+	for _, c := range []struct {
+		family  fewrows.Family
+		options []string
+	}{{wide, options}, {wide.Early(), early}} {
+		lines, err := pinnedAssembler(t).Usage(compileMaking(t, c.family, c.options, nil))
+		if want := 2 * 4 * len(wide); err != nil || len(lines) < want {
+			t.Errorf("got %d lines, %v, want the registers of %d kernels and more", len(lines), err, want)
+		}
+		for _, l := range lines {
+			t.Log(l)
+		}
+	}
+}
+
+// compileMaking compiles the kernels without a function and with each, and kernels of the functions by themselves.
+func compileMaking(t *testing.T, list fewrows.Family, options []string, behind []byte) []byte {
+	t.Helper()
+	d, err := functions.Device(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compileDevice(t, d, options, behind)
+}
+
 // TestFewRowsMeasured writes the kernels that bench/fewrows measures, and a read beside them: FILE, and early-FILE of
-// kernels that start before the launch before them has ended.
+// kernels that start before the launch before them has ended; and kernels that apply functions: making-FILE, and
+// early-making-FILE.
 func TestFewRowsMeasured(t *testing.T) {
 	file := os.Getenv("OVGEN_FEWROWS_PTX")
 	if file == "" {
@@ -42,9 +71,15 @@ func TestFewRowsMeasured(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(file, compileFewRows(t, all, options, read), 0o644)
 	}
-	if err == nil {
-		dir, name := filepath.Split(file)
-		err = os.WriteFile(dir+"early-"+name, compileFewRows(t, all.Early(), early, read), 0o644)
+	dir, name := filepath.Split(file)
+	for prefix, ptx := range map[string]func() []byte{
+		"early-":        func() []byte { return compileFewRows(t, all.Early(), early, read) },
+		"making-":       func() []byte { return compileMaking(t, all, options, read) },
+		"early-making-": func() []byte { return compileMaking(t, all.Early(), early, read) },
+	} {
+		if err == nil {
+			err = os.WriteFile(dir+prefix+name, ptx(), 0o644)
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +89,14 @@ func TestFewRowsMeasured(t *testing.T) {
 // compileFewRows compiles the kernels, with more behind them.
 func compileFewRows(t *testing.T, list fewrows.Family, options []string, behind []byte) []byte {
 	t.Helper()
-	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."},
-		FewRows: list, Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}.Source()...)
+	return compileDevice(t, templates.Device{From: "a test", About: []string{"Kernels."}, FewRows: list,
+		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}, options, behind)
+}
+
+// compileDevice compiles device code, with more behind it.
+func compileDevice(t *testing.T, d templates.Device, options []string, behind []byte) []byte {
+	t.Helper()
+	source, err := templates.Render(d.Source()...)
 	if err != nil {
 		t.Fatal(err)
 	}

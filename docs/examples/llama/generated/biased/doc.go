@@ -52,8 +52,8 @@
 //	                            # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in biased.cu. Functions: bias(Bqkv) of
-// QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel
-// that sums.
+// QKV by the kernel that multiplies few rows; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by
+// the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp d6122e91148b5370.
 package biased

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "20d56371091c950ce456e5d61e0307b4a12da6129f495b0a67415a03a28a3454",
+	Source:  "b76ac9a26a7461f392e2806498209bb7ead3a25cd1e22beab1ad909700124fd3",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -59,7 +59,7 @@
 //	                            # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in biasedfp8.cu. Functions: bias(Bqkv)
-// of QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the
+// of QKV by the kernel that multiplies; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the
 // kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp d5450b22709ce339.

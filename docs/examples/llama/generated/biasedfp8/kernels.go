@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "6ec0902c8633ba5b44176f9e474829dbf70fa85e872bfcad45b3e37a41e5e37d",
+	Source:  "a5bd658c3437120fe5154db8a9c1812fecb659b84db0fcdc64790224c3ab839c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

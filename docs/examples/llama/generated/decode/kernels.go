@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "5c1b2073f4dc1df958c5d8a4ad03ecbccaeb196560dd7db05fd458cd8ce2c44b",
+	Source:  "ef9fd18bd41698cfda40b78ec45f0e544971f8aecc8c328a9deb31d3ea277279",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "4b66a13539bc1b655b26f0210a7abe6359d5e9b92192c3ef5f4b63519cffe3ac",
+	Source:  "55b60894d36754af1345d3758e663ab557744d9fdd5c93b1bbef334c7c9d5f51",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
+	Source:  "993f9a4cca285986454de9683cec95f3f827afeb60803d72d579072dfeff55e9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -360,15 +360,43 @@ struct fewrows {
   const char *bias;    // of [columns], or none
   const float *scale;  // of narrow
   u64 scales;          // columns, or 1
+  char *made;          // of a function of the result, and its operands and numbers
+  const char *operands[4];
+  double numbers[2];
+};
+
+// Place is where an element of the result lies.
+struct Place { u64 row, column; };
+
+// as_it_is is the function of a result that is stored as it is. A function is made of a sum before it is rounded, and
+// then of the rounded result and of what has been taken for its place.
+struct as_it_is {
+  struct Taken {};
+
+  template <typename E>
+  DEVICE struct Taken take(const struct fewrows &, const struct Place &, bool)
+  {
+    return {};
+  }
+
+  DEVICE float of_sum(float x) { return x; }
+
+  template <typename E>
+  DEVICE void make(const struct fewrows &, const struct Place &, const struct Taken &, float)
+  {
+  }
 };
 
 // The elements of a weight have a type W: their own, or codes. A tile has parts of 16 columns and groups of 8 rows.
 // Copies go ahead steps of the depth ahead of the products. A launch that is early may start before the one before it
-// has ended: until then it reads the weight alone, and what comes of it waits in the ring.
-template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early>
+// has ended: until then it reads the weight alone, and what comes of it waits in the ring. A function F is made of each
+// element.
+template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early, typename F>
 struct fewrows_code {
   enum { wide = 2 / W::bytes, units = 2 * parts + groups * wide, block = few_slices * 32 };
   enum { down = groups * few_rows };
+  enum { each = (down * few_columns + block - 1) / block };  // elements of a thread in a part of a tile
+  typedef typename F::Taken Taken;
 
   // Run is parts of all columns, those for the rows of one tile after those for the rows of another. Tile is some of
   // them that lie side by side.
@@ -486,8 +514,20 @@ struct fewrows_code {
     }
   }
 
+  // take takes what the function takes beside the result, for a thread's elements of a part.
+  DEVICE void take(const struct fewrows &p, Taken (&taken)[each], unsigned row, unsigned column)
+  {
+#pragma unroll
+    for (unsigned e = 0; e < each; e++) {
+      const unsigned i = threadIdx.x + e * block, line = row + i / few_columns;
+      taken[e] = F::template take<E>(p, {line, column + i % few_columns},
+                                      i < down * few_columns && line < p.rows);
+    }
+  }
+
   // finish adds up the slices' sums of a part, and stores its columns of the rows of a tile from one on.
-  DEVICE void finish(const struct fewrows &p, const float (&mine)[groups][4], unsigned row, unsigned column)
+  DEVICE void finish(const struct fewrows &p, const float (&mine)[groups][4], const Taken (&taken)[each], unsigned row,
+                     unsigned column)
   {
     enum { pitch = few_columns + 1, slice = down * pitch };
     SHARED(float, sums, few_slices * slice);
@@ -503,8 +543,12 @@ struct fewrows_code {
     }
     __syncthreads();
     const unsigned left = ((unsigned)p.rows - row) * few_columns;
-    for (unsigned i = threadIdx.x; i < down * few_columns && i < left; i += block) {
-      const unsigned at = column + i % few_columns;
+#pragma unroll
+    for (unsigned e = 0; e < each; e++) {
+      const unsigned i = threadIdx.x + e * block, at = column + i % few_columns;
+      if (i >= down * few_columns || i >= left) {
+        continue;
+      }
       float halves[2] = {};
 #pragma unroll
       for (unsigned s = 0; s < few_slices; s++) {
@@ -517,7 +561,9 @@ struct fewrows_code {
       if (p.bias != nullptr) {
         sum += E::widen(((const typename E::bits *)p.bias)[at]);
       }
-      ((typename E::bits *)p.dst)[(row + i / few_columns) * p.columns + at] = (typename E::bits)E::narrow(sum);
+      const typename E::bits made = (typename E::bits)E::narrow(F::of_sum(sum));
+      ((typename E::bits *)p.dst)[(row + i / few_columns) * p.columns + at] = made;
+      F::template make<E>(p, {row + i / few_columns, at}, taken[e], E::widen(made));
     }
   }
 
@@ -535,6 +581,13 @@ struct fewrows_code {
     while (run.first < run.last) {
       const struct Tile tile = tile_at(p, run);
       float sums[parts][groups][4] = {};
+      Taken taken[parts][each] = {};
+#pragma unroll
+      for (unsigned t = 0; t < parts; t++) {
+        if (t < tile.count) {
+          take(p, taken[t], tile.row, tile.column + t * few_columns);
+        }
+      }
       for (unsigned step = 0; step < steps(p); step++) {
         uint4 *const place = ring + stage * units * block;
         copies_left<ahead - 1>();
@@ -547,7 +600,7 @@ struct fewrows_code {
 #pragma unroll
       for (unsigned t = 0; t < parts; t++) {
         if (t < tile.count) {
-          finish(p, sums[t], tile.row, tile.column + t * few_columns);
+          finish(p, sums[t], taken[t], tile.row, tile.column + t * few_columns);
         }
       }
       run.first += tile.count;
@@ -555,13 +608,61 @@ struct fewrows_code {
   }
 };
 
+// ----------------------------------------------------------------------------
+// made1 is what products make of each element x of their results:
+//   x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))*a
+
+DEVICE float made1_made(float x, float a)
+{
+  const float t1 = f_mul(0x1.6e4e26p-05f, x);
+  const float t2 = f_mul(t1, x);
+  const float t3 = f_mul(t2, x);
+  const float t4 = f_add(x, t3);
+  const float t5 = f_mul(0x1.988454p-01f, t4);
+  const float t6 = f_mul(-2.0f, t5);
+  const float t7 = f_exp(t6);
+  const float t8 = f_add(1.0f, t7);
+  const float t9 = f_div(x, t8);
+  return f_mul(t9, a);
+}
+
+struct made1 : as_it_is {
+  struct Taken { float a; };
+
+  template <typename E>
+  DEVICE struct Taken take(const struct fewrows &p, const struct Place &at, bool there)
+  {
+    if (!there) {
+      return {};
+    }
+    return {
+      element_at<E>(p.operands[0], at.row * p.columns + at.column),
+    };
+  }
+
+  template <typename E>
+  DEVICE void make(const struct fewrows &p, const struct Place &at, const struct Taken &o, float x)
+  {
+    const float y = made1_made(x, o.a);
+    ((typename E::bits *)p.made)[at.row * p.columns + at.column] = (typename E::bits)E::narrow(y);
+  }
+};
+
 extern "C" {
 __global__ void __launch_bounds__(256, 1) fewrows8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, plain, 2, 1, 9, true>::run(p);
+  fewrows_code<bf16, plain, 2, 1, 9, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, plain, 2, 1, 9, true>::run(p);
+  fewrows_code<fp16, plain, 2, 1, 9, true, as_it_is>::run(p);
+}
+__global__ void __launch_bounds__(256, 1) fewrows8_made1_bf16(const __grid_constant__ struct fewrows p)
+{
+  fewrows_code<bf16, plain, 2, 1, 9, true, made1>::run(p);
+}
+__global__ void __launch_bounds__(256, 1) fewrows8_made1_fp16(const __grid_constant__ struct fewrows p)
+{
+  fewrows_code<fp16, plain, 2, 1, 9, true, made1>::run(p);
 }
 }

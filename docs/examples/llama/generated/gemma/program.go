@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "a6c881fdeb2610920bf881cc4c8b0a2e61138678fa95f24d194a2d7a2bfa2abf",
-	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
+	Hash:     "8c7a9e43aefb90c9b40bfe8967bf79c5324a4cfa5d710f8bfdfa5973e4f5d08a",
+	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "F", By: "D"}, {Extent: "N", By: "D"}},
@@ -146,7 +146,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -168,8 +168,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.behind.At(0), p.a.At(0), p.y.At(0), p.norm2.At(0)).Packets(q, main, p.rsumlanded, p.rsum.At(0),
 		p.bytesRsumpartial, p.terms...)
 	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
-	p.few.Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	if p.few.Takes(p.gemmU) {
+		p.few.Making(1, p.g.At(0), p.u.At(0)).Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+	} else {
+		q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+		p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	}
 	p.few.Linear(q, main, p.gemmCsumpartial, p.csumpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.

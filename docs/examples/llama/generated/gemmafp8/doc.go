@@ -58,7 +58,7 @@
 //	                              [x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])] of rows of K(Y, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
 //	main:   Linear(U, Y, Up * ScaleUp) by kernel, weight ahead
-//	main:   Linear(G, Y, Gate * ScaleGate) by kernel, weight ahead;  Apply geglu(G, G, U) by kernel
+//	main:   Linear(G, Y, Gate * ScaleGate);  Apply geglu(G, G, U) by kernel, weight ahead
 //	main:   Linear(Csumpartial, G, Down * ScaleDown) by kernel, weight ahead
 //	main:   packets by blocks{Send(Csumlanded, Csumpartial, q = 0..D-1)
 //	                          Post Csumarrived -> every peer;  Wait Csumarrived[every peer]
@@ -71,7 +71,7 @@
 // gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Behind[column])) of R, add(A) of R,
 // gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])) of Y, gemmanorm(x*reciproot(mean(x*x) +
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
-// of Z by the kernel that sums; geglu(U) of G by a kernel of its own.
+// of Z by the kernel that sums; geglu(U) of G by the kernel that multiplies.
 //
-// Proof: proven for D = 1..8, stamp 142cb9ad1717f619.
+// Proof: proven for D = 1..8, stamp bd8a32ed7212a9a3.
 package gemmafp8

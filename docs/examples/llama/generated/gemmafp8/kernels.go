@@ -15,12 +15,6 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "geglu",
-				Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; " +
-					"times " +
-					"6 0; plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
-				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true,
 			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
@@ -34,13 +28,21 @@ var table = kernels.Table{
 	},
 }
 
+// functions are what kernels of products make of each element of a result.
+var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
+	Made: &kernels.Made{Word: "geglu",
+		Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; times 6 " +
+			"0; " +
+			"plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
+		Operands: []kernels.Operand{{}, {}}}}}
+
 //go:embed gemmafp8_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
+	Source:  "a4eda2e2a496cafdc64fc7f1750db94ecd268e461d8f95bbbef001ad9fd24257",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

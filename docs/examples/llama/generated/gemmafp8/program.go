@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "b01e056bcf8ee38663b23fdd01c598f24b5960b55b6849fadf9859008385868e",
-	Proof:   "proven for D = 1..8, stamp 142cb9ad1717f619",
+	Hash:    "e542b9478a0a6b9eaecf4d31003f0de947183c005fdc0e47056c3b6600f9110d",
+	Proof:   "proven for D = 1..8, stamp bd8a32ed7212a9a3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "F", By: "D", Times: 16},
@@ -92,7 +92,6 @@ type Plan struct {
 	// Attention enqueues the caller's own work, O [M, N/D] of QKV [M, N2/D] in this rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesG           int64 // bytes of M*(F/D) elements
 	bytesRsumpartial int64 // bytes of M*K elements
 	columnsR         int64 // columns of a row
 	epsilon          float64
@@ -132,7 +131,6 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.bytesRsumpartial = s.Type.Bytes(m * k)
 	p.columnsR = int64(k)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
@@ -175,7 +173,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmCsumpartial = driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true}
 	p.kernels = table.Declare(b, s.Type)
-	p.narrow = fewrows.Narrow.Early().Declare(b, s.Type)
+	p.narrow = fewrows.Narrow.Early().With(nil, functions[0]).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -200,9 +198,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.bytesRsumpartial, p.terms...)
 	p.narrow.Narrow(q, main, p.gemmU,
 		driver.Operands{C: p.u.At(0), A: p.y.At(0), B: p.up.At(0), ScaleB: p.scaleUp.At(0)})
-	p.narrow.Narrow(q, main, p.gemmU,
+	p.narrow.Making(1, p.g.At(0), p.u.At(0)).Narrow(q, main, p.gemmU,
 		driver.Operands{C: p.g.At(0), A: p.y.At(0), B: p.gate.At(0), ScaleB: p.scaleGate.At(0)})
-	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	p.narrow.Narrow(q, main, p.gemmCsumpartial,
 		driver.Operands{C: p.csumpartial.At(0), A: p.g.At(0), B: p.down.At(0), ScaleB: p.scaleDown.At(0)})
 

@@ -62,8 +62,9 @@
 //	                              Epsilon)*(1 + Behind[column]), then x + A] of rows of K(R, Rsum, Behind, A);  Make
 //	                              [x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])] of rows of K(Y, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y, Up) by kernel, weight ahead;  Linear(G, Y, Gate) by kernel, weight ahead
-//	main:   Apply geglu(G, G, U) by kernel;  Linear(Csumpartial, G, Down) by kernel, weight ahead
+//	main:   Linear(U, Y, Up) by kernel, weight ahead
+//	main:   Linear(G, Y, Gate);  Apply geglu(G, G, U) by kernel, weight ahead
+//	main:   Linear(Csumpartial, G, Down) by kernel, weight ahead
 //	main:   packets by blocks{Send(Csumlanded, Csumpartial, q = 0..D-1)
 //	                          Post Csumarrived -> every peer;  Wait Csumarrived[every peer]
 //	                          Reduce(Csum, Csumlanded and Csumpartial, q = 0..D-1);  Make [x*reciproot(mean(x*x) +
@@ -73,11 +74,11 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in gemmanormed.cu. Functions:
 // gemmanorm per head(x*reciproot(mean(x*x, W) + Epsilon)*(1 + NormQ[column of a head])) of Query, gemmanorm per
-// head(x*reciproot(mean(x*x, W) + Epsilon)*(1 + NormK[column of a head])) of Key, geglu(U) of G by a kernel of its
-// own; gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Behind[column])) of R, add(A) of R,
+// head(x*reciproot(mean(x*x, W) + Epsilon)*(1 + NormK[column of a head])) of Key by a kernel of its own;
+// gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Behind[column])) of R, add(A) of R,
 // gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])) of Y, gemmanorm(x*reciproot(mean(x*x) +
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
-// of Z by the kernel that sums.
+// of Z by the kernel that sums; geglu(U) of G by the kernel that multiplies few rows.
 //
 // Proof: proven for D = 1..8, stamp 4065ce03c7f8debb.
 package gemmanormed

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "a1e79ef568594819b4ad58bcc2af5fb1f1dda6972d6c4f9c3de7f6a4a9ac81bd",
-	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
+	Hash:    "da4987cb3951ad6f617182cb7a77f7dc56d319096d36eb28125aa473fb9aa03b",
+	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},
@@ -170,7 +170,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -198,8 +198,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.behind.At(0), p.a.At(0), p.y.At(0), p.norm2.At(0)).Packets(q, main, p.rsumlanded, p.rsum.At(0),
 		p.bytesRsumpartial, p.terms...)
 	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
-	p.few.Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	if p.few.Takes(p.gemmU) {
+		p.few.Making(1, p.g.At(0), p.u.At(0)).Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+	} else {
+		q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+		p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	}
 	p.few.Linear(q, main, p.gemmCsumpartial, p.csumpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.

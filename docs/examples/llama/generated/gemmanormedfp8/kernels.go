@@ -15,12 +15,6 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "geglu",
-				Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; " +
-					"times " +
-					"6 0; plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
-				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "gemmanorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
@@ -40,13 +34,21 @@ var table = kernels.Table{
 	},
 }
 
+// functions are what kernels of products make of each element of a result.
+var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
+	Made: &kernels.Made{Word: "geglu",
+		Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; times 6 " +
+			"0; " +
+			"plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
+		Operands: []kernels.Operand{{}, {}}}}}
+
 //go:embed gemmanormedfp8_sm90.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
+	Source:  "3165fd2650eceb68d058398a9467d239e45dce8228e74090c60de4e342c6a742",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

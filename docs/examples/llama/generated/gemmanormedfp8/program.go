@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "d75b5528dcf6414e02a90996ade266f14bcc9f81dc43674f5cf40fd710e2aacd",
-	Proof:   "proven for D = 1..8, stamp ef710957f7ca3132",
+	Hash:    "244997aa56ea93116ce08f4366c2f57fb125e150d039a368ac8b08e10e305dae",
+	Proof:   "proven for D = 1..8, stamp 7709ecde996f8556",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
@@ -103,7 +103,6 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesG           int64 // bytes of M*(F/D) elements
 	bytesKey         int64 // bytes of M*(N2/D) elements
 	bytesQuery       int64 // bytes of M*(N/D) elements
 	bytesRsumpartial int64 // bytes of M*K elements
@@ -149,9 +148,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.F, s.W
+	d, m, k, n, n2, w := b.Size(), s.M, s.K, s.N, s.N2, s.W
 	p := &Plan{Plan: b.Plan()}
-	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.bytesKey = s.Type.Bytes(m * (n2 / d))
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
 	p.bytesRsumpartial = s.Type.Bytes(m * k)
@@ -227,7 +225,7 @@ func (s Shape) declareWork(b *plan.Builder, p *Plan) {
 	p.gemmCsumpartial = driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Of: driver.E4M3, Transposed: true,
 		RowScales: true}
 	p.kernels = table.Declare(b, s.Type)
-	p.narrow = fewrows.Narrow.Early().Declare(b, s.Type)
+	p.narrow = fewrows.Narrow.Early().With(nil, functions[0]).Declare(b, s.Type)
 }
 
 // issue enqueues one run: the host program of doc.go, node by node.
@@ -258,9 +256,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.bytesRsumpartial, p.terms...)
 	p.narrow.Narrow(q, main, p.gemmU,
 		driver.Operands{C: p.u.At(0), A: p.y.At(0), B: p.up.At(0), ScaleB: p.scaleUp.At(0)})
-	p.narrow.Narrow(q, main, p.gemmU,
+	p.narrow.Making(1, p.g.At(0), p.u.At(0)).Narrow(q, main, p.gemmU,
 		driver.Operands{C: p.g.At(0), A: p.y.At(0), B: p.gate.At(0), ScaleB: p.scaleGate.At(0)})
-	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	p.narrow.Narrow(q, main, p.gemmCsumpartial,
 		driver.Operands{C: p.csumpartial.At(0), A: p.g.At(0), B: p.down.At(0), ScaleB: p.scaleDown.At(0)})
 

@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b456865caf274647d9026f0b3b25f8091ebb067f24283cd3a594cbebd5ab35be
+// 95569a9e3246856489f52b4a7cdb871a9c7201c244a61d0e8f757b6a9f216b4a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

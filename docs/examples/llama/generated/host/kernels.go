@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "20d56371091c950ce456e5d61e0307b4a12da6129f495b0a67415a03a28a3454",
+	sim.Compiled("biased", "b76ac9a26a7461f392e2806498209bb7ead3a25cd1e22beab1ad909700124fd3",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "6ec0902c8633ba5b44176f9e474829dbf70fa85e872bfcad45b3e37a41e5e37d",
+	sim.Compiled("biasedfp8", "a5bd658c3437120fe5154db8a9c1812fecb659b84db0fcdc64790224c3ab839c",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "c23cd3567b15e3b08429c3334a3b976cc4699523747d2bfe1cb512da5df5a5bf",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "5c1b2073f4dc1df958c5d8a4ad03ecbccaeb196560dd7db05fd458cd8ce2c44b",
+	sim.Compiled("decode", "ef9fd18bd41698cfda40b78ec45f0e544971f8aecc8c328a9deb31d3ea277279",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "4b66a13539bc1b655b26f0210a7abe6359d5e9b92192c3ef5f4b63519cffe3ac",
+	sim.Compiled("decodefp8", "55b60894d36754af1345d3758e663ab557744d9fdd5c93b1bbef334c7c9d5f51",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
+	sim.Compiled("decodenccl", "993f9a4cca285986454de9683cec95f3f827afeb60803d72d579072dfeff55e9",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "82aa29e734df42b777810df5197529f31ab84b6ce7d36a9b6307853d9200a88f",
+	sim.Compiled("gemma", "3dac664b2051f29625e80373b931a250d611bb0851c28cc55efddb21d7e8d644",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
+	sim.Compiled("gemmafp8", "a4eda2e2a496cafdc64fc7f1750db94ecd268e461d8f95bbbef001ad9fd24257",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "42decfd3835f61967e05204aa4c5f2995d26543002c053134a9b6870dbf35dd9",
+	sim.Compiled("gemmanormed", "a55eba81f43631bff84d85cfab42db03a6ae1105907dd66542a839ea288f3a0e",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
+	sim.Compiled("gemmanormedfp8", "3165fd2650eceb68d058398a9467d239e45dce8228e74090c60de4e342c6a742",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "e20b9a142201746e9c62b1fa394e3d7c3546fdf8b39bef2cf54e1d4df4f94309",
+	sim.Compiled("normed", "4029a1d136df40f0be403f91dfb635af42a2111f9684da62d915cccf5c77f507",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "401791ab265692971306a549c6a17b8728066bcd581a8f8d7581ed527329014e",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "d927724b06b32654b4a68510685448d1ab8ef7b6784acda34a3c1f91e9dde23e",
+	sim.Compiled("normedfp8", "3bf717c376cc148221c3ff3e752772af4b261ec251ea19af2e3528f9391c4b7a",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
 		unsafe.Pointer(C.normedscaled_kernels))

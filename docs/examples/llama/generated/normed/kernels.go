@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "e20b9a142201746e9c62b1fa394e3d7c3546fdf8b39bef2cf54e1d4df4f94309",
+	Source:  "4029a1d136df40f0be403f91dfb635af42a2111f9684da62d915cccf5c77f507",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

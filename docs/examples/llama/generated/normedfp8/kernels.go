@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "d927724b06b32654b4a68510685448d1ab8ef7b6784acda34a3c1f91e9dde23e",
+	Source:  "3bf717c376cc148221c3ff3e752772af4b261ec251ea19af2e3528f9391c4b7a",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "16b5856cb9a287f8fefa51d4f648ff3706c246b4d2b2361341d48bc242ab20e0",
-	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
+	Hash:    "5c4bced5b07d6c36d445a8051e5bc64dcd17e372e577b4b9dda82c222e426353",
+	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
