@@ -33,7 +33,7 @@ func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName),
+	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: hostir.StreamAt(workName, poolIndex(d, step)), put: hostir.Stream(putName),
 		fine: map[string]int64{}}
 	for i, o := range d.schedule.Ops {
 		for j, f := range o.Then {
@@ -84,9 +84,6 @@ func (w *writer) byRanks(s *stage) bool {
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
-
-// isLast says that no stage follows.
-func (w *writer) isLast(s *stage) bool { return s == w.chain.stages[len(w.chain.stages)-1] }
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {

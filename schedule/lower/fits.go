@@ -11,7 +11,7 @@ import (
 // fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{stepsOfParts, stagesFit, countsAlike, movedSums, columnsInPieces, goesOn,
+	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, stagesFit, columnsInPieces, goesOn,
 		edgesFit, operationsFit, besideFits} {
 		if err := rule(d); err != nil {
 			return err

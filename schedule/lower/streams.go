@@ -29,11 +29,6 @@ func workStreams(d *draft) hostir.StreamSet {
 	return set
 }
 
-// poolRef is the compute stream of step i.
-func poolRef(d *draft) hostir.StreamRef {
-	return hostir.StreamAt(workName, poolIndex(d, step))
-}
-
 // poolIndex is the number of a step's compute stream.
 func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 	if d.with.compute > 0 {

@@ -30,7 +30,10 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return nil
 	}
 	if w.Parts < 2 {
-		s.gathering = rowsByNCCL
+		s.gathering = func(_ *writer, s *stage) []hostir.Node {
+			return []hostir.Node{
+				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
+		}
 		return nil
 	}
 	if s.takesParts() {
@@ -75,19 +78,14 @@ func byNCCLBeside(t turns) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
-// rowsByNCCL brings all rows of a stage's input to each rank.
-func rowsByNCCL(_ *writer, s *stage) []hostir.Node {
-	return []hostir.Node{
-		hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
-}
-
 // sumsByNCCL adds up the partial results of a stage, and then the tensors that its functions add.
 func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	do, to := hostir.ReduceScatter, hostir.Whole(s.sums)
 	if s.toAll {
 		do = hostir.AllReduce
 	}
-	behind := addsBeside(s.ops[len(s.ops)-1])
+	o := s.ops[len(s.ops)-1]
+	behind := o.Added() != "" || o.Bias() != ""
 	if behind {
 		to = hostir.Whole(w.named(reduced, s.sums))
 		w.ofRows(to.Buffer, s.sums, !s.toAll, w.columnsOf(s.sums))
@@ -98,9 +96,6 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	}
 	return nodes
 }
-
-// addsBeside says that functions add something to an operation's result.
-func addsBeside(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }
 
 // exchangedByNCCL is an all-to-all by one collective.
 func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {

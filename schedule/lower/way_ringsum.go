@@ -8,20 +8,18 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate, reduceRows, reduceColumns)...).
-	with(noRowsCome)
+var sumRings = append(by(ringSum, reduceRows, reduceColumns),
+	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
+		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
+	}, reduceRows, reduceColumns)...).with(noRowsCome)
 
 func ringSum(d *draft, s *stage, w schedule.RingSum) error {
-	if err := d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing}); err != nil {
+	if err := d.passOn(s, leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}); err != nil {
 		return err
 	} else if w.Streams > 0 {
 		return d.inTurn("Streams", w.Streams, false)
 	}
 	return nil
-}
-
-func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
-	return d.passOn(s, leaving{memory: ringMemory(ringSums), plan: accumulatedInRing})
 }
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
@@ -44,8 +42,8 @@ func (d *draft) passOn(s *stage, x leaving) error {
 	return nil
 }
 
-// ringMemory is that of stacks of some names.
-func ringMemory(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
+// memoryOfEach is that of stacks of some names.
+func memoryOfEach(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
 	return func(w *writer, s *stage, columns schedule.Axis) {
 		for _, name := range names {
 			w.ofEachRank(s, columns, name)
