@@ -77,6 +77,19 @@ func (w *writer) junctions() error {
 	return nil
 }
 
+// across are the operations that take own rows from a sum on before another communication.
+func (j junction) across() (list []string) {
+	if j.own != nil {
+		for _, o := range j.own.ops {
+			list = append(list, o.String())
+		}
+	}
+	for _, o := range j.next.beforeSum() {
+		list = append(list, o.String())
+	}
+	return list
+}
+
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) (names []string) {
 	last := j.sum.ops[len(j.sum.ops)-1]

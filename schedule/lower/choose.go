@@ -318,3 +318,13 @@ func (d *draft) travels() (list []leg) {
 	}
 	return list
 }
+
+// productTexts are the products among operations, as they are declared.
+func (d *draft) productTexts(ops []schedule.Op) (list []string) {
+	for _, o := range ops {
+		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
+			list = append(list, declared.String())
+		}
+	}
+	return list
+}
