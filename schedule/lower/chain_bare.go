@@ -94,7 +94,11 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
 		s.input, s.summand = made.In[0], made
 	}
-	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted {
+	switch {
+	case d.calledForSummands(o.In[0]) && done.Left.Size != edges.Even:
+		return d.misplaced(o.Out, "let all ranks have equal parts",
+			"a call makes equal parts of each summand, and those of %s are not equal", o.Out)
+	case d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted:
 		return d.misplacedIn(o.Out, edges.Along(0),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
 	}

@@ -46,16 +46,13 @@ func stepsOfParts(d *draft) error {
 	})
 }
 
-// stagesFit refuses what a stage brings, moves or adds up and the placements ask for otherwise.
+// stagesFit refuses what a stage brings or moves, and the placements ask for otherwise.
 func stagesFit(d *draft) error {
 	for _, s := range d.chain.stages {
 		in, of := d.tensor(s.input), d.tensor(s.of())
 		exchanged := s.moved.Kind == edges.AllToAll && len(in.Axes) > 2
 		reads := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return s.into != "" && o.Reads(s.into) })
 		switch {
-		case s.given != "" && d.calledForSummands(s.given) && s.left.Size != edges.Even:
-			return d.misplaced(s.sums, "let all ranks have equal parts",
-				"a call makes equal parts of each summand, and those of %s are not equal", s.sums)
 		case s.pulls() && reads >= 0:
 			return refused(fmt.Sprintf("Ops[%d]", reads), "read "+s.input,
 				"products take rows of %s as they come, and %s is there at the end", s.input, s.into)
@@ -119,15 +116,13 @@ func (d *draft) exchangedOf(s *stage) string {
 func operationsFit(d *draft) error {
 	for i, o := range d.schedule.Ops {
 		c, err := d.original.Contraction(o)
-		if err != nil && o.Call != "" {
+		if err != nil {
 			return err
 		}
 		some := d.chain.at[o.Out].Columns() && !c.OfRanks()
 		for k, name := range o.In {
-			t, in := d.tensor(name), ""
-			if o.Call != "" {
-				in = c.In[k]
-			}
+			t, in := d.tensor(name), c.In[k]
+			_, declared := d.original.Tensor(name)
 			at, known := d.chain.at[name]
 			comes := d.any(func(s *stage) bool { return s.moved.Kind == edges.AllToAll && s.into == name })
 			switch {
@@ -135,10 +130,10 @@ func operationsFit(d *draft) error {
 				return d.misplaced(name, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
 					name, d.written(t))
 			case o.Call == "":
-			case !d.declared(name) && len(in) != 2 && !d.calledForSummands(name):
+			case !declared && len(in) != 2 && !d.calledForSummands(name):
 				return refused(fmt.Sprintf("Ops[%d].Index", i), "write two letters",
 					"%s has rows and columns, and the index names others", name)
-			case !d.declared(name) && d.original.OfOwnRows(o) && comes:
+			case !declared && d.original.OfOwnRows(o) && comes:
 				return refused(fmt.Sprintf("Ops[%d].In[%d]", i, k), "declare "+name+" with its placement",
 					"nothing says which rows of %s, which comes, %s takes", name, o.Call)
 			case known && some && len(in) == 2 && len(c.Out) == 2 && in[1] == c.Out[1] && !at.Columns():
@@ -148,12 +143,6 @@ func operationsFit(d *draft) error {
 		}
 	}
 	return nil
-}
-
-// declared says that the schedule declares a tensor.
-func (d *draft) declared(name string) bool {
-	_, declared := d.original.Tensor(name)
-	return declared
 }
 
 // besideFits refuses operands of functions that lie otherwise than a result with more axes than rows and columns, or of
