@@ -22,12 +22,14 @@ type chain struct {
 	fetches map[string]edges.Edge
 	at      map[string]edges.State // tensors that have rows and columns, where operations leave them
 	columns []edges.Edge           // of results of the last stage that each rank makes columns of and gets whole
+	again   map[string]string      // results that are, on each rank, what has come into another one
 	wrong   error                  // the first function or placement that is to blame
 }
 
 // chained finds the stages of a schedule, and holds the placements of its tensors against them.
 func chained(d *draft) error {
-	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, fetches: fetches(d.schedule)}
+	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, again: map[string]string{},
+		fetches: fetches(d.schedule)}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
 			return cmp.Or(c.wrong, err)

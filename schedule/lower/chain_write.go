@@ -68,7 +68,22 @@ func writeChain(d *draft) error {
 		w.add(s.summing.steps(w, s, s.sums)...)
 	}
 	w.tail()
+	for _, o := range d.schedule.Ops {
+		if from := d.chain.again[o.Out]; from != "" {
+			w.copiedAgain(from, o.Out)
+		}
+	}
 	return nil
+}
+
+// copiedAgain gives the caller what has come a second time.
+func (w *writer) copiedAgain(from, to string) {
+	of, b, all := w.program.At(from), w.program.At(to), piece{}
+	if !of.Counts.IsZero() {
+		b.Elements, b.Chunk, b.Counts = of.Elements, of.Chunk, of.Counts
+		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+	}
+	w.add(hostir.Set(mainRef, w.at(to, all), w.at(from, all)).AskedBy("Tensors"))
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.

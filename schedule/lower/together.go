@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -30,15 +29,10 @@ func recognise(d *draft) error {
 	for i, o := range s.Ops {
 		maker, made := s.Maker(o.In[0])
 		ofSummands := kind(maker.Name()) == copied && d.tensor(o.In[0]).Summands()
-		twice := slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
-			return x.Copies() && x.In[0] == o.In[0] && edges.Of(d.tensor(x.Out)) == edges.Of(d.tensor(o.Out))
-		})
 		switch {
 		case len(s.Ops) == 1:
 		case kind(o.Name()) == summedUp && made && maker.Call == "" && !ofSummands:
 			return ofItsOwn(s, i, fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0]))
-		case o.Copies() && twice:
-			return ofItsOwn(s, i, fmt.Sprintf("no pass gives the caller %s twice", o.In[0]))
 		}
 	}
 	return joinBatches(d)
