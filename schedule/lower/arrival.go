@@ -176,23 +176,21 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: 1, "H": min(ranks, 2)})
 		return n
 	}
-	for i, x := range sets {
-		if x.Name != other.Name {
-			continue
-		}
-		if size(other.First, 8) < size(x.First, 8) {
-			sets[i].First = other.First
-		}
-		if size(other.Count, 8) > size(x.Count, 8) {
-			x.Count, other.Count = other.Count, x.Count
-		}
-		if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
-			x.Count = hostir.Add(x.Count, hostir.Const(lack))
-		}
-		sets[i].Count = x.Count
-		return sets
+	i := slices.IndexFunc(sets, func(x hostir.StreamSet) bool { return x.Name == other.Name })
+	if i < 0 {
+		return append(sets, other)
 	}
-	return append(sets, other)
+	x := &sets[i]
+	if size(other.First, 8) < size(x.First, 8) {
+		x.First = other.First
+	}
+	if size(other.Count, 8) > size(x.Count, 8) {
+		x.Count, other.Count = other.Count, x.Count
+	}
+	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
+		x.Count = hostir.Add(x.Count, hostir.Const(lack))
+	}
+	return sets
 }
 
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.

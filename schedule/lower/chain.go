@@ -216,7 +216,8 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
-	odd := n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !slices.Equal(rows, []schedule.Split{schedule.Balanced(schedule.D)}) && !byCounts(t)
+	balanced := slices.Equal(rows, []schedule.Split{schedule.Balanced(schedule.D)})
+	odd := n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !balanced && !byCounts(t)
 	if t.Root || n > 1 && inBatchesOf(t) == 0 || odd ||
 		!overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
 		hint := "place it " + d.written(cutAs(t, d.nearest(t)))

@@ -33,8 +33,8 @@ func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: hostir.StreamAt(workName, poolIndex(d, step)), put: hostir.Stream(putName),
-		fine: map[string]int64{}}
+	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), put: hostir.Stream(putName),
+		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{}}
 	for i, o := range d.schedule.Ops {
 		for j, f := range o.Then {
 			path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)

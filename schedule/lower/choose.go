@@ -253,8 +253,8 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
 	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.takes(schedule.Pull{}) {
-		err = errors.Join(err, refused(d.at(), "use schedule.Pull", "%s puts the rows of each rank at the place of its "+
-			"number, and those of %s were moved on", name, s.input))
+		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
+			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
 	}
 	return err
 }

@@ -64,8 +64,8 @@ func stagesFit(d *draft) error {
 				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)
 		case exchanged && (in.Axes[0].Extent != schedule.D || in.Axes[1].Extent != schedule.D ||
 			max(s.moved.From.Axis, s.moved.To.Axis) > 2):
-			return d.misplaced(in.Name, "let it have rows and columns", "no pass exchanges parts of %s, which has %d axes",
-				in.Name, len(in.Axes))
+			return d.misplaced(in.Name, "let it have rows and columns",
+				"no pass exchanges parts of %s, which has %d axes", in.Name, len(in.Axes))
 		}
 	}
 	return nil
@@ -83,15 +83,16 @@ func edgesFit(d *draft) error {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
 		if two := sameWay(e.Way, schedule.TwoShot{}) || sameWay(e.Way, schedule.PushTwoShot{}); two && blocks {
-			return refused(e.Path, "use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, and "+
-				"scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
+			return refused(e.Path, "use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, "+
+				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		for _, o := range schedule.Options(e.Way) {
 			pieces := o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both)
 			switch moved := d.exchangedOf(s); {
 			case o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1:
-				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal", "a kernel that waits "+
-					"ahead of a product of %s holds the device, and posts of other stages are behind it", e.Of)
+				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
+					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
+						"behind it", e.Of)
 			case pieces && moved != "" && e.Steps != s.sums:
 				return refused(e.Path+"."+o.Field, "leave it out",
 					"parts of the columns of %s travel, and its rows are made in pieces", moved)

@@ -201,21 +201,20 @@ func (d *draft) indexOf(o schedule.Op) int {
 func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }
 
 // columnsInPieces refuses pieces of the rows of what has parts of its columns.
-func columnsInPieces(d *draft) (err error) {
+func columnsInPieces(d *draft) error {
+	name := ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
 		from, to := s.Views()
 		for _, v := range slices.Concat(from, to) {
 			b, _ := d.program.Buffer(v.Buffer)
-			if err == nil && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
-				err = d.inPieces(v.Buffer)
+			if name == "" && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
+				name = v.Buffer
 			}
 		}
 	})
-	return err
-}
-
-// inPieces refuses steps that take pieces of a buffer's rows beside steps that take parts of its columns.
-func (d *draft) inPieces(name string) error {
+	if name == "" {
+		return nil
+	}
 	for _, e := range d.program.Edges {
 		if e.Steps == name {
 			name = e.Of

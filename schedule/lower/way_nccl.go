@@ -193,12 +193,11 @@ var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.roundOfBatch(), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.input, copied: true}
+	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: w.lent(s.input), copied: true,
+		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true
 	}
-	w.lent(s.input)
-	a.ready = []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}
 	own, from := hostir.Chunk(s.input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))

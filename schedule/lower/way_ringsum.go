@@ -8,19 +8,17 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = append(by(ringSum, reduceRows, reduceColumns),
+var sumRings = append(
+	by(func(d *draft, s *stage, w schedule.RingSum) error {
+		err := d.passOn(s, leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing})
+		if err == nil && w.Streams > 0 {
+			err = d.inTurn("Streams", w.Streams, false)
+		}
+		return err
+	}, reduceRows, reduceColumns),
 	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
 	}, reduceRows, reduceColumns)...).with(noRowsCome)
-
-func ringSum(d *draft, s *stage, w schedule.RingSum) error {
-	if err := d.passOn(s, leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}); err != nil {
-		return err
-	} else if w.Streams > 0 {
-		return d.inTurn("Streams", w.Streams, false)
-	}
-	return nil
-}
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"

@@ -204,13 +204,11 @@ func storesLeave(w *writer, s *stage) (d departure) {
 // staging holds the partial results that peers read.
 const staging = "staging"
 
-var stagings = by(staged, reduceRows, reduceColumns).with(noRowsCome)
-
-func staged(d *draft, s *stage, w schedule.Staged) error {
+var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
-}
+}, reduceRows, reduceColumns).with(noRowsCome)
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)
