@@ -143,10 +143,9 @@ func (d *draft) pooled(streams int) error {
 func (w *writer) arrivals() {
 	w.comes = map[*stage]arrival{}
 	for _, s := range w.chain.stages {
-		if !s.inPieces() {
-			continue
+		if s.inPieces() {
+			w.comes[s] = s.arriving(w, s)
 		}
-		w.comes[s] = s.arriving(w, s)
 	}
 }
 
@@ -160,11 +159,10 @@ func (w *writer) roundOfBatch() turns {
 // workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
 func (w *writer) workSets() {
 	for _, s := range w.chain.stages {
-		if !w.inTurns(s) {
-			continue
-		}
-		for _, t := range w.order(s) {
-			w.sets = withSet(w.sets, t.set)
+		if w.inTurns(s) {
+			for _, t := range w.order(s) {
+				w.sets = withSet(w.sets, t.set)
+			}
 		}
 	}
 }
@@ -178,23 +176,21 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: 1, "H": min(ranks, 2)})
 		return n
 	}
-	for i, x := range sets {
-		if x.Name != other.Name {
-			continue
-		}
-		if size(other.First, 8) < size(x.First, 8) {
-			sets[i].First = other.First
-		}
-		if size(other.Count, 8) > size(x.Count, 8) {
-			x.Count, other.Count = other.Count, x.Count
-		}
-		if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
-			x.Count = hostir.Add(x.Count, hostir.Const(lack))
-		}
-		sets[i].Count = x.Count
-		return sets
+	i := slices.IndexFunc(sets, func(x hostir.StreamSet) bool { return x.Name == other.Name })
+	if i < 0 {
+		return append(sets, other)
 	}
-	return append(sets, other)
+	x := &sets[i]
+	if size(other.First, 8) < size(x.First, 8) {
+		x.First = other.First
+	}
+	if size(other.Count, 8) > size(x.Count, 8) {
+		x.Count, other.Count = other.Count, x.Count
+	}
+	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
+		x.Count = hostir.Add(x.Count, hostir.Const(lack))
+	}
+	return sets
 }
 
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
@@ -207,33 +203,26 @@ func (w *writer) cutPieces() error {
 			come = append(come, leave[0])
 		}
 		if err := cmp.Or(
-			w.cutMemory(pieces{s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d"}, come),
-			w.cutMemory(pieces{s.sums, s.leaving.cut, s.leaving.cutAt,
-				"%s leaves in %d parts, and other rows of its stage are in %d"}, leave)); err != nil {
+			w.cutMemory(s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
+			w.cutMemory(s.sums, s.leaving.cut, s.leaving.cutAt,
+				"%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pieces are the parts that a rank's rows of a tensor travel in, the field that says so, and what is wrong with others.
-type pieces struct {
-	of             string
-	parts          int
-	field, problem string
-}
-
-// cutMemory cuts memory of a rank's rows.
-func (w *writer) cutMemory(x pieces, names []string) error {
-	if x.parts < 2 || len(names) == 0 {
+// cutMemory cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
+func (w *writer) cutMemory(of string, parts int, field, problem string, names []string) error {
+	if parts < 2 || len(names) == 0 {
 		return nil
 	}
-	w.cutRows(w.rowExtent(x.of), int64(x.parts))
+	w.cutRows(w.rowExtent(of), int64(parts))
 	for _, name := range names {
-		if n := w.fine[name]; n > 0 && n != int64(x.parts) {
-			return refused(x.field, "write the same for both, or leave it out", x.problem, x.of, x.parts, n)
+		if n := w.fine[name]; n > 0 && n != int64(parts) {
+			return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
 		}
-		w.finer(name, x.of, int64(x.parts))
+		w.finer(name, of, int64(parts))
 	}
 	return nil
 }

@@ -45,12 +45,9 @@ func (d *draft) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 		return refused(path, d.endBefore(o, 0), "no kernel reads the rows of %s again for each index of the first axis",
 			x.Tensor)
 	case t.Root || !lieAlike(t.Axes, beside):
-		want := t
-		want.Axes, want.Root, want.Type = slices.Clone(t.Axes), false, ""
-		for i := range want.Axes {
-			if want.Axes[i].Outer = nil; i < len(beside) {
-				want.Axes[i].Outer = beside[i].Outer
-			}
+		want := cutAs(t, edges.State{})
+		for i := range min(len(want.Axes), len(beside)) {
+			want.Axes[i].Outer = beside[i].Outer
 		}
 		return d.misplaced(t.Name, "place it "+written(want), "%s is %s, and the operations leave it otherwise: %s",
 			t.Name, written(t), d.asked(o))
@@ -61,16 +58,10 @@ func (d *draft) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 // lieAlike says that a rank has the same places of the axes as of others that are as many or fewer; axes that no rank
 // has a part of lie alike in whatever steps they are made.
 func lieAlike(axes, others []schedule.Axis) bool {
-	for i, a := range axes {
-		x, y := ranksOf(a), []schedule.Split(nil)
-		if i < len(others) {
-			y = ranksOf(others[i])
-		}
-		if !slices.Equal(x, y) {
-			return false
-		}
-	}
-	return true
+	others = append(slices.Clone(others), make([]schedule.Axis, max(len(axes)-len(others), 0))...)
+	return slices.EqualFunc(axes, others[:len(axes)], func(a, b schedule.Axis) bool {
+		return slices.Equal(ranksOf(a), ranksOf(b))
+	})
 }
 
 // ranksOf are the splits of an axis that say which parts of it a rank has.

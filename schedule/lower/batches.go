@@ -46,10 +46,14 @@ func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
 	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
 }
 
-// batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
+// batchesOfProducts counts the batches of rows of an operand that is gathered, if all operations are products of it,
+// functions of these, or copies of it.
 func (d *draft) batchesOfProducts() int {
 	t := d.tensor(d.schedule.Ops[0].In[0])
-	if t.Name == "" || !d.productsOf(t.Name) {
+	if t.Name == "" || slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		behind := kind(o.Name()) == copied && d.schedule.Made(o.In[0])
+		return o.Call != "" || o.In[0] != t.Name && !behind
+	}) {
 		return 0
 	}
 	return inBatchesOf(t)
@@ -147,44 +151,59 @@ func (c *chain) alikeBatches(d *draft) error {
 }
 
 // Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an
-// operation on them is lowered as one on all rows, which come in batches.
+// operation on them is lowered as one on all rows, which come in batches. Where nothing travels no rank asks which rows
+// another one has: then all axes but the last are rows, and a tensor of any number of axes is lowered as a matrix.
 
-// joinBatches gives tensors of batches two axes, of the same places in memory.
+// joinBatches gives such tensors two axes, of the same places in memory.
 func joinBatches(d *draft) error {
 	was := d.schedule
+	list, err := edges.All(was)
+	calls := slices.ContainsFunc(was.Ops, func(o schedule.Op) bool { return o.Call != "" }) // which ask for the axes
+	travels := err != nil || len(list) > 0 || calls
 	d.schedule.Tensors, d.schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
-	if nothingTravels(was) {
-		return d.flat(was)
-	}
-	for i, o := range d.schedule.Ops {
-		if !o.Batched() {
-			continue
-		}
-		if a, given := d.schedule.Tensor(o.In[0]); given && !spread(a) {
+	for i, o := range was.Ops {
+		if a, given := was.Tensor(o.In[0]); o.Batched() && travels && given && !spread(a) {
 			return d.apartFrom(i, "product")
 		}
-		d.schedule.Ops[i].Index = hostir.Linear
+		if o.Batched() {
+			d.schedule.Ops[i].Index = hostir.Linear
+		}
+		c, _ := was.Contraction(o) // Validate has read it
+		for j, f := range o.Then {
+			for _, x := range f.Operands() {
+				if !travels && x.Lies == schedule.OfTable && len(c.Out) > 2 {
+					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
+						o.Out, x.Tensor)
+					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), hint,
+						"no kernel reads the rows of %s again for each batch", x.Tensor)
+				}
+			}
+		}
 	}
-	joined := rowsOfBatches(was)
-	for i, t := range d.schedule.Tensors {
-		if joined[t.Name] {
-			if err := d.joinAxes(i); err != nil {
+	joined := rowsOfBatches(was, travels)
+	for i, t := range was.Tensors {
+		if n := joined[t.Name]; n > 0 {
+			if err := d.joinAxes(i, n, travels); err != nil {
 				return err
 			}
 		}
 	}
-	d.declareAxes()
+	if travels {
+		d.declareAxes()
+	}
 	return nil
 }
 
-// rowsOfBatches are the tensors with rows of batches: those of products of batches, and of functions before and behind
-// them.
-func rowsOfBatches(s schedule.Schedule) map[string]bool {
-	found := map[string]bool{}
-	for again := true; again; {
-		again = false
+// rowsOfBatches are the tensors with rows of batches, and how many axes are rows: those of products of batches, and of
+// functions before and behind them; where nothing travels, those with more axes than rows and columns.
+func rowsOfBatches(s schedule.Schedule, travels bool) map[string]int {
+	found := map[string]int{}
+	for before := -1; before < len(found); {
+		before = len(found)
 		for _, o := range s.Ops {
-			if functions := kind(o.Name()) == copied && (found[o.In[0]] || found[o.Out]); !functions && !o.Batched() {
+			c, _ := s.Contraction(o) // Validate has read it
+			functions := kind(o.Name()) == copied && found[o.In[0]]+found[o.Out] > 0
+			if !functions && !o.Batched() && (travels || len(c.Out) < 3) {
 				continue
 			}
 			names := []string{o.In[0], o.Out}
@@ -196,32 +215,35 @@ func rowsOfBatches(s schedule.Schedule) map[string]bool {
 				}
 			}
 			for _, name := range names {
-				again = again || !found[name]
-				found[name] = true
+				found[name] = max(len(c.Out)-1, 2)
 			}
 		}
 	}
 	return found
 }
 
-// joinAxes makes one axis of the batches and the rows of a tensor.
-func (d *draft) joinAxes(i int) error {
+// joinAxes makes one axis of the first n of a tensor. Where it travels they are batches and their rows, of which each
+// rank has some.
+func (d *draft) joinAxes(i, n int, travels bool) error {
 	t := &d.schedule.Tensors[i]
-	batches, rows := t.Axes[0], t.Axes[1]
-	path := fmt.Sprintf("Tensors[%d].Axes[0]", i)
-	if _, err := strconv.Atoi(string(batches.Extent)); err != nil {
+	joined, path := schedule.Dim(t.Axes[0].Extent), fmt.Sprintf("Tensors[%d].Axes[0]", i)
+	_, err := strconv.Atoi(string(joined.Extent))
+	switch {
+	case travels && err != nil:
 		return refused(path+".Extent", "use a constant",
-			"no pass lowers %s batches, a number that New would know first", batches.Extent)
-	}
-	if len(batches.Outer) > 0 {
+			"no pass lowers %s batches, a number that New would know first", joined.Extent)
+	case travels && len(t.Axes[0].Outer) > 0:
 		return refused(path+".Outer", "spread the rows by schedule.DIDx(schedule.D)",
 			"no pass spreads batches, of which each rank has some rows")
+	case travels && len(t.Axes[1].Outer) > 0:
+		joined.Outer = []schedule.Split{{Kind: schedule.Plain, Count: joined.Extent}}
 	}
-	var outer []schedule.Split
-	if len(rows.Outer) > 0 {
-		outer = append([]schedule.Split{{Kind: schedule.Plain, Count: batches.Extent}}, rows.Outer...)
+	for k, a := range t.Axes[:n] {
+		if joined.Outer = append(joined.Outer, a.Outer...); k > 0 {
+			joined.Extent = joined.Extent.Joined(a.Extent)
+		}
 	}
-	t.Axes = append([]schedule.Axis{schedule.Dim(batches.Extent.Joined(rows.Extent), outer...)}, t.Axes[2:]...)
+	t.Axes = append([]schedule.Axis{joined}, t.Axes[n:]...)
 	return nil
 }
 
@@ -248,56 +270,4 @@ func declaredAxes(d *draft) {
 			d.program.Buffers[i].Tensor.Axes = t.Axes
 		}
 	}
-}
-
-// Where nothing travels no rank asks which rows another one has. So all axes but the last are rows, at the same places
-// in memory: a tensor of any number of axes is lowered as a matrix.
-
-// nothingTravels says that nothing travels, and that no call asks for the axes of its operands.
-func nothingTravels(s schedule.Schedule) bool {
-	list, err := edges.All(s)
-	return err == nil && len(list) == 0 && !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
-}
-
-// flat makes one axis of the rows of the operations that have several.
-func (d *draft) flat(was schedule.Schedule) error {
-	for i, o := range was.Ops {
-		c, err := was.Contraction(o)
-		if err != nil || len(c.Out) < 3 {
-			continue
-		}
-		if o.Batched() {
-			d.schedule.Ops[i].Index = hostir.Linear
-		}
-		list := []schedule.Operand{{Tensor: o.In[0], Lies: schedule.InPlace}, {Tensor: o.Out, Lies: schedule.InPlace}}
-		for j, f := range o.Then {
-			for _, x := range f.Operands() {
-				if x.Lies == schedule.OfTable {
-					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
-						o.Out, x.Tensor)
-					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), hint,
-						"no kernel reads the rows of %s again for each batch", x.Tensor)
-				}
-				list = append(list, x)
-			}
-		}
-		for _, x := range list {
-			at := slices.IndexFunc(was.Tensors, func(t schedule.Tensor) bool { return t.Name == x.Tensor })
-			if at >= 0 && (x.Lies == schedule.InPlace || x.Lies == schedule.ByRow) {
-				d.schedule.Tensors[at] = rowsJoined(was.Tensors[at], len(c.Out)-1)
-			}
-		}
-	}
-	return nil
-}
-
-// rowsJoined is a tensor whose first n axes are one.
-func rowsJoined(t schedule.Tensor, n int) schedule.Tensor {
-	rows := t.Axes[0]
-	for _, a := range t.Axes[1:n] {
-		rows.Extent = rows.Extent.Joined(a.Extent)
-		rows.Outer = append(slices.Clip(rows.Outer), a.Outer...)
-	}
-	t.Axes = append([]schedule.Axis{rows}, t.Axes[n:]...)
-	return t
 }

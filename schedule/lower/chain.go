@@ -22,12 +22,14 @@ type chain struct {
 	fetches map[string]edges.Edge
 	at      map[string]edges.State // tensors that have rows and columns, where operations leave them
 	columns []edges.Edge           // of results of the last stage that each rank makes columns of and gets whole
+	again   map[string]string      // results that are, on each rank, what has come into another one
 	wrong   error                  // the first function or placement that is to blame
 }
 
 // chained finds the stages of a schedule, and holds the placements of its tensors against them.
 func chained(d *draft) error {
-	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, fetches: fetches(d.schedule)}
+	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, again: map[string]string{},
+		fetches: fetches(d.schedule)}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
 			return cmp.Or(c.wrong, err)
@@ -61,10 +63,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.gradient(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
-	switch {
-	case err != nil:
-		return err
-	case multiplies(o) && !c.fetchesFor(o):
+	if err == nil && multiplies(o) && !slices.ContainsFunc(o.In, c.fetched) {
 		err = c.checkWeight(d, path, o, x)
 	}
 	switch {
@@ -111,7 +110,7 @@ func (c *chain) checkWeight(d *draft, path string, o schedule.Op, x edges.State)
 
 // follow adds operation i, whose first operand is at x. No weight travels.
 func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
-	done, err := c.edges.Step(i, c.unfetched(o)...)
+	done, err := c.edges.Step(i, slices.DeleteFunc(slices.Clone(o.In[1:]), c.fetched)...)
 	if err != nil && len(o.In) > 1 && o.In[0] == o.In[1] {
 		return refused(path+".In[1]", "declare a tensor for each", "no pass lowers %s in two places", o.In[1])
 	}
@@ -134,11 +133,16 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	}
 	of, _ := d.schedule.Maker(o.In[0])
 	gathers := x.Rows() && !own
+	gradients := slices.ContainsFunc(c.stages[max(len(c.stages)-1, 0):], func(s *stage) bool {
+		return s.input == o.In[0] && slices.ContainsFunc(s.ops, func(x schedule.Op) bool {
+			return kind(x.Name()) == gradient
+		})
+	})
 	switch {
 	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers, // all of it is there
-		done.Made.Partial && (done.Left.Columns() || c.besideGradient(o.In[0])): // takes all rows at once
+		done.Made.Partial && (done.Left.Columns() || gradients): // takes all rows at once
 		c.addOp(d, path, o, c.begin(o.In[0], false, own), done)
 		return nil
 	case gathers && x.Shift != 0:
@@ -150,24 +154,14 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	return nil
 }
 
-// besideGradient says that the open stage works on a tensor and has a gradient, which takes all rows at once.
-func (c *chain) besideGradient(input string) bool {
-	if len(c.stages) == 0 {
-		return false
-	}
-	last := c.stages[len(c.stages)-1]
-	return last.input == input && slices.ContainsFunc(last.ops, func(o schedule.Op) bool {
-		return kind(o.Name()) == gradient
-	})
-}
-
 // addOp adds an operation to a stage, and finds where its result is.
 func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges.Step) {
 	s.ops = append(s.ops, o)
 	out := done.Made
 	if out.Partial {
 		s.terms = d.schedule.Terms(o)
-		if out = done.Left; out.Columns() && !linears(append(s.terms[:len(s.terms):len(s.terms)], o)) {
+		others := func(o schedule.Op) bool { return kind(o.Name()) != linear }
+		if out = done.Left; out.Columns() && (others(o) || slices.ContainsFunc(s.terms, others)) {
 			out = edges.State{} // of other products nothing adds up columns for their ranks
 		}
 		s.sums, s.toAll, s.left = o.Out, !out.Spread(), out
@@ -182,8 +176,9 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return
 	}
-	t := d.tensor(o.Out)
-	if t.InSteps() && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
+	t, in := d.tensor(o.Out), d.tensor(o.In[0])
+	givesAll := len(in.Axes) == 2 && !d.schedule.Made(in.Name) && edges.Of(in) == edges.State{}
+	if t.InSteps() && done.Made == (edges.State{}) && !s.ofAll() && givesAll {
 		c.blame(d.misplacedIn(o.In[0], edges.Along(0), "%s is made in steps, and every rank has all of %s",
 			o.Out, o.In[0]))
 	}
@@ -197,17 +192,6 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
-}
-
-// linears says that rows of a weight make columns of each result.
-func linears(ops []schedule.Op) bool {
-	return !slices.ContainsFunc(ops, func(o schedule.Op) bool { return kind(o.Name()) != linear })
-}
-
-// givesAll says that the caller gives every rank all of a tensor.
-func (d *draft) givesAll(name string) bool {
-	t, declared := d.schedule.Tensor(name)
-	return declared && !d.schedule.Made(name) && len(t.Axes) == 2 && edges.Of(t) == (edges.State{})
 }
 
 // blame keeps the first error.
@@ -232,7 +216,8 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
-	odd := n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) && !byCounts(t)
+	balanced := slices.Equal(rows, []schedule.Split{schedule.Balanced(schedule.D)})
+	odd := n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !balanced && !byCounts(t)
 	if t.Root || n > 1 && inBatchesOf(t) == 0 || odd ||
 		!overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
 		hint := "place it " + d.written(cutAs(t, d.nearest(t)))
@@ -243,14 +228,6 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	c.at[name] = x
 	return x, nil
-}
-
-// productsOf says that all operations are products of an operand, functions of these, or copies of it.
-func (d *draft) productsOf(name string) bool {
-	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		behind := kind(o.Name()) == copied && d.schedule.Made(o.In[0])
-		return o.Call != "" || o.In[0] != name && !behind
-	})
 }
 
 // stage is that of an operation on a tensor: the last one or a new one.

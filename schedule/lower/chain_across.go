@@ -77,6 +77,19 @@ func (w *writer) junctions() error {
 	return nil
 }
 
+// across are the operations that take own rows from a sum on before another communication.
+func (j junction) across() (list []string) {
+	if j.own != nil {
+		for _, o := range j.own.ops {
+			list = append(list, o.String())
+		}
+	}
+	for _, o := range j.next.beforeSum() {
+		list = append(list, o.String())
+	}
+	return list
+}
+
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) (names []string) {
 	last := j.sum.ops[len(j.sum.ops)-1]
@@ -116,19 +129,22 @@ func (s *stage) beforeSum() []schedule.Op {
 	return s.ops[:n]
 }
 
-// ofPart cuts a step to one part of its own rows.
-func (w *writer) ofPart(n hostir.Node, part hostir.Expr) hostir.Node {
-	return n.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
-		if w.fine[v.Buffer] == 0 {
+// ofPart cuts steps to one part of their own rows.
+func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.Node) {
+	for _, n := range steps {
+		nodes = append(nodes, n.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
+			if w.fine[v.Buffer] == 0 {
+				return v
+			}
+			index := part
+			if !v.Index.IsZero() {
+				index = hostir.Add(v.Index, index)
+			}
+			v.Index, v.Count = index, hostir.Expr{}
 			return v
-		}
-		index := part
-		if !v.Index.IsZero() {
-			index = hostir.Add(v.Index, index)
-		}
-		v.Index, v.Count = index, hostir.Expr{}
-		return v
-	}})
+		}}))
+	}
+	return nodes
 }
 
 // goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
@@ -136,32 +152,27 @@ func (w *writer) ofPart(n hostir.Node, part hostir.Expr) hostir.Node {
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
-	ofPart := func(list []hostir.Node, part int64) (nodes []hostir.Node) {
-		for _, n := range list {
-			nodes = append(nodes, w.ofPart(n, hostir.Const(part)))
-		}
-		return nodes
-	}
-	nodes := append(ofPart(last, 0), hostir.MovesOf(of, taken...)...)
-	for part := range j.parts {
-		if part > 0 { // main waits for the part before, ahead of the next puts
-			nodes = append(append(nodes, ofPart(last, part)...), hostir.After(mainRef, w.put))
+	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
+	for i := range j.parts {
+		part := hostir.Const(i)
+		if i > 0 { // main waits for the part before, ahead of the next puts
+			nodes = append(append(nodes, w.ofPart(part, last)...), hostir.After(mainRef, w.put))
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}
-		if part == 0 {
+		if i == 0 {
 			added = append(added, leaves.came...)
 		}
-		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, hostir.Const(part)))...)...)
-		if j.own != nil {
-			nodes = append(nodes,
-				ofPart(w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here())), part)...)
+		added = append(added, w.ofPart(part, []hostir.Node{leaves.sum})...)
+		if nodes = append(nodes, hostir.MovesOf(of, added...)...); j.own != nil {
+			own := w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here()))
+			nodes = append(nodes, w.ofPart(part, own)...)
 		}
-		if part > 0 {
-			nodes = append(nodes, ofPart(behind, part-1)...)
+		if i > 0 {
+			nodes = append(nodes, w.ofPart(hostir.Const(i-1), behind)...)
 		}
 	}
 	nodes = append(nodes, hostir.MovesOf(j.next.here(), w.begin(j.next, w.put)...)...)
-	return append(append(nodes, hostir.After(mainRef, w.put)), ofPart(behind, j.parts-1)...)
+	return append(append(nodes, hostir.After(mainRef, w.put)), w.ofPart(hostir.Const(j.parts-1), behind)...)
 }
 
 // Own rows that functions make, such as codes of eight bits, may be pulled in parts. Then they are made in these parts:
@@ -206,10 +217,9 @@ func (w *writer) shiftEach(n parts) turns {
 // on a stream that waits for the post: peers may wait for it in the same place.
 func (w *writer) partsMade(from, s *stage, n parts, post hostir.Node, each turns, on hostir.StreamRef) turns {
 	w.through[from] = true
-	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set}
-	for _, made := range w.operations(mainRef, from, from.ops, piece{}, hostir.Whole(from.here())) {
-		t.names = append(t.names, w.ofPart(made, n.part()))
-	}
+	made := w.operations(mainRef, from, from.ops, piece{}, hostir.Whole(from.here()))
+	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
+		names: w.ofPart(n.part(), made)}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
 		post.(hostir.Step).Member(n.part()).Described("peers may read a part of "+s.input))...)
 	behind := hostir.MovesOf(s.here(), hostir.After(on, mainRef))

@@ -94,7 +94,11 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if made, ok := d.schedule.Maker(o.In[0]); ok && made.Call == "" {
 		s.input, s.summand = made.In[0], made
 	}
-	if d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted {
+	switch {
+	case d.calledForSummands(o.In[0]) && done.Left.Size != edges.Even:
+		return d.misplaced(o.Out, "let all ranks have equal parts",
+			"a call makes equal parts of each summand, and those of %s are not equal", o.Out)
+	case d.ofPartials(s.input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted:
 		return d.misplacedIn(o.Out, edges.Along(0),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, d.written(d.tensor(o.Out)))
 	}
@@ -188,10 +192,28 @@ func (d *draft) nowhere(o schedule.Op) error {
 		to.Name, written(to))
 }
 
-// intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
+// intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared. Another copy with the same
+// parts is made of the first.
 func (c *chain) intoCallersOwn(d *draft) {
-	for _, o := range d.schedule.Ops {
+	for i, o := range d.schedule.Ops {
 		if !o.Copies() || slices.ContainsFunc(c.stages, func(s *stage) bool { return s.into == o.Out }) {
+			continue
+		}
+		again := slices.IndexFunc(c.stages, func(s *stage) bool {
+			return s.into != "" && s.input == o.In[0] && c.at[s.into] == c.at[o.Out]
+		})
+		if again >= 0 {
+			into := c.stages[again].into
+			c.again[o.Out] = into
+			switch _, declared := d.original.Tensor(into); {
+			case !declared: // functions are made of it
+				c.blame(ofItsOwn(d.schedule, i, fmt.Sprintf("no pass gives the caller %s twice", o.In[0])))
+			case slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Reads(o.Out) }):
+				c.blame(refused(fmt.Sprintf("Ops[%d]", i), "read "+into,
+					"%s is made of %s when all else is done, and operations read it", o.Out, into))
+			case !alike(d.tensor(o.Out), d.tensor(into)):
+				c.blame(d.plain(o.Out))
+			}
 			continue
 		}
 		found := false

@@ -179,7 +179,8 @@ func (w *writer) tail() {
 	if w.readsPeers() && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
-	if (w.readsPeers() || w.any(w.closes)) && w.any((*stage).holdsDevice) && last != mainRef {
+	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
+	if (w.readsPeers() || closes) && w.any((*stage).holdsDevice) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {
@@ -190,9 +191,6 @@ func (w *writer) tail() {
 	}
 	w.join(sets)
 }
-
-// closes says that a rank waits until those that read what came here have done so.
-func (w *writer) closes(s *stage) bool { return w.comes[s].closed != nil }
 
 // close ends the arrivals, whose rows a stream has brought, or knows to be here.
 func (w *writer) close(on hostir.StreamRef) {

@@ -41,20 +41,21 @@ func (w *writer) whole(s *stage) []hostir.Node {
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
-		if o.Call != "" {
+		x, given := here, s.given != "" && o.Out == s.sums
+		switch {
+		case o.Call != "":
 			nodes = append(nodes, w.called(on, o, s.launch))
 			continue
-		}
-		if s.given != "" && o.Out == s.sums {
-			nodes = append(nodes, w.quantised(on, s, p, here)...)
+		case given && s.summand.Out == "": // the caller has done it
 			continue
-		}
-		if s.addsShares() {
+		case s.addsShares():
 			nodes = append(nodes, w.shareOf(on, s, p, here)...)
 			continue
-		}
-		x := here
-		if o.In[0] != s.input {
+		case given: // codes of a piece of what a product has made, or the input is
+			if o = s.summand; !s.bare() {
+				x = w.at(o.In[0], p)
+			}
+		case o.In[0] != s.input:
 			x = w.at(o.In[0], p)
 		}
 		if multiplies(o) {
@@ -66,17 +67,6 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 		nodes = append(nodes, w.make(on, o, p, x)...)
 	}
 	return nodes
-}
-
-// quantised makes the codes of a piece of a stage's summands, which its input is or a product has made.
-func (w *writer) quantised(on hostir.StreamRef, s *stage, p piece, here hostir.View) []hostir.Node {
-	if s.summand.Out == "" {
-		return nil // the caller has done it
-	}
-	if !s.bare() {
-		here = w.at(s.summand.In[0], p)
-	}
-	return w.make(on, s.summand, p, here)
 }
 
 // product is the product of an operation. Biases and functions of partial results are applied to their sum.

@@ -189,7 +189,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if s.puts() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
-	if (!w.isLast(s) || w.joined(s)) && len(w.sets) > 0 {
+	if (s != w.chain.stages[len(w.chain.stages)-1] || w.joined(s)) && len(w.sets) > 0 {
 		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes

@@ -35,8 +35,8 @@ func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName),
-		fine: map[string]int64{}}
+	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), put: hostir.Stream(putName),
+		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{}}
 	for i, o := range d.schedule.Ops {
 		for j, f := range o.Then {
 			path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
@@ -75,7 +75,22 @@ func writeChain(d *draft) error {
 		w.add(s.summing.steps(w, s, s.sums)...)
 	}
 	w.tail()
+	for _, o := range d.schedule.Ops {
+		if from := d.chain.again[o.Out]; from != "" {
+			w.copiedAgain(from, o.Out)
+		}
+	}
 	return w.padRows()
+}
+
+// copiedAgain gives the caller what has come a second time.
+func (w *writer) copiedAgain(from, to string) {
+	of, b, all := w.program.At(from), w.program.At(to), piece{}
+	if !of.Counts.IsZero() {
+		b.Elements, b.Chunk, b.Counts = of.Elements, of.Chunk, of.Counts
+		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+	}
+	w.add(hostir.Set(mainRef, w.at(to, all), w.at(from, all)).AskedBy("Tensors"))
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
@@ -91,9 +106,6 @@ func (w *writer) byRanks(s *stage) bool {
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
-
-// isLast says that no stage follows.
-func (w *writer) isLast(s *stage) bool { return s == w.chain.stages[len(w.chain.stages)-1] }
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {

@@ -73,12 +73,9 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
 // within an operand; it serves stages to which no rows come; and a kernel of its sums reads codes with their scales.
 func intoCallers(l *lowering) { l.gathered = true }
-
-func inPlace(l *lowering) { l.inPlace = true }
-
-func noRowsCome(l *lowering) { l.apart = true }
-
-func ofCodes(l *lowering) { l.codes = true }
+func inPlace(l *lowering)     { l.inPlace = true }
+func noRowsCome(l *lowering)  { l.apart = true }
+func ofCodes(l *lowering)     { l.codes = true }
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -87,10 +84,13 @@ func lacksOf(options ...string) func(*lowering) {
 
 // choose writes the program, by the schedule's way for each tensor that travels.
 func choose(d *draft) error {
-	of := d.travelling()
+	of, instead := d.travelling(), "leave it out: nothing travels"
+	if len(of) > 0 {
+		instead = "move " + strings.Join(of, " or ")
+	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return refused(fmt.Sprintf("Moves[%d].Of", i), instead(of)+d.besides(m.Of), "%s does not travel", m.Of)
+			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+d.besides(m.Of), "%s does not travel", m.Of)
 		}
 	}
 	var moves []schedule.Move
@@ -180,24 +180,17 @@ func (l leg) doneBy(way schedule.Way) bool {
 	return slices.ContainsFunc(doing(l.need), func(x lowering) bool { return x.takes(way) })
 }
 
-// instead names what can be moved.
-func instead(of []string) string {
-	if len(of) == 0 {
-		return "leave it out: nothing travels"
-	}
-	return "move " + strings.Join(of, " or ")
-}
-
 // besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
 // operands that has it, or of all that copy it.
 func (d *draft) besides(tensor string) string {
+	const placements = "; what travels follows from the placements of "
 	var copies []string
 	for _, o := range d.original.Ops {
 		list := append(slices.Clone(o.In), o.Out)
 		switch {
 		case !slices.Contains(list, tensor):
 		case len(o.In) > 1:
-			return placements(list)
+			return placements + strings.Join(list, ", ")
 		default:
 			copies = append(copies, list...)
 		}
@@ -206,11 +199,7 @@ func (d *draft) besides(tensor string) string {
 		return ""
 	}
 	slices.Sort(copies)
-	return placements(slices.Compact(copies))
-}
-
-func placements(of []string) string {
-	return "; what travels follows from the placements of " + strings.Join(of, ", ")
+	return placements + strings.Join(slices.Compact(copies), ", ")
 }
 
 // Default is the way of a communication that a schedule leaves open.
@@ -225,7 +214,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return &l, errors.Join(l.gathers(d, of.stage.into), l.shares(d), l.sums(d, of), l.orders(d, of.stage))
+			return &l, l.lacking(d, of)
 		}
 	}
 	if err := d.sumsCodes(of, way); err != nil {
@@ -248,34 +237,30 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 	return refused(d.at()+"."+field, hint, format, args...)
 }
 
-// gathers refuses the caller's buffer for the gathered operand where the lowering has none.
-func (l *lowering) gathers(d *draft, into string) error {
-	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of)
-	if l.gathered || into == "" || l.Kind != edges.AllGather || !ofRanks || l.bare {
-		return nil
-	}
-	return refused(d.pathOf(into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only",
-		schedule.WayName(l.way))
-}
-
-// shares refuses a tensor within another where the lowering does not work in place.
-func (l *lowering) shares(d *draft) error {
-	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
+// lacking refuses what the schedule asks for and the lowering has not: the caller's buffer for the gathered operand, a
+// tensor within another, a sum of codes, or a gather of rows that were moved on.
+func (l *lowering) lacking(d *draft, of leg) (err error) {
+	s, name := of.stage, schedule.WayName(l.way)
+	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
+	within := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
 	})
-	if l.inPlace || i < 0 {
-		return nil
+	if s.into != "" && l.Kind == edges.AllGather && ofRanks && !l.gathered {
+		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
-	return refused(fmt.Sprintf("Tensors[%d].Within", i), "leave it out, or take a bare all-gather or reduce-scatter, "+
-		"or a bare all-reduce by schedule.TwoShot"+d.orOneHost(), "%s does not work in place", schedule.WayName(l.way))
-}
-
-// sums refuses a sum of codes where the lowering has no kernel of them.
-func (l *lowering) sums(d *draft, of leg) error {
-	if l.codes {
-		return nil
+	if within >= 0 && !l.inPlace {
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within),
+			"leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"+
+				d.orOneHost(), "%s does not work in place", name))
 	}
-	return d.sumsCodes(of, l.way)
+	if !l.codes {
+		err = errors.Join(err, d.sumsCodes(of, l.way))
+	}
+	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.takes(schedule.Pull{}) {
+		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
+			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
+	}
+	return err
 }
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
@@ -285,15 +270,6 @@ func (d *draft) sumsCodes(of leg, way schedule.Way) error {
 	}
 	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
 		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.given)
-}
-
-// orders refuses a gather of rows that were moved on by a way that brings each rank's to the place of its number.
-func (l *lowering) orders(d *draft, s *stage) error {
-	if s.moved.Kind != edges.AllGather || s.moved.From.Shift == 0 || l.takes(schedule.Pull{}) {
-		return nil
-	}
-	return refused(d.at(), "use schedule.Pull", "%s puts the rows of each rank at the place of its number, and those "+
-		"of %s were moved on", schedule.WayName(l.way), s.input)
 }
 
 // orOneHost is the end of a hint to a schedule over hosts.
@@ -342,6 +318,16 @@ func (d *draft) travels() (list []leg) {
 		}
 		if s.sums != "" {
 			add(d.leavesBy(s), s.sums, s.sums)
+		}
+	}
+	return list
+}
+
+// productTexts are the products among operations, as they are declared.
+func (d *draft) productTexts(ops []schedule.Op) (list []string) {
+	for _, o := range ops {
+		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
+			list = append(list, declared.String())
 		}
 	}
 	return list

@@ -3,7 +3,6 @@ package lower
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -37,9 +36,10 @@ func fetches(s schedule.Schedule) map[string]edges.Edge {
 	return found
 }
 
-// fetchesFor says that an operand of a product comes whole.
-func (c *chain) fetchesFor(o schedule.Op) bool {
-	return slices.ContainsFunc(o.In, func(name string) bool { _, comes := c.fetches[name]; return comes })
+// fetched says that an operand of a product comes whole.
+func (c *chain) fetched(name string) bool {
+	_, comes := c.fetches[name]
+	return comes
 }
 
 // fetch adds the stages of the weights that come whole before operation i, and says whether its first operand does.
@@ -70,17 +70,9 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 	return true, cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
 }
 
-// unfetched are the operands of an operation that do not travel.
-func (c *chain) unfetched(o schedule.Op) []string {
-	return slices.DeleteFunc(slices.Clone(o.In[1:]), func(name string) bool {
-		_, comes := c.fetches[name]
-		return comes
-	})
-}
-
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.
 func (w *writer) weight(o schedule.Op) hostir.View {
-	if _, comes := w.chain.fetches[o.In[1]]; comes {
+	if w.chain.fetched(o.In[1]) {
 		return hostir.Whole(o.In[1] + hostir.GatheredSuffix)
 	}
 	return hostir.Whole(o.In[1])

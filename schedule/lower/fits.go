@@ -11,9 +11,8 @@ import (
 // fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{stepsOfParts, partsOfCalls, countsAlike, movedSums, readWhileItComes,
-		givenToBoth, movedInFP32, exchangedAxes, waitsAhead, columnsInPieces, goesOn, piecesOfColumns, flatSquares,
-		operandsInSteps, besideAxes, callsOfMatrices, tablesOfBatches} {
+	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, stagesFit, columnsInPieces, goesOn,
+		edgesFit, operationsFit, besideFits} {
 		if err := rule(d); err != nil {
 			return err
 		}
@@ -47,114 +46,98 @@ func stepsOfParts(d *draft) error {
 	})
 }
 
-// readWhileItComes refuses work on the caller's tensor of all rows that come in pieces: this rank's are there at last.
-func readWhileItComes(d *draft) error {
+// stagesFit refuses what a stage brings or moves, and the placements ask for otherwise.
+func stagesFit(d *draft) error {
 	for _, s := range d.chain.stages {
-		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Reads(s.into) })
-		if s.into == "" || !s.pulls() || i < 0 {
-			continue
-		}
-		return refused(fmt.Sprintf("Ops[%d]", i), "read "+s.input, "products take rows of %s as they come, and %s is "+
-			"there at the end", s.input, s.into)
-	}
-	return nil
-}
-
-// givenToBoth refuses a gather for the caller of rows that a gradient takes part by part.
-func givenToBoth(d *draft) error {
-	for _, s := range d.chain.stages {
-		if !s.gathers || !s.addsShares() {
-			continue
-		}
-		if s.into != "" {
+		in, of := d.tensor(s.input), d.tensor(s.of())
+		exchanged := s.moved.Kind == edges.AllToAll && len(in.Axes) > 2
+		reads := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return s.into != "" && o.Reads(s.into) })
+		switch {
+		case s.pulls() && reads >= 0:
+			return refused(fmt.Sprintf("Ops[%d]", reads), "read "+s.input,
+				"products take rows of %s as they come, and %s is there at the end", s.input, s.into)
+		case s.gathers && s.addsShares() && s.into != "":
 			return d.misplaced(s.into, "leave it out",
 				"a gradient takes parts of %s as they come, and all of it comes for %s", s.input, s.into)
+		case s.gathers && of.Type == schedule.FP32:
+			return refused(d.pathOf(of.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
+				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)
+		case exchanged && (in.Axes[0].Extent != schedule.D || in.Axes[1].Extent != schedule.D ||
+			max(s.moved.From.Axis, s.moved.To.Axis) > 2):
+			return d.misplaced(in.Name, "let it have rows and columns",
+				"no pass exchanges parts of %s, which has %d axes", in.Name, len(in.Axes))
 		}
 	}
 	return nil
 }
 
-// movedInFP32 refuses a tensor of fp32 that travels in a plan of other types.
-func movedInFP32(d *draft) error {
-	for _, s := range d.chain.stages {
-		if t := d.tensor(s.of()); s.gathers && t.Type == schedule.FP32 {
-			return refused(d.pathOf(t.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
-				"no pass moves a tensor of fp32, such as %s, in plans of other types", t.Name)
-		}
-	}
-	return nil
-}
-
-// waitsAhead refuses kernels that wait on the streams of products beside another communication: each holds the device,
-// and posts that peers need are behind it.
-func waitsAhead(d *draft) error {
+// edgesFit refuses options of a way beside the other communications. A kernel that waits on the streams of products
+// holds the device, and posts that peers need are behind it.
+func edgesFit(d *draft) error {
 	for _, e := range d.program.Edges {
+		i := slices.IndexFunc(d.chain.stages, func(s *stage) bool {
+			return e.Steps == s.sums || s.gathers && e.Steps == s.here()
+		})
+		s := d.chain.stages[i]
+		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
+			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
+		})
+		if two := sameWay(e.Way, schedule.TwoShot{}) || sameWay(e.Way, schedule.PushTwoShot{}); two && blocks {
+			return refused(e.Path, "use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, "+
+				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
+		}
 		for _, o := range schedule.Options(e.Way) {
-			if o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1 {
+			pieces := o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both)
+			switch moved := d.exchangedOf(s); {
+			case o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1:
 				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
 					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
 						"behind it", e.Of)
+			case pieces && moved != "" && e.Steps != s.sums:
+				return refused(e.Path+"."+o.Field, "leave it out",
+					"parts of the columns of %s travel, and its rows are made in pieces", moved)
 			}
 		}
 	}
 	return nil
 }
 
-// operandsInSteps refuses operands of operations that are in steps as results are.
-func operandsInSteps(d *draft) error {
-	for _, o := range d.schedule.Ops {
-		for _, name := range o.In {
-			if t := d.tensor(name); !d.schedule.Made(name) && t.InSteps() {
-				return d.misplaced(name, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
-					name, d.written(t))
-			}
+// exchangedOf is a result of a stage that is exchanged.
+func (d *draft) exchangedOf(s *stage) string {
+	for _, o := range s.ops {
+		if d.any(func(t *stage) bool { return t.moved.Kind == edges.AllToAll && t.input == o.Out }) {
+			return o.Out
 		}
 	}
-	return nil
+	return ""
 }
 
-// besideAxes refuses operands of functions of tensors with more axes than rows and columns that lie otherwise.
-func besideAxes(d *draft) error {
-	for _, o := range d.original.Ops {
-		out, _ := d.original.Tensor(o.Out)
-		for _, f := range o.Then {
-			for _, x := range f.Operands() {
-				t, declared := d.original.Tensor(x.Tensor)
-				many := declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2
-				if many && (t.Root != out.Root || !lieAlike(t.Axes, out.Axes)) {
-					return d.misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
-						o.Out, written(out))
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// callsOfMatrices refuses calls that name other axes than rows and columns of what an operation makes, or take all
-// columns of an operand where the result has a rank's.
-func callsOfMatrices(d *draft) error {
+// operationsFit refuses operands that are in steps as results are. Of calls it refuses other axes than rows and columns
+// of what an operation makes, and all columns of an operand where the result has a rank's.
+func operationsFit(d *draft) error {
 	for i, o := range d.schedule.Ops {
-		if o.Call == "" {
-			continue
-		}
 		c, err := d.original.Contraction(o)
 		if err != nil {
 			return err
 		}
-		for k, in := range c.In {
-			_, declared := d.original.Tensor(o.In[k])
-			if !declared && len(in) != 2 && !d.calledForSummands(o.In[k]) {
+		some := d.chain.at[o.Out].Columns() && !c.OfRanks()
+		for k, name := range o.In {
+			t, in := d.tensor(name), c.In[k]
+			_, declared := d.original.Tensor(name)
+			at, known := d.chain.at[name]
+			comes := d.any(func(s *stage) bool { return s.moved.Kind == edges.AllToAll && s.into == name })
+			switch {
+			case !d.schedule.Made(name) && t.InSteps():
+				return d.misplaced(name, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
+					name, d.written(t))
+			case o.Call == "":
+			case !declared && len(in) != 2 && !d.calledForSummands(name):
 				return refused(fmt.Sprintf("Ops[%d].Index", i), "write two letters",
-					"%s has rows and columns, and the index names others", o.In[k])
-			}
-			if d.original.OfOwnRows(o) && !declared && d.exchanged(o.In[k]) {
-				return refused(fmt.Sprintf("Ops[%d].In[%d]", i, k), "declare "+o.In[k]+" with its placement",
-					"nothing says which rows of %s, which comes, %s takes", o.In[k], o.Call)
-			}
-			at, known := d.chain.at[o.In[k]]
-			spread := d.chain.at[o.Out].Columns() && !c.OfRanks()
-			if known && spread && len(in) == 2 && len(c.Out) == 2 && in[1] == c.Out[1] && !at.Columns() {
+					"%s has rows and columns, and the index names others", name)
+			case !declared && d.original.OfOwnRows(o) && comes:
+				return refused(fmt.Sprintf("Ops[%d].In[%d]", i, k), "declare "+name+" with its placement",
+					"nothing says which rows of %s, which comes, %s takes", name, o.Call)
+			case known && some && len(in) == 2 && len(c.Out) == 2 && in[1] == c.Out[1] && !at.Columns():
 				return d.unfit(fmt.Sprintf("Ops[%d]", i), o, k, "every rank has all columns of %s, and %s makes some",
 					"spread the columns of all operands")
 			}
@@ -163,18 +146,20 @@ func callsOfMatrices(d *draft) error {
 	return nil
 }
 
-// exchanged says that a tensor comes by an exchange of rows and columns.
-func (d *draft) exchanged(name string) bool {
-	return d.any(func(s *stage) bool { return s.moved.Kind == edges.AllToAll && s.into == name })
-}
-
-// tablesOfBatches refuses functions that read a row of a tensor for each row of batches.
-func tablesOfBatches(d *draft) error {
+// besideFits refuses operands of functions that lie otherwise than a result with more axes than rows and columns, or of
+// which a row is read for each row of batches.
+func besideFits(d *draft) error {
 	for i, o := range d.original.Ops {
+		out, _ := d.original.Tensor(o.Out)
 		for j, f := range o.Then {
 			for _, x := range f.Operands() {
 				t, declared := d.original.Tensor(x.Tensor)
-				if d.chunks > 0 && declared && x.Lies == schedule.OfTable {
+				many := declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2
+				switch {
+				case many && (t.Root != out.Root || !lieAlike(t.Axes, out.Axes)):
+					return d.misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
+						o.Out, written(out))
+				case d.chunks > 0 && declared && x.Lies == schedule.OfTable:
 					return rowOfBatches(d.thenOf(i, j), t.Name, o.Out, schedule.Number(d.chunks))
 				}
 			}

@@ -173,27 +173,16 @@ func movedSums(d *draft) error {
 	return nil
 }
 
-// partsOfCalls refuses sums of what calls make in other parts than equal ones.
-func partsOfCalls(d *draft) error {
-	for _, s := range d.chain.stages {
-		if s.given != "" && d.calledForSummands(s.given) && s.left.Size != edges.Even {
-			return d.misplaced(s.sums, "let all ranks have equal parts",
-				"a call makes equal parts of each summand, and those of %s are not equal", s.sums)
-		}
-	}
-	return nil
-}
-
 // goesOn refuses a stage whose operands are made of rows by counts, or of balanced ones, and a sum behind products of
 // gathered columns.
 func goesOn(d *draft) error {
 	for i, s := range d.chain.stages {
 		for _, o := range s.ops {
 			from := d.firstOf(o.In[0])
+			sums := d.any(func(x *stage) bool { return x.toAll && slices.Contains(inRows(o.Then), x.sums) })
 			switch {
-			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()):
-				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
-			case multiplies(o) && s.gathers && s.moved.From.Columns() && d.readsSums(o):
+			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()),
+				multiplies(o) && s.gathers && s.moved.From.Columns() && sums: // which are made a rank's rows at a time
 				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
 			case i == 0 || !multiplies(o):
 			case d.lacksParts(from, o.In[0], s.gathers):
@@ -210,11 +199,6 @@ func (d *draft) lacksParts(from, result string, gathers bool) bool {
 	size := edges.Of(d.tensor(from)).Size
 	own := edges.Of(d.tensor(result)).Size != edges.Even || d.ofCounted(result) || size == edges.Counted && gathers
 	return from != result && size != edges.Even && !own
-}
-
-// readsSums says that functions of an operation read sums of all rows, which are made a rank's rows at a time.
-func (d *draft) readsSums(o schedule.Op) bool {
-	return d.any(func(s *stage) bool { return s.toAll && slices.Contains(inRows(o.Then), s.sums) })
 }
 
 // firstOf is the tensor of whose rows products and functions make another one.
@@ -236,36 +220,21 @@ func (d *draft) indexOf(o schedule.Op) int {
 // opOf is its path, which asDeclared takes to the declared operation's.
 func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }
 
-// exchangedAxes refuses the exchange of a tensor with other axes than rows and columns, or an index a rank.
-func exchangedAxes(d *draft) error {
-	for _, s := range d.chain.stages {
-		t := d.tensor(s.input)
-		if s.moved.Kind == edges.AllToAll && len(t.Axes) > 2 &&
-			(t.Axes[0].Extent != schedule.D || t.Axes[1].Extent != schedule.D ||
-				max(s.moved.From.Axis, s.moved.To.Axis) > 2) {
-			return d.misplaced(t.Name, "let it have rows and columns",
-				"no pass exchanges parts of %s, which has %d axes", t.Name, len(t.Axes))
-		}
-	}
-	return nil
-}
-
 // columnsInPieces refuses pieces of the rows of what has parts of its columns.
-func columnsInPieces(d *draft) (err error) {
+func columnsInPieces(d *draft) error {
+	name := ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
 		from, to := s.Views()
 		for _, v := range slices.Concat(from, to) {
 			b, _ := d.program.Buffer(v.Buffer)
-			if err == nil && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
-				err = d.inPieces(v.Buffer)
+			if name == "" && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
+				name = v.Buffer
 			}
 		}
 	})
-	return err
-}
-
-// inPieces refuses steps that take pieces of a buffer's rows beside steps that take parts of its columns.
-func (d *draft) inPieces(name string) error {
+	if name == "" {
+		return nil
+	}
 	for _, e := range d.program.Edges {
 		if e.Steps == name {
 			name = e.Of
@@ -279,7 +248,9 @@ func (d *draft) inPieces(name string) error {
 func (d *draft) behindGathered(before int, name string) bool {
 	for products := 0; ; {
 		o, made := d.schedule.Maker(name)
-		gathered := d.columnsCame(before, name)
+		gathered := slices.ContainsFunc(d.chain.stages[:before], func(s *stage) bool {
+			return s.gathersColumns() && (s.of() == name || s.into == name)
+		})
 		if gathered || !made {
 			return gathered && products > 0
 		}
@@ -288,61 +259,4 @@ func (d *draft) behindGathered(before int, name string) bool {
 		}
 		name = o.In[0]
 	}
-}
-
-// piecesOfColumns refuses pieces of a stage's rows where parts of the columns of a result travel.
-func piecesOfColumns(d *draft) error {
-	for _, t := range d.chain.stages {
-		if t.moved.Kind != edges.AllToAll {
-			continue
-		}
-		for _, s := range d.chain.stages {
-			if !slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == t.input }) || !s.gathers {
-				continue
-			}
-			for _, e := range d.program.Edges {
-				if field := inPiecesBy(e.Way); e.Steps == s.here() && field != "" {
-					return refused(e.Path+"."+field, "leave it out",
-						"parts of the columns of %s travel, and its rows are made in pieces", t.input)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// inPiecesBy is the option by which a way brings a rank's rows in pieces, if it is set so.
-func inPiecesBy(w schedule.Way) string {
-	for _, o := range schedule.Options(w) {
-		if o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both) {
-			return o.Field
-		}
-	}
-	return ""
-}
-
-// flatSquares refuses sums whose parts are no rows, of products by scales of blocks.
-func flatSquares(d *draft) error {
-	for _, s := range d.chain.stages {
-		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
-			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
-		})
-		for _, e := range d.program.Edges {
-			_, two := e.Way.(schedule.TwoShot)
-			_, packets := e.Way.(schedule.PushTwoShot)
-			if blocks && e.Steps == s.sums && (two || packets) {
-				return refused(e.Path,
-					"use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, and scales of "+
-						"blocks lie block by block", schedule.WayName(e.Way), e.Of)
-			}
-		}
-	}
-	return nil
-}
-
-// columnsCame says that an earlier stage gathers all columns of a tensor.
-func (d *draft) columnsCame(before int, name string) bool {
-	return slices.ContainsFunc(d.chain.stages[:before], func(s *stage) bool {
-		return s.gathersColumns() && (s.of() == name || s.into == name)
-	})
 }

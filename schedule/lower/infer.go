@@ -32,29 +32,15 @@ func (d *draft) acrossHosts() error {
 	}
 	for _, l := range d.legs {
 		if !l.need.served() {
-			return notOverHosts(l.need, l.operand)
+			why := whyNot(l.need, schedule.Rails{})
+			l.need.hosts = false
+			return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by Rails: %s", l.need, l.operand, why)
 		}
 	}
 	return nil
 }
 
-// notOverHosts refuses a communication that ranks of one host do.
-func notOverHosts(n need, of string) error {
-	why := whyNot(n, schedule.Rails{})
-	n.hosts = false
-	return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by Rails: %s", n, of, why)
-}
-
 const oneHost = "leave the mesh out, for ranks of one host"
-
-// undivided axes have no splits.
-func undivided(extents []schedule.Extent) []schedule.Axis {
-	var axes []schedule.Axis
-	for _, e := range extents {
-		axes = append(axes, schedule.Dim(e))
-	}
-	return axes
-}
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
 // and the numbers by which the splits divide the shape.

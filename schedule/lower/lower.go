@@ -57,20 +57,10 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 
 // write is the program of a schedule as the ways of its communications write it.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
-	d := newDraft(name, s)
-	return d.program, d.write()
-}
-
-// newDraft is an empty program of a schedule.
-func newDraft(name string, s schedule.Schedule) *draft {
 	s = s.WithDefaults().Apart().Canonical()
-	return &draft{original: s, schedule: s,
+	d := &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
 			Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
-}
-
-// write writes the program.
-func (d *draft) write() error {
 	for _, step := range []func(*draft) error{
 		callsApart, // calls beside rows by counts
 		formulas,   // functions behind sums and gathers -> operations of their own
@@ -81,10 +71,10 @@ func (d *draft) write() error {
 		finish,     // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
-			return d.asDeclared(err)
+			return d.program, d.asDeclared(err)
 		}
 	}
-	return nil
+	return d.program, nil
 }
 
 // add appends to the program.

@@ -22,7 +22,10 @@ func (d *draft) cut(name string, parts ...schedule.Extent) {
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	axes := append([]schedule.Axis{}, t.Axes...)
 	first := 0
-	for len(parts) > 0 && oneEach(axes[first]) {
+	one := func(a schedule.Axis) bool { // index of it is each rank's
+		return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
+	}
+	for len(parts) > 0 && one(axes[first]) {
 		first++
 	}
 	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
@@ -30,11 +33,6 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
 	return hostir.Elements(schedule.Tensor{Axes: axes})
-}
-
-// oneEach says that each rank has one index of an axis.
-func oneEach(a schedule.Axis) bool {
-	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
@@ -126,16 +124,15 @@ func (d *draft) heads(path string, f schedule.Func, columns schedule.Extent, spr
 // memories declares the memory that the stages need beside the caller's tensors.
 func (w *writer) memories() {
 	for _, s := range w.chain.stages {
-		if s.gathers {
-			switch {
-			case s.into != "":
-				w.callersOwn(s)
-			case s.moved.From.Columns():
-				w.memory(s.here(), hostir.Expr{}, undivided([]schedule.Extent{w.rowExtent(s.input),
-					w.columnsOf(s.input).Extent})...)
-			default:
-				w.eachRank(s.here(), s.input, w.columnsOf(s.input))
-			}
+		all := schedule.Dim(w.columnsOf(s.input).Extent)
+		switch {
+		case !s.gathers, s.into != "" && w.program.At(s.into).Name != "": // the caller's
+		case s.into != "" && s.moved != (edges.Edge{}):
+			w.ofRows(s.into, s.input, s.moved.To.Rows(), all)
+		case s.into == "" && s.moved.From.Columns():
+			w.memory(s.here(), hostir.Expr{}, w.rowAxis(s.input, false), all)
+		default:
+			w.eachRank(s.here(), s.input, w.columnsOf(s.input))
 		}
 		for _, o := range s.ops {
 			w.results(s, o)
@@ -148,17 +145,6 @@ func (w *writer) memories() {
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
 		}
-	}
-}
-
-// callersOwn declares the memory of what a stage moves, if the caller does not get it.
-func (w *writer) callersOwn(s *stage) {
-	switch {
-	case w.program.At(s.into).Name != "":
-	case s.moved == (edges.Edge{}):
-		w.eachRank(s.into, s.input, w.columnsOf(s.input))
-	default:
-		w.ofRows(s.into, s.input, s.moved.To.Rows(), schedule.Dim(w.columnsOf(s.input).Extent))
 	}
 }
 

@@ -167,11 +167,6 @@ func (d *draft) nearest(t schedule.Tensor) edges.State {
 	return edges.State{}
 }
 
-// balanced says that a tensor's rows are in balanced parts, and that all operations are products of it.
-func (d *draft) balanced(t schedule.Tensor) bool {
-	return slices.Equal(t.Axes[0].Outer, []schedule.Split{schedule.Balanced(schedule.D)})
-}
-
 // rowsOf is where the rows of a tensor are that has all columns there.
 func rowsOf(s edges.State) edges.State {
 	if s.Rows() {

@@ -105,7 +105,8 @@ func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 
 // withAllColumns says how every rank gets all columns of a tensor.
 func (d *draft) withAllColumns(name string) string {
-	whole := schedule.Tensor{Axes: undivided([]schedule.Extent{d.rowExtent(name), d.columnsOf(name).Extent})}
+	columns := schedule.Dim(d.columnsOf(name).Extent)
+	whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(d.rowExtent(name)), columns}}
 	if !d.schedule.Made(name) {
 		return fmt.Sprintf("place %s %s", name, whole)
 	}

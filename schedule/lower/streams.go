@@ -18,20 +18,12 @@ var (
 
 // workStreams are the compute streams: one a step, or a number taken in turn.
 func workStreams(d *draft) hostir.StreamSet {
-	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Size}
-	set.Falling = d.with.falling
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling}
 	if n := d.with.compute; n > 0 {
 		d.program.Constants[poolName] = int64(n)
-		set.Count = hostir.Var(poolName)
-	} else {
-		set.First = hostir.Const(1)
+		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
 	return set
-}
-
-// poolRef is the compute stream of step i.
-func poolRef(d *draft) hostir.StreamRef {
-	return hostir.StreamAt(workName, poolIndex(d, step))
 }
 
 // poolIndex is the number of a step's compute stream.

@@ -83,10 +83,19 @@ type Moved struct {
 // Read lists the ways that a lowered program was made by, one for each of its edges.
 func Read(p *hostir.Program) (list []Moved) {
 	for _, e := range p.Edges {
-		n := needOf(e)
-		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: e.Data,
-			Options: optionsOf(n, e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
-			Default: schedule.WayName(e.Default), Others: waysBeside(n, e.Way)})
+		m := Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: e.Data,
+			Options: schedule.Options(e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
+			Default: schedule.WayName(e.Default)}
+		for _, l := range doing(needOf(e)) {
+			if !l.takes(e.Way) {
+				m.Others = append(m.Others, schedule.WayName(l.way))
+				continue
+			}
+			m.Options = slices.DeleteFunc(m.Options, func(o schedule.Option) bool {
+				return slices.Contains(l.lacks, o.Field)
+			})
+		}
+		list = append(list, m)
 	}
 	return list
 }
@@ -99,25 +108,6 @@ func needOf(e hostir.Edge) (n need) {
 		}
 	}
 	return n
-}
-
-// waysBeside are the ways of a communication but for one.
-func waysBeside(n need, way schedule.Way) (names []string) {
-	for _, l := range doing(n) {
-		if !l.takes(way) {
-			names = append(names, schedule.WayName(l.way))
-		}
-	}
-	return names
-}
-
-// optionsOf are the options of a way that a communication has.
-func optionsOf(n need, way schedule.Way) []schedule.Option {
-	return slices.DeleteFunc(schedule.Options(way), func(o schedule.Option) bool {
-		return slices.ContainsFunc(doing(n), func(l lowering) bool {
-			return l.takes(way) && slices.Contains(l.lacks, o.Field)
-		})
-	})
 }
 
 // hole is a fact why some ways do not do some communications.

@@ -1,19 +1,18 @@
 package lower
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // recognise refuses operations that no program does, or does together.
 func recognise(d *draft) error {
-	for i, o := range d.schedule.Ops {
+	s := d.schedule
+	for i, o := range s.Ops {
 		if o.Name() == o.Index {
 			var known []string
 			for _, c := range schedule.Contractions() {
@@ -23,52 +22,20 @@ func recognise(d *draft) error {
 				"no pass lowers the contraction %q", o.Index)
 		}
 	}
-	return cmp.Or(together(d.schedule), joinBatches(d))
-}
-
-// together refuses an operation that no program does beside the others.
-func together(s schedule.Schedule) error {
 	if !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call == "" }) {
 		return refused("Ops[0].Call", "call it without a plan", "nothing travels: %s is the caller's own work",
 			s.Ops[0].Call)
 	}
-	if len(s.Ops) == 1 {
-		return nil
-	}
-	for i := range s.Ops {
-		if why := tooMany(s, i); why != "" {
-			return ofItsOwn(s, i, why)
+	for i, o := range s.Ops {
+		maker, made := s.Maker(o.In[0])
+		ofSummands := kind(maker.Name()) == copied && d.tensor(o.In[0]).Summands()
+		switch {
+		case len(s.Ops) == 1:
+		case kind(o.Name()) == summedUp && made && maker.Call == "" && !ofSummands:
+			return ofItsOwn(s, i, fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0]))
 		}
 	}
-	return nil
-}
-
-// tooMany says why no program does operation i beside the others; empty: one may.
-func tooMany(s schedule.Schedule, i int) string {
-	o := s.Ops[i]
-	switch {
-	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]) && !functionsOfSummands(s, o.In[0]):
-		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
-	case o.Copies() && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
-		return x.Copies() && x.In[0] == o.In[0] && placedAlike(s, x.Out, o.Out)
-	}):
-		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
-	}
-	return ""
-}
-
-// placedAlike says that two tensors are declared in one state.
-func placedAlike(s schedule.Schedule, a, b string) bool {
-	x, _ := s.Tensor(a)
-	y, _ := s.Tensor(b)
-	return edges.Of(x) == edges.Of(y)
-}
-
-// functionsOfSummands says that functions of the caller's summands make others.
-func functionsOfSummands(s schedule.Schedule, name string) bool {
-	o, _ := s.Maker(name)
-	t, _ := s.Tensor(name)
-	return kind(o.Name()) == copied && t.Summands()
+	return joinBatches(d)
 }
 
 // ofItsOwn refuses operation i, which a schedule of its own does.
@@ -121,12 +88,6 @@ func columnsAt(o schedule.Op) int {
 		return 0
 	}
 	return 1
-}
-
-// byProduct says that an operation other than a call makes a tensor.
-func byProduct(s schedule.Schedule, name string) bool {
-	o, made := s.Maker(name)
-	return made && o.Call == ""
 }
 
 // ofProducts says that an operation other than a call reads a tensor.

@@ -41,14 +41,11 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 func partOfEach(w *writer, s *stage) arrival {
 	of, place := w.transferred(s)
 	word := w.named(ready, s.here())
-	round, a := w.shift(1), arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}}
+	round := w.shift(1)
 	peer := round.pieces[0].rank
-	w.lent(s.input)
-	a.ready = []hostir.Node{hostir.Post(mainRef, word, every)}
 	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
-	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
-	a.turns = []turns{round}
-	return a
+	return arrival{on: copyRef, reads: w.lent(s.input), words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
+		ready: []hostir.Node{hostir.Post(mainRef, word, every)}, own: hostir.Set(mainRef, place(hostir.Rank), of)}
 }
 
 // fromNeighbour copies a shard from the one rank that has it.
@@ -140,8 +137,7 @@ func rowsPadded(w *writer, s *stage) arrival {
 		v.Padded = true
 		return v
 	}
-	a := arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}}
-	a.all = []hostir.Node{
+	return arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}, all: []hostir.Node{
 		hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
 		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
 		hostir.After(copyRef, mainRef),
@@ -150,7 +146,5 @@ func rowsPadded(w *writer, s *stage) arrival {
 			hostir.Wait(copyRef, word, from),
 			hostir.Set(copyRef, room(hostir.Chunk(name, from)), room(hostir.Remote(name, from, from))),
 			hostir.After(mainRef, copyRef),
-			hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from))),
-	}
-	return a
+			hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from)))}}
 }

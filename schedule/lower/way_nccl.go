@@ -30,7 +30,10 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return nil
 	}
 	if w.Parts < 2 {
-		s.gathering = rowsByNCCL
+		s.gathering = func(_ *writer, s *stage) []hostir.Node {
+			return []hostir.Node{
+				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
+		}
 		return nil
 	}
 	if s.takesParts() {
@@ -75,19 +78,14 @@ func byNCCLBeside(t turns) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
-// rowsByNCCL brings all rows of a stage's input to each rank.
-func rowsByNCCL(_ *writer, s *stage) []hostir.Node {
-	return []hostir.Node{
-		hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
-}
-
 // sumsByNCCL adds up the partial results of a stage, and then the tensors that its functions add.
 func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	do, to := hostir.ReduceScatter, hostir.Whole(s.sums)
 	if s.toAll {
 		do = hostir.AllReduce
 	}
-	behind := addsBeside(s.ops[len(s.ops)-1])
+	o := s.ops[len(s.ops)-1]
+	behind := o.Added() != "" || o.Bias() != ""
 	if behind {
 		to = hostir.Whole(w.named(reduced, s.sums))
 		w.ofRows(to.Buffer, s.sums, !s.toAll, w.columnsOf(s.sums))
@@ -98,9 +96,6 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	}
 	return nodes
 }
-
-// addsBeside says that functions add something to an operation's result.
-func addsBeside(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }
 
 // exchangedByNCCL is an all-to-all by one collective.
 func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
@@ -198,12 +193,11 @@ var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.roundOfBatch(), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.input, copied: true}
+	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: w.lent(s.input), copied: true,
+		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true
 	}
-	w.lent(s.input)
-	a.ready = []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}
 	own, from := hostir.Chunk(s.input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))

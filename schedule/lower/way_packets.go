@@ -10,12 +10,16 @@ import (
 // One kernel sends this rank's rows, or partial results, to the peers as packets, and takes the packets that land here.
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
-var pushShots = by(pushShot, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
+// pushShots serve partial results that go to their owners, or to all, as packets or plain data.
+var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
+	d.edge.Carrier.Rows = w.Rows
+	s.summing = landedSums(w.Words)
+	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
+}, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
 
-// pushGathers are not the fastest of their communications.
+// pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gatherRows).with(intoCallers), by(pushGather, gatherBare, gatherOperand)...)
 
-// pushGather serves rows that go to the peers as packets.
 func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 	s.gathering = landedRows
 	if t := d.tensor(s.input); t.Scale != "" && !d.tensor(t.Scale).OfRows() {
@@ -23,13 +27,6 @@ func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 			"packets bring rows with their scales, and %s has one", t.Name)
 	}
 	return nil
-}
-
-// pushShot serves partial results that go to their owners, or to all, as packets or plain data.
-func pushShot(d *draft, s *stage, w schedule.PushShot) error {
-	d.edge.Carrier.Rows = w.Rows
-	s.summing = landedSums(w.Words)
-	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
 }
 
 // noLandedBias refuses a bias of the sums.
@@ -73,13 +70,11 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 	return *d.program.At(name)
 }
 
-var pushTwoShots = by(pushTwoShot, allRows, allBare, allGradient)
-
-// pushTwoShot serves partial results that go to their owners as packets, and the sums from there to all.
-func pushTwoShot(d *draft, s *stage, _ schedule.PushTwoShot) error {
+// pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
+var pushTwoShots = by(func(d *draft, s *stage, _ schedule.PushTwoShot) error {
 	s.summing = spreadSums
 	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
-}
+}, allRows, allBare, allGradient)
 
 // spreadSums adds up a part of the partial results on each rank, and of the tensor that is added to them, and brings
 // the sums to all. Parts are of elements, or of rows where other steps take rows of a rank.

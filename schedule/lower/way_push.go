@@ -39,12 +39,10 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	return a
 }
 
-var broadcasts = by(broadcastFrom, gatherRows, gatherBalanced)
-
-func broadcastFrom(d *draft, s *stage, w schedule.Broadcast) error {
+var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
-}
+}, gatherRows, gatherBalanced)
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots

@@ -8,15 +8,13 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var rings = append(by(pullRing, gatherRows, gatherBalanced), by(pushRing, gatherRows, gatherBalanced)...)
-
-func pullRing(d *draft, s *stage, w schedule.Ring) error {
-	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
-}
-
-func pushRing(d *draft, s *stage, w schedule.PushRing) error {
-	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
-}
+var rings = append(
+	by(func(d *draft, s *stage, w schedule.Ring) error {
+		return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
+	}, gatherRows, gatherBalanced),
+	by(func(d *draft, s *stage, w schedule.PushRing) error {
+		return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
+	}, gatherRows, gatherBalanced)...)
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
 func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
@@ -46,27 +44,24 @@ type lane struct {
 
 // directed are the lanes of a direction: one, or two with half of each rank's rows.
 func directed(way schedule.Direction) []lane {
-	next, prev, before := hostir.Ahead(one), hostir.Behind(one), hostir.Sub(step, one)
-	forward := lane{next: next, prev: prev, to: hostir.Var("to"), from: hostir.Var("from"), got: hostir.Var("got"),
-		had: hostir.Var("had"), parts: parts{n: 1}}
-	backward := forward
-	backward.next, backward.prev = prev, next
-	forward.names = []hostir.Node{hostir.Bind("to", next), hostir.Bind("from", prev),
-		hostir.Bind("got", hostir.Behind(step)), hostir.Bind("had", hostir.Behind(before))}
-	switch way {
-	case schedule.Backward:
-		backward.names = []hostir.Node{hostir.Bind("to", prev), hostir.Bind("from", next),
-			hostir.Bind("got", hostir.Ahead(step)), hostir.Bind("had", hostir.Ahead(before))}
-		return []lane{backward}
-	case schedule.Both:
-		backward.to, backward.from = forward.from, forward.to
-		backward.got, backward.had = hostir.Var("gotBack"), hostir.Var("hadBack")
-		backward.names = []hostir.Node{hostir.Bind("gotBack", hostir.Ahead(step)),
-			hostir.Bind("hadBack", hostir.Ahead(before))}
-		forward.n, backward.n, backward.mine = 2, 2, 1
-		return []lane{forward, backward}
+	round := func(next, prev func(hostir.Expr) hostir.Expr, suffix string) lane {
+		got, had := "got"+suffix, "had"+suffix
+		return lane{next: next(one), prev: prev(one), to: hostir.Var("to"), from: hostir.Var("from"),
+			got: hostir.Var(got), had: hostir.Var(had), parts: parts{n: 1},
+			names: []hostir.Node{hostir.Bind(got, prev(step)), hostir.Bind(had, prev(hostir.Sub(step, one)))}}
 	}
-	return []lane{forward}
+	first := round(hostir.Ahead, hostir.Behind, "")
+	if way == schedule.Backward {
+		first = round(hostir.Behind, hostir.Ahead, "")
+	}
+	first.names = append([]hostir.Node{hostir.Bind("to", first.next), hostir.Bind("from", first.prev)}, first.names...)
+	if way != schedule.Both {
+		return []lane{first}
+	}
+	back := round(hostir.Behind, hostir.Ahead, "Back")
+	back.to, back.from = first.from, first.to
+	first.n, back.n, back.mine = 2, 2, 1
+	return []lane{first, back}
 }
 
 // of is this lane's part of a rank's rows.

@@ -8,21 +8,17 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate, reduceRows, reduceColumns)...).
-	with(noRowsCome)
-
-func ringSum(d *draft, s *stage, w schedule.RingSum) error {
-	if err := d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing}); err != nil {
+var sumRings = append(
+	by(func(d *draft, s *stage, w schedule.RingSum) error {
+		err := d.passOn(s, leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing})
+		if err == nil && w.Streams > 0 {
+			err = d.inTurn("Streams", w.Streams, false)
+		}
 		return err
-	} else if w.Streams > 0 {
-		return d.inTurn("Streams", w.Streams, false)
-	}
-	return nil
-}
-
-func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
-	return d.passOn(s, leaving{memory: ringMemory(ringSums), plan: accumulatedInRing})
-}
+	}, reduceRows, reduceColumns),
+	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
+		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
+	}, reduceRows, reduceColumns)...).with(noRowsCome)
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -44,8 +40,8 @@ func (d *draft) passOn(s *stage, x leaving) error {
 	return nil
 }
 
-// ringMemory is that of stacks of some names.
-func ringMemory(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
+// memoryOfEach is that of stacks of some names.
+func memoryOfEach(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
 	return func(w *writer, s *stage, columns schedule.Axis) {
 		for _, name := range names {
 			w.ofEachRank(s, columns, name)

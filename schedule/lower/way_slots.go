@@ -173,20 +173,14 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 	if d.chunks > 0 && !d.edge.Carrier.Fused {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
 	}
-	s.leaving = leaving{memory: storesMemory, plan: storesLeave}
-	return cmp.Or(d.roundsSums(s, "the kernel of Stores"), besideOthers(d, s), d.prioritize(w.Streams, w.Equal))
-}
-
-// besideOthers refuses kernels that signal in a chain.
-func besideOthers(d *draft, s *stage) error {
-	if len(d.legs) == 1 || !d.edge.Carrier.Signals {
-		return nil
+	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
+	var beside error
+	if len(d.legs) > 1 && d.edge.Carrier.Signals {
+		beside = d.refusal("Signals", "use schedule.MemOps",
+			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
 	}
-	return d.refusal("Signals", "use schedule.MemOps",
-		"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
+	return cmp.Or(d.roundsSums(s, "the kernel of Stores"), beside, d.prioritize(w.Streams, w.Equal))
 }
-
-func storesMemory(w *writer, s *stage, columns schedule.Axis) { w.ofEachRank(s, columns, slots) }
 
 // storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) (d departure) {
@@ -210,13 +204,11 @@ func storesLeave(w *writer, s *stage) (d departure) {
 // staging holds the partial results that peers read.
 const staging = "staging"
 
-var stagings = by(staged, reduceRows, reduceColumns).with(noRowsCome)
-
-func staged(d *draft, s *stage, w schedule.Staged) error {
+var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
-}
+}, reduceRows, reduceColumns).with(noRowsCome)
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)

@@ -120,17 +120,13 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 		hostir.Post(mainRef, done, every),
 		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
 	}
-	if w.wantsOwn(s) {
+	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
+		slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
+	if s.into != "" || others {
 		nodes = append(nodes,
 			hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), own).Described("own rows beside them"))
 	}
 	return nodes
-}
-
-// wantsOwn says that someone takes this rank's rows where all are gathered, beside the kernel that brings them.
-func (w *writer) wantsOwn(s *stage) bool {
-	return s.into != "" || w.any(func(x *stage) bool { return x.held == s }) ||
-		!w.inTurns(s) && slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
 }
 
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
@@ -157,7 +153,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 // columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
 func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
 	columns := w.tensor(o.In[1]).Axes[0]
-	if _, comes := w.chain.fetches[o.In[1]]; comes {
+	if w.chain.fetched(o.In[1]) {
 		columns.Outer = nil
 	}
 	return columns

@@ -9,7 +9,6 @@ import (
 	"ovgen/cmd/ovgen/internal/memory"
 	"ovgen/runtime/plan"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/lower"
 	"ovgen/verify/ops"
 )
 
@@ -89,16 +88,16 @@ func (c *call) explanation(p *hostir.Program, x ops.Case) error {
 		return printJSON(c.stdout, struct {
 			Schedule string `json:"schedule"`
 			caseJSON
-			Communications []lower.Overlap     `json:"communications"`
+			Communications []explain.Overlap   `json:"communications"`
 			Functions      []hostir.FunctionBy `json:"functions"`
 			*explain.Explanation
 			Memory plan.Memory `json:"memory"`
-		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), p.FunctionsBy(), told, needed})
+		}{p.Name, jsonCase(x, p, c.shape.typ), explain.Overlaps(p), p.FunctionsBy(), told, needed})
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, x.Ranks, equation(p))
 	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
 	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
-	for _, o := range lower.Overlaps(p) {
+	for _, o := range explain.Overlaps(p) {
 		fmt.Fprintln(c.stdout, o)
 	}
 	for _, f := range p.FunctionsBy() {

@@ -1,4 +1,4 @@
-package lower_test
+package explain
 
 import (
 	"slices"
@@ -31,12 +31,12 @@ func TestOverlaps(t *testing.T) {
 			"C: reduce-scatter by Tiles (in place of Slots), pipelined with C = linear(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
 			"C: all-reduce by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
-		{"the default of a sum alone", copyWith(catalog.LinearReduceScatterQuantised, func(s *schedule.Schedule) {
+		{"the default of a sum alone", changed(catalog.LinearReduceScatterQuantised, func(s *schedule.Schedule) {
 			i := slices.IndexFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "C" })
 			s.Tensors[i].Axes = slices.Clone(s.Tensors[i].Axes)
 			s.Tensors[i].Axes[0].Outer, s.Moves = nil, nil
 		}), []string{"C: all-reduce by TwoShot (the default), not pipelined: Moves[0].Way: " + oneStream}},
-		{"tiles of a stage", copyWith(scheduletest.By(catalog.GatedMLP, "A", schedule.Tiles{}),
+		{"tiles of a stage", changed(scheduletest.By(catalog.GatedMLP, "A", schedule.Tiles{}),
 			func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 			"A: all-gather by Tiles (in place of Pull), pipelined with U = linear(A, Up)",
 			"C: reduce-scatter by Slots (the default), pipelined with " +
@@ -78,11 +78,18 @@ func TestOverlaps(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, o := range lower.Overlaps(p) {
+		for _, o := range Overlaps(p) {
 			got = append(got, o.String())
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
+}
+
+// changed is a schedule with changes.
+func changed(s schedule.Schedule, change func(*schedule.Schedule)) schedule.Schedule {
+	s = scheduletest.Clone(s)
+	change(&s)
+	return s
 }

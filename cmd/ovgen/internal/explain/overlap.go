@@ -1,4 +1,4 @@
-package lower
+package explain
 
 import (
 	"fmt"
@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
 // Overlap is a communication of a program and the operations that run beside it.
@@ -39,7 +41,7 @@ func (o Overlap) String() string {
 // Overlaps lists the communications of a lowered program, each with the products that are pipelined with
 // it, or the reason why none are. It is empty for a program that was written by hand.
 func Overlaps(p *hostir.Program) (list []Overlap) {
-	for i, m := range Read(p) {
+	for i, m := range lower.Read(p) {
 		e := p.Edges[i]
 		o := Overlap{Of: e.Of, Communication: e.Kind, Way: schedule.WayName(e.Way), With: besideOf(p, i),
 			Choice: "the default", Others: m.Others}
@@ -53,7 +55,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
-		case e.Kind == gatherColumns.String() && e.Steps == e.Of:
+		case e.Kind == string(edges.AllGather)+" of columns" && e.Steps == e.Of:
 			o.With, o.Field = nil, "Ops"
 			o.Why = "columns travel when all products are made"
 		case pull.Once:
@@ -88,27 +90,4 @@ func onMain(steps []hostir.Step) bool {
 	return !slices.ContainsFunc(steps, func(s hostir.Step) bool {
 		return s.Stream.Set != hostir.MainStream || hostir.Tiled(s.Do) != nil
 	})
-}
-
-// across are the operations that take own rows from a sum on before another communication.
-func (j junction) across() (list []string) {
-	if j.own != nil {
-		for _, o := range j.own.ops {
-			list = append(list, o.String())
-		}
-	}
-	for _, o := range j.next.beforeSum() {
-		list = append(list, o.String())
-	}
-	return list
-}
-
-// productTexts are the products among operations, as they are declared.
-func (d *draft) productTexts(ops []schedule.Op) (list []string) {
-	for _, o := range ops {
-		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
-			list = append(list, declared.String())
-		}
-	}
-	return list
 }
