@@ -86,7 +86,7 @@ func Render(parts ...Part) (Text, error) {
 		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
 			Template: p.Template})
 		out, err := execute(t, p.Data)
-		if k, ok := p.Data.(Kernel); ok && k.Makes() || p.Template == head {
+		if k, ok := p.Data.(Kernel); ok && (k.Makes() || k.Finishes()) || p.Template == head {
 			out = folded(out)
 		}
 		text.Bytes = append(text.Bytes, out...)
@@ -99,7 +99,7 @@ func Render(parts ...Part) (Text, error) {
 }
 
 // shared are files that templates of kernels have in common.
-var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl"}
+var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl", "finish.tmpl"}
 
 // parse returns the template of a source, which may use what is shared.
 func parse(name, source string) (*template.Template, error) {
