@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "19de73cd30234327a8fa3d055f5599cd1c7d826f9090c74cab19797e74b02fe2",
+	Hash:    "4fa0178e4cffdd0b0a37d5624e0b4fdebb3a5249a5524d39c255b538f13a2e84",
 	Proof:   "proven for D = 1..8, stamp d92587cb4b25a519",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

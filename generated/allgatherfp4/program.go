@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "a205cd8c404cb1835386d1ec82ab4606bacbfcd568e71fd6bee19ec3324f15ee",
+	Hash:    "226af251326567059eb01ed9889383af2c10abf3fd22937f849c02bf5ae0452e",
 	Proof:   "proven for D = 1..8, stamp a413f823841dc85a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "500dd96714ffa8c5ec6182c388a9b426d21e98de031026f3fde83d3d187b3087",
+	Hash:    "f2b049c2b7b5255f7d4d1a8bf670703905ca6f54bab630fb4f29b6fff9192fe6",
 	Proof:   "proven for D = 1..8, stamp e1955fb400e5a817",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "8f8bb8478feed4df0f3bd6fed85372af54114a00ebe37fb03bd8ac3808ba5998",
+	Hash:    "63e9af7c49af10f685ebc4642ec5e48aa3b3828ad6dcc7b52dab43e4e2ace5d1",
 	Proof:   "proven for D = 1..8, stamp dd599d01c0e1f41c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "7524c531bec17519c30866b5d10ae2cb6297ea4366f6f64ad28263e4d1961ae7",
+	Hash:    "d28fbd2b635b7e4089419cc51308d4a9b9d3f96a4be3e65fce736fb427e20f30",
 	Proof:   "proven for D = 1..8, stamp 41a6f9b1b78468e5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "a7ee71f1e323f576ec5373f4de9c74e1f0b0b918da8f22d3367109433c8dc42e",
+	Hash:     "2fce199378cb5e30796bc6c3ac7568fb0d6bab18688d071023e9e7b7841255c9",
 	Proof:    "proven for D = 1..8, stamp 442d670ace35a610",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

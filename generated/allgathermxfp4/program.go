@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "35adb8bd8e2523311c226959b6573fe74ad74132da7fe8ca27772917810f5bff",
+	Hash:    "61cffc6950cc203db3c7efe60bfddaef5a511bad69e754848a5a60895a4e5932",
 	Proof:   "proven for D = 1..8, stamp c644d888aa49aff1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

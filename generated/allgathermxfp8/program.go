@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp8",
-	Hash:    "2a873255dae6d6ce0fb3915c772e97b6e9254031899f562668f2d197bfbd912e",
+	Hash:    "3e3af7b829b42a32c3e6520d2004a7cfaddc9bd310124b3264e6cd851ff925a3",
 	Proof:   "proven for D = 1..8, stamp 9e0018e04423a010",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "1bb7527943adfb4d0f6c91c2398992f115510605c1c7400861ed39b389d3e878",
+	Hash:    "ac6432f8283700cc8551705fd6a9bb72e6f2df572f92ead7f9476af0309d577b",
 	Proof:   "proven for D = 1..8, stamp 8de86625601f4f3b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "f8a285d257c60b8148428c481f8bd4cde81254a0c1cf3ced349b127c8ff55fab",
+	Hash:    "91fc407356acb0b3095526d1519ee772a6144f3969985e60612e37cb96dbdf1c",
 	Proof:   "proven for D = 1..8, stamp e27ac9d9ea81080d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "b8ebea9a1e1cd25452582e7711848ce16be7c7d2e7c6846d402f5216f20d179b",
+	Hash:     "0d6586fde9df41bf0b95717321ce7bd8853f3aafc4f6e516d59e9905ca0571a2",
 	Proof:    "proven for D = 1..8, stamp ae72f479d40dfc57",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

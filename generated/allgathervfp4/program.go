@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "3115cd7017dd925b5591029cb6285111c567376be01cc6429464f814ee3ea429",
+	Hash:    "6a5ea45e9be9ea4823b28a7aae430909b61310f638a7eb91d568066f681bd4e8",
 	Proof:   "proven for D = 1..8, stamp b417e307042155d7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

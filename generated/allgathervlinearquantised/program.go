@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "65e2253a9f0c0fa6f0937609aa257d09648b47d9c54e0b3849f32eb61d2d5c11",
+	Hash:    "c84eb5d43ed3cc83e66197a14346ea1f379f5b0656c3d6286aeb53ccefa17009",
 	Proof:   "proven for D = 1..8, stamp 438eafd7648627b3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

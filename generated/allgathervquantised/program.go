@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "d0197117db4187afce6cadc71d8b2ad9bff9139200973074b0d10d06fb3fa03c",
+	Hash:    "43c56a861809a44c1517943423d9a11b92deed7d5480b2d3ffc1087f5eec2453",
 	Proof:   "proven for D = 1..8, stamp 9d214ce05ede3f17",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

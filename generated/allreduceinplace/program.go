@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "99b1cef735a896ce474ff8bc1f1ff1e66042665008983c0fdd6f9c8777c090f1",
+	Hash:     "23fae0c2d6adec43bf467782431b8e493f08b2ffbeadb99a4c62429fb31a2160",
 	Proof:    "proven for D = 1..8, stamp 8e837091e9ed78d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "f1b7b45f02ed67e2cfca2b97ea97eb5a82674b6f70e3a9b692fea1041bba30b3",
+	Hash:     "ce9f0a718b49f177f4165615950ec9af6bc0a621cc4ec781a4a36125649b3b30",
 	Proof:    "proven for D = 1..8, stamp 88bdcdd9c31a392b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormapart",
-	Hash:     "25cc3c252a996f1c130fc1b0f2fd4155b22ac9154b2765b0e67557af0fdbd685",
+	Hash:     "4de583d1721d3b533d80e888ab8e155d0162a7589180dc5c8f25a0f50f069a80",
 	Proof:    "proven for D = 1..8, stamp da8d4d163f820dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "4e4c4dccf165ebc9f625bca975e49c7637faa9b84614edb1081d52396316eea0",
+	Hash:     "84039ac1ee230d5b867320b73d1905cb8b899ea6a9b6940ae1488020846fd748",
 	Proof:    "proven for D = 1..8, stamp a7006ed72fd79de8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
-	Hash:     "55251885f83e37d30a6d199e641bd4b567cb8f6e98263298328eaf406f2c6f83",
+	Hash:     "5ae4ae04f1cafceb5ce9ca61a2959de9cb35c44c9aeef6e26fbd6235fd149338",
 	Proof:    "proven for D = 1..8, stamp 40a7429f333719e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
-	Hash:     "3cfa711f8758de3d5702f03ff895ac0f173451cf1c9ec2d529b7830d9ae17722",
+	Hash:     "b57c1c25b4f8031612c410b662ef58577ad20ec4e1f9458208cdd6cf15ef069b",
 	Proof:    "proven for D = 1..8, stamp 5d71da50def3e2f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepush",
-	Hash:     "0ee1b8bd8e38ae1d0540d19201620d8c005324dc4a31ef158a7288bbd70098e6",
+	Hash:     "40d6fe34772a1957fc773450fd247eccb1c5bb698c0395d22d88f37adc7be405",
 	Proof:    "proven for D = 1..8, stamp 6dcff5156a7000a6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -56,5 +56,5 @@
 // kernels are in allreducequantised.cu. Functions: quantise of Codes, quantise of Sums, dequantise(SumScales) of C
 // by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp f7432036d926f594.
+// Proof: proven for D = 1..8, stamp 550ef88bfa2f586b.
 package allreducequantised

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "ddb38019ee9387bc67faf74192fe1956defa9376283e40a30954d6c18ef83915",
-	Proof:    "proven for D = 1..8, stamp f7432036d926f594",
+	Hash:     "a1be0e771e73f84b4295fb1d9c65d11c8cc7b9062de5e6bb43dd7b915941d3e4",
+	Proof:    "proven for D = 1..8, stamp 550ef88bfa2f586b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "e2e73cfc8a793574d8eaa7897391fd00201abee0b42a08abc5fd64bd6503948e",
+	Hash:     "7089b684b7a92e49253a3a84f0068171e51e491787a2f0a13dfce418b1d17a25",
 	Proof:    "proven for D = 1..8, stamp c6f7705863b8a3e9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "52c2dead43b8eb11bb1eeac8a502f51e3075cfdba2ba1d06cd585a494255a7e0",
+	Hash:     "4af1be09255a21782d7e3c7d5453247fcc6c3dffc6cf213be9b070fb1468674e",
 	Proof:    "proven for D = 1..8, stamp aa6f35004915ff50",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

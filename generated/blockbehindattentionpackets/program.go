@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "f2ccfa8d0e62630889183ab02ea710e687b95827355a29076c4def45217bbc6b",
+	Hash:     "8df7f991dbaa841fa7f96360feebe49ead2e0a33943e08be8efc5cd1d72791be",
 	Proof:    "proven for D = 1..8, stamp 5f76cb9ac1323914",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

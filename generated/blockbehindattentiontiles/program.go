@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "31020f9c2cb34b411ae0a3f6bf53e4e8097d4456fa16203fff7db58d89b973c6",
+	Hash:    "b5ac5cc4955e4fc546180b454c638595e9fde53a097765201c66e52335ca6d46",
 	Proof:   "proven for D = 1..8, stamp 027dc7929848be5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "4ef3457f36e72a1105244c8852d910b7001642ec221f7eb208f6f6ca65b2c051",
+	Hash:     "f661c6766dae4077d910dd581ff7d309185e26608c7308fc8d00a86c49b3df37",
 	Proof:    "proven for D = 1..8, stamp c88529691d5a08d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

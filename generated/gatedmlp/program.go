@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "fa588520f7ef81c5cbc9aaba644f1864e6f3bad6333a82a1e03d5936e31b7d73",
+	Hash:     "643ad810b5d7e9dd639764467a6e4a06b9a66f2ff9f6dd6e7c043bee2857d008",
 	Proof:    "proven for D = 1..8, stamp 669c57f2e083d415",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
-	Hash:    "f8c4e6038ef37a326a2a022fb95f382e34287d897858c2bbd7cd20f71639bc20",
+	Hash:    "53f86f44cfc1a4fbd74d03c94000e41470ac1862d51a9151134ecb1f282c76a7",
 	Proof:   "proven for D = 1..8, stamp 21471319e0ba03a8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

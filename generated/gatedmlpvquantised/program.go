@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "e339e7a025c4af30f2df0d9c40e6bf8f96347762173096c0ded63719c620aa0a",
-	Proof:    "proven for D = 1..8, stamp 2baf3a3cd1016447",
+	Hash:     "c5adcb54e6758c810e7d720c44b3fdfcd5909ae250447e2f72ec3b853b4ee55c",
+	Proof:    "proven for D = 1..8, stamp 028a046d6ddc630c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},
 	Divides:  []plan.Divide{{Extent: "F", By: "D", Times: 16}, {Extent: "K", By: "16"}},

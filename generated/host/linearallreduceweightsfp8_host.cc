@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 42a6dd04076233540dd877dc4eb5bfd3ac20a374e81933c05cbf89c4de2d2c2d
+// 9fbc48bb3be4574fa1f0b1d850fee132a9c7e49729946bc18df403421fee2a3a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

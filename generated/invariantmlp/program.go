@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "0b916816c65d1814dd75f71ebd329a5408771e63ee0e12beb9a778995d63d0fe",
+	Hash:     "ac7cfa39f19b1789123165bb64ae26c0f9f57fa7e2726f138722f27f6ee57827",
 	Proof:    "proven for D = 1..8, stamp f561d4df03fdb80a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

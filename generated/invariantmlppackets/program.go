@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "905066b5a09d93ba4cf8e9a375193a64032208292230ac5249cb36ce9e96e13d",
+	Hash:     "9d9ab8261f1467e367d7e37d2aa304d6b9ab1a64b01974afc90a81fe900ebfa8",
 	Proof:    "proven for D = 1..8, stamp ce685ddc8d0a01d6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

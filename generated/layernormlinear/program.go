@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "fd880848db11b4892d201fe14f6cba1c5076bb090e1a25be1f7e62cfeb6eb539",
+	Hash:    "370348f297cb0943990e9a52ac39db6b4b8eb9b7ef1279e3c38e179b0077284e",
 	Proof:   "proven for D = 1..8, stamp 0c338bd7eda72104",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "be1d484aaf323054512bd59322c4ed788b81b876c777ab41d8c7df8d17785352",
+	Hash:     "206c859600e8993e86934eee7c4bd4a1557acd77b424a1366dbbe29d6d638a4c",
 	Proof:    "proven for D = 1..8, stamp 8ccb764f354d11fb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

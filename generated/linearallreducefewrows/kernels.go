@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "82f7479c43726847cd696026f0d920865186371c2faea0a10681c0cd764815e1",
+	Source:  "04d5d7d9d151c7ac09daa13f6c4ac5ea38a92903a4469a8b0efa321429bbaa5e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

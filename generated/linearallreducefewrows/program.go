@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "a69eef8d8ce17b1ed366b4adbf6926f8154cf931c74002d1cd91184be5cb712c",
+	Hash:     "2a1e1582e785d115aabe72992cb02016273a49b955ad25d3f03277f9a362e5a3",
 	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "bd1625fda977d08a922efe6ba751952b58f04c0d6d628773afe0dbe0cf67c57a",
+	Source:  "45491de2e1b37d76d8000a6e1d1d2d5731c72cad3a3e061c6128860913e409f3",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "23f3ee4b09291bdb1466c4dd3540eacf446f0e99c5b14c7d6954c925002a7f46",
+	Hash:     "a8cf13ff2a9b5d834a16b7b66399add44de61921b0b916671d09ad819b0b156e",
 	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "f3e38416004dcf6c63049b9e9fc3c65da2a03d00b945cf54f9e8084b7ddd3e1e",
+	Hash:      "dd0bd5396b1206533bd6e885feabe23e0fbd05b3aea45bbd829a2958721fe907",
 	Proof:     "proven for D = 1..8, stamp c595354f78cba04a",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "4f6f057d9619a93e96ec19a675217668919f1b7c5012a0fd5785e1c514514c5a",
+	Hash:     "68c3fa2cf1e419a89e0d62a210c53ee21175a23832622ca43f266e87f2145efd",
 	Proof:    "proven for D = 1..8, stamp f5d24ce79c903c3c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "e72cf023be8caa5087d2064001756397b4400d923816e887dc2881e3ff7ea140",
+	Hash:     "784093fc97b6f375356e089dc86ecfe0bdc01b949a23041dabaf616b507052c8",
 	Proof:    "proven for D = 1..8, stamp e0e562de9c694dbd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

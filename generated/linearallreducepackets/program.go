@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "ca9c92c73f8845a51b480fdcf6719dbd3322c86871eec3f15de7207e26483f41",
+	Hash:     "a2eb469b1c39eaeab8d984fadfc9a0836fb30861632e6c7f673b8dd225d19cae",
 	Proof:    "proven for D = 1..8, stamp 4f19e056405c001d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "431b101a05940df9f5fb4f1600ef7ddd12b247281b67d6f4f4a863be557f27f8",
+	Hash:     "eb4b39f34f0734c3081e441af5158fd4d97f5cfcd28a36f74bf337aa280ef92b",
 	Proof:    "proven for D = 1..8, stamp 6f389346313f75f2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

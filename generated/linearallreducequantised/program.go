@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "317057cf08575c8f0196166074ed2de63a6e71f07d7f47f3f263c5a5197e98bc",
+	Hash:     "8594f5c809d67a0aa79aa799812719e0bf86c56a161997516ed7b50d47f8eca8",
 	Proof:    "proven for D = 1..8, stamp 03442fa240af94e0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

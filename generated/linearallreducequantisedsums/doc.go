@@ -65,5 +65,5 @@
 // kernels are in linearallreducequantisedsums.cu. Functions: quantise of Codes, quantise of Sums,
 // dequantise(SumScales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 5d49f5cb124f4895.
+// Proof: proven for D = 1..8, stamp ac9d54b1852b8663.
 package linearallreducequantisedsums

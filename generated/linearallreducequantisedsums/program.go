@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "95ffb44a8f24e842a4188d2a14e1e191cb20970708ec19f96cb9e38c85ab9620",
-	Proof:   "proven for D = 1..8, stamp 5d49f5cb124f4895",
+	Hash:    "5697bf15b02cb0f4189c30f86c85a5d32cdaf4e06d7d6fa5ca8d6fd1051a60ec",
+	Proof:   "proven for D = 1..8, stamp ac9d54b1852b8663",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

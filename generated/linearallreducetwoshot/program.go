@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "22adced340d88e864b216aedd6a4dbdd6ce066582e64f5850f97bc91941bf271",
+	Hash:     "33f7878bdf61d8c500642b1f83fb64c857c9e5988721b4a9a79ea397eb6b630c",
 	Proof:    "proven for D = 1..8, stamp 88d6418e81df6dad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "6a274cc40c7ad26175a977f4f91defbbcd1b9e62134a7d786541dddd0ce093bd",
+	Hash:     "e249dd5d61e6ded4571a300f582be50ea5e89550dc2fe7c08dea50c9a023ba3e",
 	Proof:    "proven for D = 1..8, stamp 602e1106c6a72798",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

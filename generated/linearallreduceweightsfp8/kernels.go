@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "43a957fa782045ce257e0610e2e08b80bfead68a24ffc0b679a89d73be94b188",
+	Source:  "b29048235e3125eef1df1c29bf24e3b384ef5be52f1dd0405e052a0658898058",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "1c61349a20be855376c395e45e553d5e8c28ae5b18a0c3c950a1d8df75719c8b",
+	Hash:     "8bcb6155101fc1606a4a9388222c786753780165d413a4c81e79215a96eacfbb",
 	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "983962873137a2cac67fa604fd3f29a90eedd7c580d498873cc268d76501500c",
+	Hash:     "adeb1dd1387b5bf3c09c2b80ffd46659e4074f9e0f76997b5f47ee7ff296ec81",
 	Proof:    "proven for D = 1..8, stamp 5afb3308d6106d85",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

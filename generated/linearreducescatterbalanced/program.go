@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "44dd1da09aa0e17bf683b3dc0632410a410995175a2f7235848e7c6e7201d994",
+	Hash:     "c7efc7589aa15c99fde678c3b54bcba433abf1debac1f7d2d2adc36e93d9d0a6",
 	Proof:    "proven for D = 1..8, stamp d73b8cf1884480f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "28e94143b1af7f58b92224e6a66412f19330cfc87c9720679f01a7ab8a0fa032",
+	Hash:     "fd123e988c3d11de79db500edfa15a7c97e0f4bf7f755d1db31d8000050c12e6",
 	Proof:    "proven for D = 1..8, stamp 4c84150b8c591cf4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

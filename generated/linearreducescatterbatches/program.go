@@ -18,7 +18,7 @@ const chunks = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "5bc3d03abe29ca1ac59944037d4b7942b0decc837f800bedab9a44d3b290a21d",
+	Hash:     "889511453a23c8a751cff488a2fa6f1469df61408b86cde8162e9c6d3a74899b",
 	Proof:    "proven for D = 1..8, stamp 63f0124891f6a149",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

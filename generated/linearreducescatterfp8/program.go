@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "bd80dd7b236657a511bc769a40a0ec0f91a7ff195d59b5f6fe6cafb8909c7ba2",
+	Hash:    "8ebad7ea4482871ef306c8c93b0c5cc0c0258f5a0e62acd1b7976d7f8b43ea19",
 	Proof:   "proven for D = 1..8, stamp d653ead9c4fc54bd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

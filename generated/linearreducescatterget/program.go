@@ -18,7 +18,7 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "15c33cdadfa2f4a219729f2bce22569e088ddb708705c63f355742b3832db074",
+	Hash:     "d88102a25f2cfc04fcc253a054dd852f3fc1ff903b7cb444047d93f3a3b411db",
 	Proof:    "proven for D = 1..8, stamp 704a8734aef8b5d4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "586225d235ddd628ae8a5709b2861decbfabe4c84151cd3612197d711cbc2165",
+	Hash:     "8de380fa52f8e79c7234976ea435e411329b192900854898c28651c4fa065c83",
 	Proof:    "proven for D = 1..8, stamp 14ac1bc43af8855b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

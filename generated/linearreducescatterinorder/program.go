@@ -18,7 +18,7 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "400c1e22691ed5a64778263f00120568ec8178cc634edc65973af8b8fd6b184e",
+	Hash:     "ffabd9813957398bd0e545bc454c272d499f8da210c100c4d7a8d609f5a32cea",
 	Proof:    "proven for D = 1..8, stamp 0b5ef5640fb6032e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "d0044dc30a4c7f92eac7c103bb0da73334fd43f01ebe5bf21bf633487c726f65",
+	Hash:     "f4df8f4f8eb0a1adc4f613c734c2b7756c83b1e55c9a081e95789b80f052898d",
 	Proof:    "proven for D = 1..8, stamp 4360548c45c04a98",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

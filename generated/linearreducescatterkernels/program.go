@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "7f67a06de99453600daabbb5b317981bfdbaca246d02372230a310490c6a6723",
+	Hash:     "3619b48925e1535dcbe53c889cb2b9d453953f59389917bfa846dea03e271d0c",
 	Proof:    "proven for D = 1..8, stamp 369ad7f1802b04c5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "434838e1334d5cccb1bda665bb40c27a5b688022f7a9a8228b17004c82ce3042",
+	Hash:     "c6a4852c94223e4e928a5c78887fe43acc2cbcc18f51fc140ac546e0a3d93fe1",
 	Proof:    "proven for D = 1..8, stamp cb650e60c40662a0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "bf320074f63db98b8b06e5d210e282dc709b5fef81619c8b70c370fd9b6aa192",
+	Hash:     "4d7792714676d00ee1742759c48905449511f66d462eea716a729db543166a74",
 	Proof:    "proven for D = 1..8, stamp 1d6a6b93645a3f14",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpacketsfp8",
-	Hash:     "e04a7c6f7632cf0bc8737735b78d9aa226245bba75e0c93fcfc651fb7717fdff",
+	Hash:     "2a859697e01c2979416072c343d8e991d3bf796f0ff5bd346feb8eb9994d2e43",
 	Proof:    "proven for D = 1..8, stamp 664d8fd68379638f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "e6862d01cc9c46b3faca7d7c1a9f735a5a45026cfb0e7a962e3a4498b90946be",
+	Hash:     "2098e53d73148980cb64830412a9d0482eaed6d4fc7d3d2bc0a13a67949429af",
 	Proof:    "proven for D = 1..8, stamp dd6f623451e34afa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "a5a923619b10e50e30b9c68278de3e707205628a65ebd3195e57556d6272b92e",
-	Proof:    "proven for D = 1..8, stamp 3df7c293a4fd8225",
+	Hash:     "6f0edd964286fbc73479e111645260dc7609f3fce33e87737c0c0d96bcc49ccc",
+	Proof:    "proven for D = 1..8, stamp 3f01ba53a6f81453",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "aac86f8942d9502fe39ef176b133c6f11a231e3e1bc7b658897680840623a35f",
+	Hash:    "0c2bc989a2dff119aafa6793b923d8e00de2492d6efe58fb4014697efb512ae1",
 	Proof:   "proven for D = 1..8, stamp b9dde733542ad179",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "0b09501ecf804369445b79c3953a4113d231b4961f7da1fdab868120efa54799",
+	Hash:    "4f5810e59c936835287d07da849a35a1837ad72446e17a768037f934b779dd97",
 	Proof:   "proven for D = 1..8, stamp 2f3b0141a863834b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

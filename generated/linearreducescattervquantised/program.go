@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "4bd23e781b5e0bb989b5ebf7b177fdc1bc38d3c98582d2490cd9c0f196145502",
-	Proof:    "proven for D = 1..8, stamp 1c5e6e6ea35597fb",
+	Hash:     "543c362d0fc2adf3809513b3e2d3f6c8d0ef2aa854b4a50521d9bcd70448ec40",
+	Proof:    "proven for D = 1..8, stamp bad2074eef349246",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "N", By: "16"}},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "2b304f3ef4516037343623450f16de4ad5721050c47704c0fb64fac9ee240681",
+	Hash:    "2a4a0d8c455191f03372482dac43da05154c845e80498ac5d1a9305c4f27a272",
 	Proof:   "proven for D = 1..8, stamp 5bad281b5fd0bd85",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

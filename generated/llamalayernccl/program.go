@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "2e5ef311cd7ffc7e15567caa7d67341acffd1be80609ac6c3d32627b42657976",
+	Hash:    "23f9a23dfd1f4e8c9933073eab2d1bd3e4e87a182b32331c93c5abcae327c5dd",
 	Proof:   "proven for D = 1..8, stamp 8de47fc4121ef6dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

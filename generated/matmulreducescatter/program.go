@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "ec49ecf0a8db0fbcb1795fcdc6674522d9d31a3d6918ef95a23d70b844c7276d",
+	Hash:     "544f8b2f81d98b93db0aa62b2ca657b6b4b342c3dd2cae59ed41a506a524a34c",
 	Proof:    "proven for D = 1..8, stamp 41b767b3d1e22057",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

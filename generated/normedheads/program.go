@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "fc17e72e515ce073ef62ecdaacd339e04e4ee60860b0f8dcc04f433904364118",
+	Hash:    "0c8c022d8c2bf628f798a48311781b7354f22d00cdb6346c1f7aab1a68c6e9ec",
 	Proof:   "proven for D = 1..8, stamp 867146a095a8c4ed",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

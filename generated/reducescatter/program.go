@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "a94cb91a25d777eba0550bf6deabecc2b59785d07f9bd2f867b37dba362d471e",
+	Hash:     "48d832e09edb8d9874c849fca2ef12d56981b964ed6a48a5bee11c1e75862c88",
 	Proof:    "proven for D = 1..8, stamp d95c4f72e256ac28",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "616e8060283465773adf7631646578c6bae9382bdf3e88fb9e3affc0a021ce9f",
+	Hash:     "1eac45374f29ee647019c5438c313eadee9e57a644df880b183b8e2300b0afbe",
 	Proof:    "proven for D = 1..8, stamp 7597a2333d4b3c5c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "76f161026d8b67ad8e5404d53bcf075477f75a18749df659bb68d92b314f361c",
+	Hash:     "cfbd8928571f9ce40fdb1623bf5b414deb96a3da07434f9d31fa70c9db92864e",
 	Proof:    "proven for D = 1..8, stamp 695308b7f31eb567",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

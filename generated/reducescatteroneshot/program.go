@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "c8628b5a1c44c01065f9cc3021e5dae371bd97d42b22faef1be21a546aa3b5e7",
+	Hash:     "b11c67f85fff293f937a507682d9b5d876bf43b3e3953c02cef275db63f61ef1",
 	Proof:    "proven for D = 1..8, stamp 06c049130b85420d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "35ac9799e15c38a5f20f2b67e3aa1101c21ee6153fc603e7f1fc419bb64a3003",
+	Hash:     "d6771fceca45c89f94a9ab191493b5db161e2081477d476e47c0c4cac37369cd",
 	Proof:    "proven for D = 1..8, stamp 7e5758e1e997010a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

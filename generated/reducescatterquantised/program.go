@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "aa72560ed4578f0744082d0b52a8ef0e1713317ea826f6cd58498d3eebe3d6e4",
-	Proof:    "proven for D = 1..8, stamp f1febfcbf8709a15",
+	Hash:     "f5be70cda1d739b3d6c035e0061986ac5cee96635022ec26772a60c49eb96b7e",
+	Proof:    "proven for D = 1..8, stamp aa9c8e033a73606d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "5e1577f3698b9059cf00068afe725db2058828857e4a2de0d2528db68fcf7770",
+	Hash:     "97bff54ca839608bfd949cc0cb7c00effc55221743aba2e886ce27fe895242a6",
 	Proof:    "proven for D = 1..8, stamp 7419a745548a1784",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

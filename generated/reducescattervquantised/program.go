@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "014d263f8710e51889087ed5245ad2630fbfa844e7773d4eb17b916853d86eda",
-	Proof:    "proven for D = 1..8, stamp e2e99063ef6bbedb",
+	Hash:     "cc59bdeb2c6f11569a85e8c2a9390881b9506ecbe93a26d2df20c977da1346a5",
+	Proof:    "proven for D = 1..8, stamp 468c3d2fd0901b6d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "N", By: "16"}},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "6cebb29504f05f958a378455357071154e31a4a86ecbfdb6495e01ab21345fa6",
+	Hash:    "bfc1944f0a4c8358b2b65f82c995b512516cb4e999b4b137ea006899114ddf66",
 	Proof:   "proven for D = 1..8, stamp bc18434b25adacca",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "3458cbca449ac221ef25054f41de4b51881f1a55e440c2100354b7834932a1b3",
+	Hash:     "efe281e67e7fbf30936239f3d978d7b990dcb365eb7ec5a380eca089fa3ad188",
 	Proof:    "proven for D = 1..8, stamp 6b16cd1674833de7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -18,7 +18,7 @@ const chunks = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "aff85eaac7125cd2840df2e8b3a50ea444193ee0a3b0fafca9ccbba939695418",
+	Hash:     "34a7e4aa27a097c503ef9540fbb7f131f371b54ac830e21e05b502464b67fae9",
 	Proof:    "proven for D = 1..8, stamp a012fe157011feb2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
