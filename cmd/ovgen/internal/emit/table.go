@@ -93,6 +93,10 @@ func unable(t kernels.Table) (errs []error) {
 					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
 		}
+		if k.Added > kernels.MostBeside {
+			errs = append(errs, fmt.Errorf("kernel %s adds %d tensors to its sum, and at most %d (add some of them in a "+
+				"schedule.Copy of the sum)", k.Kind, k.Added, kernels.MostBeside))
+		}
 		for _, typ := range t.Types {
 			if k.Multiplies() && typ.Size() != 2 {
 				errs = append(errs, fmt.Errorf("kernel %s multiplies no %s (leave it out of Types)", k.Kind, typ))
