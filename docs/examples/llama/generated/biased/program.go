@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "ce0acc7b2e8932e3c8d90f8f071b8183dcd5d1507a1d8ddbe4d99b746d39b6b0",
+	Hash:    "bd29d506928e5e73a9f09ee42e06503d23ca3fe3f157e6605a88963521be2b27",
 	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

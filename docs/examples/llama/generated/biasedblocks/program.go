@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedblocks",
-	Hash:    "fdda18973fdf77eda20bb29e55bd0ba40196c4f1950db0f4c278be3025878163",
+	Hash:    "39aa5d12db89734dc6454d7c563fe6d7f1916832ab3be094ffb71b1e458f7640",
 	Proof:   "proven for D = 1..8, stamp 6bc849b59163fd64",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

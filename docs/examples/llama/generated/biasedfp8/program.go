@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "7e4fd846db1450f2e335e06070657ec22585365910c58026bd6a3dbef8930afd",
+	Hash:    "5601544e15fcf9850526fbf852e498a74b5a2e2c0c6527befcbcf4f9adadf86a",
 	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

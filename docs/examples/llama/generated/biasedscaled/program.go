@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "81e3e997d61133d9d913b84c32860ebb04b70bbf1e4d494755b61d4482f7a3d0",
+	Hash:    "238e994bc6bd5b31b3f33afc7703be216ffaa5283d08e0ea397a4917eaede5ed",
 	Proof:   "proven for D = 1..8, stamp a166cf7ff7e1d016",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "1ac9a48c008db398eb94daa932356d67e86996a561ed999fb25e4db52cabfe2a",
+	Hash:    "3ea531b0eefffdf85b08c2bcc1d4c376af17493b427671b1330ed86fbcbbef6d",
 	Proof:   "proven for D = 1..8, stamp b269636840737b51",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

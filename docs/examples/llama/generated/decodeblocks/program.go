@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "8d480ef73ca398717fd33f251e1004b1ad90585518edf76774981183acbf351e",
+	Hash:    "24cce567729876030f83de0e73e0dd3248d4a8f56911627d8483ce708ed63441",
 	Proof:   "proven for D = 1..8, stamp 9ffcb58de9daad97",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "25ce22c648886a01faa8df939164fda8ae626554f8dc7c9ba58d617eed5f746f",
+	Hash:    "2240820b1eb4442195deb92a6e838b44a7b4b31cfede90d32ac112eadf143838",
 	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

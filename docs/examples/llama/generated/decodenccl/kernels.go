@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
+	Source:  "43dd7fc12c6c6ced12b98fde3d476a058e6ca4bf0ff65dc5de260905c2196979",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

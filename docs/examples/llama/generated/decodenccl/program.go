@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "f44b4e14d2282a1ff7b62f32a53e4310eceb1f805c76df41603fcc0523e4699c",
+	Hash:    "dc360fd64d4b0e1fcafbe745acad4dfbde06552af1e66a27bb53d0cdcdbcd074",
 	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

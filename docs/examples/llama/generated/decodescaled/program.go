@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "9a2256c6d514191a3f96bc1fd24c82c51720502ec992b755f6770524c98280a5",
+	Hash:    "ac9e5987fad4a124e686ba85d9c367a93099e8db81a49ce311f9d43b60ba6388",
 	Proof:   "proven for D = 1..8, stamp 66fa1a29111afafe",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "82aa29e734df42b777810df5197529f31ab84b6ce7d36a9b6307853d9200a88f",
+	Source:  "095ca3875062598d3b831e32e866ed2969e047dcd46aa000f53e74c82fa5c3c0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

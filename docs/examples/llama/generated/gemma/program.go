@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "3fc3844b4942fd25d4e82dc7d1f3c93d7688a47e4cdfd3efceb4323ff050b70c",
+	Hash:     "e07198e4ef214e0f9ddbb64ce24cd859551a753ba6c57e36ac47d9d55ac6bdd8",
 	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

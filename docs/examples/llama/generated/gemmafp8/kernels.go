@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
+	Source:  "409bc759a1f9f117996973afcc255c2a63ec9bb67dfcc742314add11ef4a6551",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

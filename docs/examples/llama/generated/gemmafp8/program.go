@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "7259d69f7ee5c4904bfb0bd04fa9f76f4172ce7b48003bd95009e8f2c2ee74f8",
+	Hash:    "257fcd9d7bb3359df1f72fd902d533aca10515b1ebff64a83ee578281ac7a95a",
 	Proof:   "proven for D = 1..8, stamp 08c5894f3f0aeea2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "42decfd3835f61967e05204aa4c5f2995d26543002c053134a9b6870dbf35dd9",
+	Source:  "ac9b3d47690b0092dc10a870136f821e6af15a502349c2c411966b5be4508989",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "8dc8ac4c51bb53bbeb37ceef97b4f373072f71613181966aa764168c3d98c912",
+	Hash:    "fd5f60e6be580a469d710c67c91eecbdd134f5c20065b589c2fa1a5ecefd5128",
 	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -46,7 +46,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
+	Source:  "1aa862009f63730ae9ae3d5e8b1073e51bd4677c9bae00a9988cb6801dc5ca22",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "892e0c07558df81020127901117686a6c4f9752ecd68194bd2a6ece38446f0dc",
+	Hash:    "55e09cbd38419a9aaa5f848bae441931fa5b29f998b72ea0b04937d5382e31ab",
 	Proof:   "proven for D = 1..8, stamp 3464d33558bdd909",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

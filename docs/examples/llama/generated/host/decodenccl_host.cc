@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b456865caf274647d9026f0b3b25f8091ebb067f24283cd3a594cbebd5ab35be
+// 6fb6664012b87d91088c43a5e83ac72fdbbc3351b4115115d8dce1ff5f11adc1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fb15ef090f26bd02d185adc822bb3c94d7b6b09330d6523d393f0e348d76354e
+// e64a7dbeefb0cd6b95995e83169a823f3221352c7d5ef3af022ecbc1acc4b71b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

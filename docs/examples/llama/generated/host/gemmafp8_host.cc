@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cc5b70a3ff60362be7342d0f1e29adc7b57922232b6cca119842bcda0f7bde5b
+// ab5dd48fe2971d1784b60555509dea3e22860e908775f112948a7120cea8605a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

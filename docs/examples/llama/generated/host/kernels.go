@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "20d56371091c950ce456e5d61e0307b4a12da6129f495b0a67415a03a28a3454",
+	sim.Compiled("biased", "c4322de7475968ffc07b0e19b776b0a5fb4ada0e7ceae5661857292bc335f0b0",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
+	sim.Compiled("biasedblocks", "c8b7c18842ad51517c8a082f7764f7122b70f4fa2a6989cb7f27121e7eb5980a",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "6ec0902c8633ba5b44176f9e474829dbf70fa85e872bfcad45b3e37a41e5e37d",
+	sim.Compiled("biasedfp8", "7a78bc21fb7575fd8e41a173561be4e8e5ae266ec9cdc77cd93fa7f4d83396e7",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "c23cd3567b15e3b08429c3334a3b976cc4699523747d2bfe1cb512da5df5a5bf",
+	sim.Compiled("biasedscaled", "9b9538c130798a5b9dd46d3e86d8638adf8db91a1162a1169b96988da0d88898",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "5c1b2073f4dc1df958c5d8a4ad03ecbccaeb196560dd7db05fd458cd8ce2c44b",
+	sim.Compiled("decode", "a29791dd13f2e0bf11c86a37f7132b21f4f44a3363fb2f8652ccf60f2b42ef68",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
+	sim.Compiled("decodeblocks", "3d1ef6cf7c8dbd9d1b9249f46675cde44522cd0a0f78875bb439a1d34e25d42b",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "4b66a13539bc1b655b26f0210a7abe6359d5e9b92192c3ef5f4b63519cffe3ac",
+	sim.Compiled("decodefp8", "392615dc009061f3939257b38ca023527c9422e33190c0b8a14b0b33ae274e0d",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "32cde8a52cae0615000b037a4c11c1e2ec753d72858fe6a2d902696a51baf78e",
+	sim.Compiled("decodenccl", "43dd7fc12c6c6ced12b98fde3d476a058e6ca4bf0ff65dc5de260905c2196979",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
+	sim.Compiled("decodescaled", "632c2b79d754154e2c32aa3666c6ef5aae0b78660906d6e740ac7ad8b0ac7226",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "82aa29e734df42b777810df5197529f31ab84b6ce7d36a9b6307853d9200a88f",
+	sim.Compiled("gemma", "095ca3875062598d3b831e32e866ed2969e047dcd46aa000f53e74c82fa5c3c0",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "62809003779909d9bed1c0fafb44487d21a1ee9d0d91687111fff21aefc9fede",
+	sim.Compiled("gemmafp8", "409bc759a1f9f117996973afcc255c2a63ec9bb67dfcc742314add11ef4a6551",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "42decfd3835f61967e05204aa4c5f2995d26543002c053134a9b6870dbf35dd9",
+	sim.Compiled("gemmanormed", "ac9b3d47690b0092dc10a870136f821e6af15a502349c2c411966b5be4508989",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "17e2c911ea52a2ee74193e716f6783605d67d29927ea60cd186faa9277541362",
+	sim.Compiled("gemmanormedfp8", "1aa862009f63730ae9ae3d5e8b1073e51bd4677c9bae00a9988cb6801dc5ca22",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "e20b9a142201746e9c62b1fa394e3d7c3546fdf8b39bef2cf54e1d4df4f94309",
+	sim.Compiled("normed", "739812154bc963eb396e3f017176d6c38c442a302501351ee30cd63513e532f3",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "401791ab265692971306a549c6a17b8728066bcd581a8f8d7581ed527329014e",
+	sim.Compiled("normedblocks", "0902b69afba15094770b5ada915f830109810c24a4f0dabc967300d2474a2689",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "d927724b06b32654b4a68510685448d1ab8ef7b6784acda34a3c1f91e9dde23e",
+	sim.Compiled("normedfp8", "f653466008a1765c91b568073f6540d1a9ed5fed4c4d1422d9d6764c60b598a6",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
+	sim.Compiled("normedscaled", "5c3ecc80c9239f6da62052901d41f5ebadc22cfc16aa72f597ee5866fea780d7",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "d99104c43f0cb7309af0854cad12007280449708ed80209591ba08cedfdb9e9f",
+	sim.Compiled("prefill", "d227c01d69f29e32ccab5a45ee686f8d2bb8407cd2f31a861af8c43fa027ed71",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "af3cdd1aac9119ce1e1344dc0e69c915c32bc65e48036a3801cc6401f9e67b00",
+	sim.Compiled("prefillnccl", "9084fa57f27da6fbea4c33f5c6c336f2b9faf7f1a2b11c7507fa1313da32b918",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "c12653e10db3cd20062a9f7f9942ef0b3b5852e73501b704e30204b2e33443bd",
+	sim.Compiled("prefillscaled", "417a647d3437f514d88c9e6c0a7d86dad4557aac2483127c33b543834bdaab4d",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

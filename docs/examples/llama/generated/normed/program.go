@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "629f3afbaf9ab0c8ea706ebcea6aff021f977e942ad107ee3a66376624fc3d18",
+	Hash:    "3a6bcb1a579ee44351271b447888278432de46f3288d3abb179599411cd05345",
 	Proof:   "proven for D = 1..8, stamp 2cb7a80d4d6306a5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "d02662bc2e8402f03d8c623e5afb270d51379266a3e01c882af2fea038718721",
+	Hash:    "ece9b41085fe479356576d68b5a45a309b32395b415fc61c6abcb85706a22a46",
 	Proof:   "proven for D = 1..8, stamp 74075c652594e2e9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

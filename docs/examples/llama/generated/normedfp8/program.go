@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "ca475fb90846ba79252d1a65bc5e395c48d9111672d575e0d27e1a111fd6beb8",
+	Hash:    "d580c07d2659f91d155d1e6747066c8b04fb6764f47c4ecd6af7677a036cf818",
 	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

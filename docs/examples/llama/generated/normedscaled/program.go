@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "6b773e59fd71763ae7bff8b70e2002b76acbf3e4bbb9ce6f955a3e6a2c33e65e",
+	Hash:    "9aef55962b75dc14b7cafd471908c070ffad80cee5b572ad129e6d3019cd976d",
 	Proof:   "proven for D = 1..8, stamp 24afd485aa4f8361",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

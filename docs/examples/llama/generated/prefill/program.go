@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "4a2e9fd7cb6a5559d7cdfbca50365194e55a909d046d9214654160caf120bc10",
+	Hash:    "18f8e2d0091c82c2acd3b9cb59fe5322c4e80b920c1da481ee923be8e7bc4e4c",
 	Proof:   "proven for D = 1..8, stamp 1b49ba4cc7e08fc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "262b455947c7afbdbb898d02bee7281ad1dd941bfc21f8d42ff2113d0fb91c75",
+	Hash:    "384e8f851a90ce1a49220a894244334910d55c56264a4eea466f23721752760a",
 	Proof:   "proven for D = 1..8, stamp 7b31d9d223724160",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

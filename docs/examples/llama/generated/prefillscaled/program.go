@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "8585d98f18fa955a60369c74a41dd04cdd89da6f3a0afb123b19fa2a3d965e4d",
+	Hash:    "1b6d3febb1032c264efd1ef971bd8ef03eae784dda0d69dbec9cdabe1ef6477e",
 	Proof:   "proven for D = 1..8, stamp 0785aaf6341a4e2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
