@@ -49,7 +49,7 @@ func (f Func) local() bool {
 // further terms, and the functions behind them. A term has the plan's type, and where the partial results have scales,
 // all terms have.
 func (s Schedule) Summed(o Op) (added []string, behind []Func) {
-	behind = slices.DeleteFunc(slices.Clone(s.With(o).Then), func(f Func) bool { return f.Joins })
+	behind = slices.DeleteFunc(slices.Clone(s.With(o).Then), func(f Func) bool { return f.Joins || f.Is.isX() })
 	codes := len(o.In) == 1 && s.scaleOf(o.In[0]).Name != ""
 	for len(behind) > 0 && !codes {
 		tensor := behind[0].Adds()

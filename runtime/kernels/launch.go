@@ -106,7 +106,7 @@ func (k *kernel) fits(x *plan.Signals) bool {
 }
 
 // signal counts the step of a kernel that signals around its work, and fills in its words.
-func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) *kernel {
+func (s Summing) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) *kernel {
 	k := s.kernel(q, kind, &x, false)
 	if k == nil {
 		return nil

@@ -28,12 +28,6 @@ type tensors struct {
 	at [MostBeside]driver.Ptr
 }
 
-func tensorsOf(list []driver.Ptr) (t tensors) {
-	t.n = len(list)
-	copy(t.at[:], list)
-	return t
-}
-
 // Scaled is the set with terms of eight bits. All terms of a sum are followed by their scales, one number for each
 // group of that many columns.
 func (s Summing) Scaled(columns int64) Summing {
@@ -43,14 +37,14 @@ func (s Summing) Scaled(columns int64) Summing {
 
 // Adding is the set whose sums of packets or of tiles add tensors, each as large as the sum.
 func (s Summing) Adding(tensors ...driver.Ptr) Summing {
-	s.added = tensorsOf(tensors)
+	s.added.n = copy(s.added.at[:], tensors)
 	return s
 }
 
 // Finishing is the set whose sums apply a function to each element before they round it. operands are the tensors that
 // the function reads beside the sum.
 func (s Summing) Finishing(m Making, operands ...driver.Ptr) Summing {
-	s.finish, s.beside = m, tensorsOf(operands)
+	s.finish, s.beside.n = m, copy(s.beside.at[:], operands)
 	return s
 }
 
@@ -85,11 +79,7 @@ func (s Summing) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int
 func (s Summing) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	k := s.kernel(q, Shot, &x, false)
-	if k != nil {
-		k.signal(q, on, x)
-	}
-	s.sum(q, on, k, dst, bytes, terms)
+	s.sum(q, on, s.signal(q, on, Shot, x), dst, bytes, terms)
 }
 
 // Packets sends each rank its part, of the given bytes, as packets. It sets dst to the sum of this rank's part and of
@@ -108,8 +98,8 @@ func (s Summing) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst
 // PacketSpread sends each rank its part, of the given bytes, as packets. It sums this rank's part and the parts that
 // land, in the order of ranks, sends the sum to all ranks, and puts the sums one after another from dst on. What it
 // takes beside is of this rank's part.
-func (s Summing) PacketSpread(q *plan.Queue, on *plan.Stream, landing, spread *plan.Packets, dst driver.Ptr, bytes int64,
-	parts ...driver.Ptr) {
+func (s Summing) PacketSpread(q *plan.Queue, on *plan.Stream, landing, spread *plan.Packets, dst driver.Ptr,
+	bytes int64, parts ...driver.Ptr) {
 	s.landed(q, on, PacketSpread, dst, bytes, parts, landing, spread)
 }
 
@@ -145,23 +135,12 @@ func (s Summing) kernel(q *plan.Queue, kind Kind, x *plan.Signals, bias bool) *k
 		q.Fail(fmt.Errorf("launch kernel %s: the package has none with these signals and functions", kind))
 		return nil
 	}
-	if k.Finish == nil {
-		return k
-	}
-	if s.beside.n != k.Finish.addresses()-1 || s.finish.count != k.Finish.counts(false) {
-		q.Fail(fmt.Errorf("launch kernel %s, which makes %s: it reads %d tensors and %d numbers, not %d and %d", kind,
-			k.Finish.Word, k.Finish.addresses()-1, k.Finish.counts(false), s.beside.n, s.finish.count))
-		return nil
-	}
 	s.tell(k)
 	return k
 }
 
-// tell fills in the parameters of the function of each element.
+// tell fills in the parameters of the function of each element, if the kernel has one.
 func (s Summing) tell(k *kernel) {
-	if k.Finish == nil {
-		return
-	}
 	for i, x := range s.beside.at[:s.beside.n] {
 		k.params[k.At.Finish+i] = uint64(x)
 	}
@@ -172,7 +151,8 @@ func (s Summing) tell(k *kernel) {
 func (s Summing) find(kind Kind, x *plan.Signals, bias bool) *kernel {
 	for _, k := range s.set.kernels {
 		if k.Kind == kind && (x == nil || k.fits(x)) && k.Bias == bias && k.Added == s.added.n &&
-			(k.Coded != 0) == (s.columns > 0) && k.Finish.word() == s.finish.word && k.Made.word() == s.rows {
+			(k.Coded != 0) == (s.columns > 0) && k.Finish.word() == s.finish.word && k.Made.word() == s.rows &&
+			(k.Finish == nil || k.Finish.addresses() == 1+s.beside.n && k.Finish.counts(false) == s.finish.count) {
 			return k
 		}
 	}

@@ -185,6 +185,9 @@ func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scat
 // Scatters reports whether the product's rows go to the ranks that own them, which add them up.
 func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
 
+// Spreads reports whether the kernel sends the sum of the packets that land to all ranks.
+func (k Kernel) Spreads() bool { return k.Kind.Work() == LandsTwice }
+
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
