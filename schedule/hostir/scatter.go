@@ -16,10 +16,10 @@ type Scatter struct {
 	Added []View // tensors that are added to the sum
 	// Finish is applied to the sum before it is rounded.
 	Finish Finish
-	Slots View   // the slots of all ranks, here
-	Own   View   // this rank's slot among them
-	Peers View   // this rank's slots at the peers, in the order of their tiles
-	To    View   // the results of this rank's rows
+	Slots  View // the slots of all ranks, here
+	Own    View // this rank's slot among them
+	Peers  View // this rank's slots at the peers, in the order of their tiles
+	To     View // the results of this rank's rows
 }
 
 // Kind is "scatter".
