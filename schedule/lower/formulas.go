@@ -354,27 +354,6 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 	return []hostir.Node{step.Applying(w.functionsOf(o, true))}
 }
 
-// columns is the number of columns of a row of an operation's result.
-func (w *writer) columns(o schedule.Op) hostir.Expr {
-	columns := hostir.Extent(w.columnsOf(o.Out).Extent)
-	declared, _ := w.original.Maker(o.Out)
-	if block := w.original.Block(declared); block > 0 {
-		return hostir.Const(block)
-	} else if w.chain.at[o.Out].Columns() {
-		return hostir.Div(columns, hostir.Size)
-	}
-	return columns
-}
-
-// trees are functions as trees, and their words.
-func (d *draft) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
-	var words []string
-	for _, f := range functions {
-		list, words = append(list, d.original.Tree(f)), append(words, f.Name())
-	}
-	return list, strings.Join(words, " and ")
-}
-
 // applied is what one kernel makes of x by functions of rows with so many columns, and where their operands are.
 func (d *draft) applied(on hostir.StreamRef, functions []schedule.Func, columns hostir.Expr, to, x hostir.View,
 	at func(schedule.Operand) hostir.View) hostir.Step {
