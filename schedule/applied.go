@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The maker of a result applies a few trees to the result before it is rounded. The library of products applies a row
-// and an epilogue; the kernel that adds up partial results applies a row and a tensor. A separate kernel makes any
+// The maker of a result applies trees to the result before it is rounded. The library of products applies a row
+// and an epilogue; the kernel that adds up partial results applies trees of each element. A separate kernel makes any
 // other function.
 
 // adds is the tensor of a function x + tensor, where the tensor lies as leaf says; empty for another tree.

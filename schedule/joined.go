@@ -44,12 +44,11 @@ func (s Schedule) joins(o Op, j int) bool {
 	if !made || !s.sendsProducts(o) || !s.sendsProducts(term) {
 		return false
 	}
-	before := o
-	before.Then = o.Then[:j]
 	_, declared := s.Tensor(term.Out)
 	_, alone := s.Way(o.Out).(interface{ ofOneProduct() })
 	moved := slices.ContainsFunc(s.Moves, func(m Move) bool { return m.Of == term.Out })
-	return !declared && !alone && !moved && s.readers(term.Out) == 1 && s.MadeFrom(before) == j &&
+	return !declared && !alone && !moved && s.readers(term.Out) == 1 &&
+		!slices.ContainsFunc(o.Then[:j], func(f Func) bool { return f.Adds() == "" && f.AddsRow() == "" }) &&
 		!slices.ContainsFunc(term.Then, func(f Func) bool { return !f.Joins })
 }
 

@@ -4,8 +4,8 @@ import "slices"
 
 // MadeFrom is the index of the first function of an operation that a separate kernel makes, together with all functions
 // behind it and without rounding between them. It is the first function that neither the library of products applies
-// nor the kernel that adds up partial results, or the number of functions where there is none. The products of a
-// gradient may add to a tensor.
+// nor the kernel that adds up partial results, or the number of functions where there is none. The kernel that adds up
+// applies local functions. The products of a gradient may add to a tensor.
 func (s Schedule) MadeFrom(o Op) int {
 	from := 0
 	takes := func(is func(Func) bool) {
@@ -23,9 +23,8 @@ func (s Schedule) MadeFrom(o Op) int {
 	row, tensor := adds(Func.AddsRow), adds(Func.Adds)
 	switch {
 	case s.Partial(o):
-		codes := s.scaleOf(o.In[0]).Name != "" && len(o.In) == 1 // their kernel adds no 16 bits
 		for range o.Then {
-			takes(func(f Func) bool { return f.Joins || row(f) || !codes && tensor(f) })
+			takes(func(f Func) bool { return f.Joins || f.local() })
 		}
 	case o.Name() == "gradient":
 		takes(tensor)
@@ -34,6 +33,38 @@ func (s Schedule) MadeFrom(o Op) int {
 		takes(func(f Func) bool { return f.Epilogue() != "" && s.scaleOf(o.In[1]).Name == "" })
 	}
 	return from
+}
+
+// local reports whether an element of the result depends on the element of X at its place, and on operands that lie in
+// place, by column or by row.
+func (f Func) local() bool {
+	nodes := Nodes(f.Is)
+	return ReachOf(nodes) == Local && !slices.ContainsFunc(nodes, func(n Node) bool {
+		lies := does[n.Do].lies
+		return n.Do == DoBelow || lies == ByHead || lies == OfTable
+	})
+}
+
+// Summed says what a sum of partial results takes beside these: the tensors that its first functions add, which are
+// further terms, and the functions behind them. A term has the plan's type, and where the partial results have scales,
+// all terms have.
+func (s Schedule) Summed(o Op) (added []string, behind []Func) {
+	behind = slices.DeleteFunc(slices.Clone(s.With(o).Then), func(f Func) bool { return f.Joins || f.Is.isX() })
+	codes := len(o.In) == 1 && s.scaleOf(o.In[0]).Name != ""
+	for len(behind) > 0 && !codes {
+		tensor := behind[0].Adds()
+		if t, _ := s.Tensor(tensor); tensor == "" || t.Type != "" {
+			break
+		}
+		added, behind = append(added, tensor), behind[1:]
+	}
+	return added, behind
+}
+
+// HasFinish reports whether a sum of partial results takes anything beside these.
+func (s Schedule) HasFinish(o Op) bool {
+	added, behind := s.Summed(o)
+	return len(added)+len(behind) > 0
 }
 
 // Own are the functions of an operation that a separate kernel makes.

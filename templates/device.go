@@ -35,6 +35,8 @@ type Kernel struct {
 	// Padding words end the parameters of a product.
 	Padding int
 	Code    *Code // of a function
+	// Finished is of the function of each element of a sum.
+	Finished *Code
 	// Early says that the next launch may start as soon as all blocks are running, since it reads a weight ahead.
 	Early bool
 }
@@ -53,9 +55,12 @@ type HostKernel struct{ Name, Params string }
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
 		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil,
-			d.Early()}
+			nil, d.Early()}
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
+		}
+		if k.Finish != nil {
+			one.Finished = d.Formulas[k.Finish.Word]
 		}
 		list = append(list, one)
 	}
@@ -81,7 +86,8 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
-	makes := d.any(kernels.Kernel.Makes) || len(d.functions()) > 0
+	finishes := d.any(func(k kernels.Kernel) bool { return k.Finish != nil })
+	makes := d.any(kernels.Kernel.Makes) || finishes || len(d.functions()) > 0
 	widens := d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen })
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
@@ -95,11 +101,13 @@ func (d Device) Headers() (names []string) {
 	add(eight, "eightunits.h")
 	add(powers || d.makes(schedule.DoFinite, schedule.DoPower, schedule.DoUp), "scale.h")
 	add(powers, "powers.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements || k.Finish != nil }),
+		"elements.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
 		"groups.h")
 	add(d.reads(driver.E2M1), "four.h")
 	add(computes, "sum.h")
+	add(finishes, "finish.h")
 	add(coded, "scaledsum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.Only90(), "tiles.h", "hopper.h")
@@ -113,7 +121,7 @@ func (d Device) Headers() (names []string) {
 // makes reports whether a function has one of the given operations.
 func (d Device) makes(list ...schedule.Do) bool {
 	return slices.ContainsFunc(d.made(), func(m kernels.Made) bool {
-		return slices.ContainsFunc(strings.Split(m.Key, "; "), func(node string) bool {
+		return slices.ContainsFunc(strings.Split(m.Form(), "; "), func(node string) bool {
 			do, _, _ := strings.Cut(node, " ")
 			return slices.Contains(list, schedule.Do(do))
 		})
@@ -127,6 +135,17 @@ func (d Device) reads(t driver.Type) bool {
 		return m.Type == t || t.Saturates() && m.Scales == t ||
 			slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
 	})
+}
+
+// allMade are all functions of a kernel.
+func allMade(k kernels.Kernel) (list []kernels.Made) {
+	if k.Finish != nil {
+		list = append(list, *k.Finish)
+	}
+	if k.Makes() {
+		list = append(append(list, *k.Made), k.Made.Then...)
+	}
+	return list
 }
 
 // Source are the parts of the .cu.
@@ -253,6 +272,9 @@ func Summary(t kernels.Table) (lines []string) {
 		}
 		if k.Makes() {
 			what = k.Made.Word + ": " + what
+		}
+		if k.Finish != nil {
+			what += ", then " + k.Finish.Word
 		}
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, k.Base(), what))
 	}

@@ -97,9 +97,7 @@ func (f FewFunction) Args() (args []string) {
 // made are the functions of all kernels of the package.
 func (d Device) made() (list []kernels.Made) {
 	for _, k := range d.Table.Kernels {
-		if k.Makes() {
-			list = append(append(list, *k.Made), k.Made.Then...)
-		}
+		list = append(list, allMade(k)...)
 	}
 	for _, f := range d.functions() {
 		if f.Made != nil {

@@ -112,7 +112,10 @@ func tilesAlone(t *testing.T, types ...driver.Type) []section {
 	}
 	for _, k := range transportList() {
 		if k.Multiplies() {
-			k.Rows, k.Added = 0, k.Scatters()
+			k.Bias = false
+			if k.Scatters() {
+				k.Added = 1
+			}
 			d.Table.Kernels = append(d.Table.Kernels, k)
 		}
 	}

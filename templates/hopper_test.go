@@ -11,6 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
+	s "ovgen/schedule"
 )
 
 // TestHopper runs the products of the tensor cores as they are in the .cu, on a host's stand-in for what the
@@ -20,7 +21,15 @@ func TestHopper(t *testing.T) {
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
 	for _, k := range transportList() {
 		if k.Multiplies() {
-			k.Rows, k.Added = 1, k.Scatters() && k.Number < 2 // the first one adds a tensor too
+			switch {
+			case !k.Scatters():
+				k.Bias = true
+			case k.Number < 2: // the first one adds a tensor, and ends with more
+				k.Added, k.Finish = 1, finish(s.Func{Is: s.Plus(s.Times(s.Plus(s.X, s.Row("Bias")), s.Column("S")),
+					s.Of("U"))})
+			default:
+				k.Finish = biased()
+			}
 			d.Table.Kernels = append(d.Table.Kernels, k)
 		}
 	}

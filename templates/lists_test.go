@@ -22,10 +22,11 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Copy},
 		{Kind: kernels.Reduce, Terms: 8, Varies: true},
 		{Kind: kernels.Reduce, Number: 2, Terms: 2},
-		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
+		{Kind: kernels.Reduce, Number: 3, Terms: 8, Varies: true, Finish: finish(s.Bias("Bias"), s.Add("R"))},
 		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 		{Kind: kernels.Reduce, Number: 5, Terms: 64, Varies: true}, // over hosts
-		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
+		{Kind: kernels.Reduce, Number: 6, Terms: 8, Varies: true, Finish: finish(s.Scale(.25), s.Add("R"))},
+		{Kind: kernels.Widen, Terms: 8, Varies: true, Finish: biased()},
 		{Kind: kernels.Get, PreWait: one, PostPost: one},
 		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 		{Kind: kernels.Put, PreWait: one, PostPost: one},
@@ -40,14 +41,14 @@ func transportList() []kernels.Kernel {
 			Varies: true}, // with a residual
 		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 			ByBlocks: true},
-		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
+		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Bias: true,
 			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
-			Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			Bias: true, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Tiles, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
-			Rows: 1, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
+			Bias: true, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 4, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
-			Rows: 1, Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
+			Bias: true, Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
 		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, ByBlocks: true,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
@@ -55,7 +56,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Scatter, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			ByBlocks: true, Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
-		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
@@ -108,6 +109,29 @@ var made = []Formula{
 // codes are the formulas' codes by their words.
 var codes = map[string]*Code{}
 
+// biased is the function of sums that adds a row.
+func biased() *kernels.Made { return finish(s.Bias("Bias")) }
+
+// more is a function of sums with an operand that lies in each way.
+func more() *kernels.Made {
+	return finish(s.Func{Is: s.Plus(s.Plus(s.Times(s.X, s.Column("S")), s.Of("U")), s.Row("Bias"))})
+}
+
+// finish is functions of each element of a sum.
+func finish(list ...s.Func) *kernels.Made {
+	of := Formula{}
+	for _, f := range list {
+		of.Trees = append(of.Trees, f.Tree())
+	}
+	m, code, err := of.Finish()
+	if err != nil {
+		panic(err)
+	}
+	m.Word = "finish " + of.String()
+	codes[m.Word] = code
+	return &m
+}
+
 // every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
 // one of its work.
 func every() (all []kernels.Kernel) {
@@ -132,23 +156,27 @@ func every() (all []kernels.Kernel) {
 		switch k := of[0]; kind {
 		case kernels.Tiles: // and those without a bias
 			for i, k := range of {
-				k.Number, k.Rows = len(of)+1+i, 0
+				k.Number, k.Bias = len(of)+1+i, false
 				all = append(all, k)
 			}
 		case kernels.Scatter: // and one with a bias, and those that add a tensor
-			k.Number, k.Rows = 4, 1
+			k.Number, k.Finish = 4, biased()
 			all = append(all, k)
 			for i, k := range of {
-				k.Number, k.Added = 5+i, true
+				k.Number, k.Added = 5+i, 1
 				all = append(all, k)
 			}
-		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
-			k.Number, k.Added = 2, true
+		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor, and one that ends with more
+			k.Number, k.Added = 2, 1
+			all = append(all, k)
+			k.Number, k.Finish = 3, more()
 			all = append(all, k)
 		case kernels.Packets: // and one that makes a norm of its sum, and ones that go on from that
 			all = append(all, normed(k, 3, true), normed(k, 4, false, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
 				normed(k, 5, true, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3,
 					Scales: driver.FP32}))
+			k.Number, k.Added, k.Finish = 6, 1, more() // and one that ends with more
+			all = append(all, k)
 		}
 	}
 	return all
@@ -165,7 +193,9 @@ func normed(k kernels.Kernel, number int, added bool, then ...Formula) kernels.K
 	if err != nil {
 		panic(err)
 	}
-	k.Number, k.Added, k.Made = number, added, of.Made
+	if k.Number, k.Made = number, of.Made; added {
+		k.Added = 1
+	}
 	k.Made.Word = fmt.Sprint(f, number) // apart from the same formulas behind other work
 	codes[k.Made.Word] = code
 	return k

@@ -87,7 +87,7 @@ func Render(parts ...Part) (Text, error) {
 			Template: p.Template})
 		out, err := execute(t, p.Data)
 		_, function := p.Data.(FewFunction)
-		if k, ok := p.Data.(Kernel); ok && k.Makes() || function || p.Template == head {
+		if k, ok := p.Data.(Kernel); ok && (k.Makes() || k.Finishes()) || function || p.Template == head {
 			out = folded(out)
 		}
 		text.Bytes = append(text.Bytes, out...)
@@ -100,7 +100,7 @@ func Render(parts ...Part) (Text, error) {
 }
 
 // shared are files that templates of kernels have in common.
-var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl"}
+var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl", "finish.tmpl"}
 
 // parse returns the template of a source, which may use what is shared.
 func parse(name, source string) (*template.Template, error) {

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "9d430d5c1bccbaf1b14853fb61d954c5cfed80526f9246f178ee57183b42d34a",
+	Source:  "efe768fff1c590ccefa7c48360173c39735bfcabfdd7e478b4052e1a45ca0d32",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "11a723d969b599852b84d800d3cc3609f080bdc202bffb05c6b06decf6886054",
+	Hash:    "6318a7d7efbad1f5adb73362a3d40885c3580ac93072ce8930cf341eab85ae72",
 	Proof:   "proven for D = 1..8, stamp e82a1bc839afe2ab",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

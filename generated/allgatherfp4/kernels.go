@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "3c3216059bbc523be9ecdff0288893e8c52b5a3fa672251622d7bdb5b7a26bd6",
+	Source:  "a9f60c524de229da76a9f96ee5a657302d7f42e0ad00e97ea4de882faf38663d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "1e94ef286f37388eb431e8c419aa90fd58114cb49c92da53ffe968ec21cbea2a",
+	Source:  "745b22cd090c664aab4b01d5978a91f6cc8e2a0896f62b59c53a89566b11da37",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

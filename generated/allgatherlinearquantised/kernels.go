@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "fb043bff3ad228c452fc033355d311ec16a6967d3d3eed9eaf7373e5dbb9b612",
+	Source:  "bab88400d8252fb69d7e28c58defb12f32e2f6ab3577f0311d50d6562115cdc8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantisedpackets",
-	Source:  "a5fb3463755252e7d0003bd2c1b8fba36ee9e52f15396a0b3c4b7286a8e0e2b7",
+	Source:  "a3d9e0f98092d7da6d920d088b62b43c40022d81c3660f4e2394278a446691dc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

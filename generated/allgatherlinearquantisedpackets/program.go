@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "1bcc3eac6d3c022530713a50ea34f635921f622e4c528fbb6f2b2cfd73835b37",
+	Hash:    "30626d7acc06c30e9f04a3dce9f681a1fba38cf10578350a3b4efe471186360a",
 	Proof:   "proven for D = 1..8, stamp 1b7dff011e89def3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

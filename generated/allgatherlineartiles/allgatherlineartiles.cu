@@ -448,7 +448,7 @@ struct tiles_code {
       unsigned bias[wide / 8];
       const bool ahead = together || wide <= 160;  // there are registers to load it while the last numbers are made
       if (ahead) {
-        load_bias<E>(p, bias, tile.column);
+        load_bias<E>(p.bias, p.columns, bias, tile.column);
       }
       multiplied<0>();
 #pragma unroll
@@ -462,7 +462,7 @@ struct tiles_code {
         barrier_arrive(m.empty + 8 * before, thread % 32);
       }
       if (!ahead) {
-        load_bias<E>(p, bias, tile.column);
+        load_bias<E>(p.bias, p.columns, bias, tile.column);
       }
       add_bias<E>(d, bias);
       const bool last = i + stride >= tiles;

@@ -15,15 +15,15 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Tiles, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
+			PostWait: kernels.EachPeer, Terms: 7, Bias: true, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
-			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Bias: true,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Tiles, Number: 3, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
-			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Bias: true,
 			Tile: kernels.Tile{Columns: 176, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 4, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
-			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Bias: true,
 			Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
 	},
 }
@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
+	Source:  "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

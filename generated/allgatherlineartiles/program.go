@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "79973c1f6afda024b73b1cc8733b9ae51b7412c56ed1483276d445dc57854ba7",
+	Hash:     "8427e690c1b0b4152322947e53df575182fd822b69fa99d0509eca05d64c2b72",
 	Proof:    "proven for D = 1..8, stamp b45c26d67f83c68d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

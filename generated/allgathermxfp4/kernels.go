@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "e5c4e9d173aea532b2d9459262fe6e974ed4fb76528b98b4843d5d7d5638409b",
+	Source:  "68b0bd717a258388c1d7dde663e4a33871a5936dc837b0f9b631994cce1d9a66",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "fa0add23793a6d5e992901a262c54db39a9bbd77b9a207667ccbdf22cde2950e",
+	Hash:    "1246ae066f460a1afa8fadcbff87d9854abd30f43e8e24989171e2849961b947",
 	Proof:   "proven for D = 1..8, stamp a465e51f6c8e2d56",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "eb673c5e8a7ea84903dab9c47fc33b9f2ae1b31fa38c0f2ab16bf2a609d65106",
+	Source:  "4da73085ae5d0bf1e37c9a3b5d941264cbce4d02b2eef74d0d7d9b9b9f813c51",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

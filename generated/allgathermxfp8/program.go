@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp8",
-	Hash:    "0b16dfdcf0faf727baaf9cc9088b33cace2a0b06bc897d7501958bac5529dd71",
+	Hash:    "5175faca2b818987992c571f4163870bf84be1ca60b142806163e29820cbb674",
 	Proof:   "proven for D = 1..8, stamp 40ee6b720c2c9b05",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "6636df864a407b9a4a76b8ab9943499c5e0ca44779d3441a82cd756ad3189717",
+	Source:  "2802955e8bf609334c349fa443eba6f7a54c05c11fe46129db101a95897fe8c2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "260b859357b3e58761d607ee80066f26d459e033a6f3f8fe059bcc17738d24d1",
+	Hash:    "9011b3f6a193dd9f1134754b39e4c9729df040251fb2a579c3c0518f217c8fde",
 	Proof:   "proven for D = 1..8, stamp a868921ab955d650",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "53068aa14286ddc136939b53b6d6c25a97f093a54760f52daa5b6493f58eeca5",
+	Source:  "b3e8d3d24d50bde0da978d91bf2dd2f2b32728c94908b0c8d642c924cb003e0c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

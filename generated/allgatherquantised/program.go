@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "8b1d4de49cebbc0e79c2eecd986073628401e8fefa5e9cd7304d18530ec7422a",
+	Hash:    "5941e2530c9dc5d2ae5e4d52a4f4ea0bfd615a7211d18d03399f59e279ae4dbc",
 	Proof:   "proven for D = 1..8, stamp 55535514dbbaf42d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

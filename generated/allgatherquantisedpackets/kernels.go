@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "d168c386bc833701a51f64259d689c1eac870502da829711521c7617fe8fb118",
+	Source:  "e3fa6916a5037172ec977238af54745bdee05a674486dd9e2c96939c89a0f603",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "ebd832daa6e0962f10b76c8b3c9d5480253f95f96ffe4a8cab616056d01ca134",
+	Source:  "884183defe32fdb97b480460c7124fb3fccd3992837bf0d38ff948e91cbbc5fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

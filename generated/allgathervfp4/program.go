@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "f390e589c702b99f13a7382a9ab54afa74e3687e876152e3118bf119243f4494",
+	Hash:    "11ea4fbbdce038e1f9067c89df70e0cb2c6826fd1bfdc55ca520cf6cf816f040",
 	Proof:   "proven for D = 1..8, stamp 0a30f4080d2b515b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "0448c4a82fd8103c57755906fdacbefa5a1581ca26ca17943c8fe8754ddd3263",
+	Source:  "7f503bd4de4c5032abe0cf7487dcfd94bbdeb7779081753646c92f32f0284149",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "6b94b4778b0f3e936294ba121df44322c03eee29599be2202f7971fc20c7fe0c",
+	Hash:    "9ca23ad13ba12d29818870bd7fc026c76d1ece3694934c3c5cb4ef04846c8528",
 	Proof:   "proven for D = 1..8, stamp 73df8e05aefbaf23",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

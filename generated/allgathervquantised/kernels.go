@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "a681bf3ec77e951a8d3b7e6523fa8d92bb562fe982b6e9107130e6e586660807",
+	Source:  "6eb537fefe19eb474ad6affebc885831236ebfed0b223631b3de51942ba054d5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

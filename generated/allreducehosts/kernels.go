@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducehosts",
-	Source:  "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
+	Source:  "34f5cf0323f0cba880fd9cbdef02c14b2799351dde1b1d4ae77ca590eb6ca9ec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
+	Source:  "20c1c2e7ad661cebb39df229fb76262ad49944cac0a16564f13d15b7da4fec26",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "dbb97a30864e4aa77a45cecf7e6614eda9eefb851c4a6a108a0ce08d4e165ca9",
+	Hash:     "0cd46d1644b8877437dcb9e327bd1d50bcc0a3b7ad7b8affc65e142666426008",
 	Proof:    "proven for D = 1..8, stamp 9184b56a3bc8bcd6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

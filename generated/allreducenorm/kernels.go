@@ -14,7 +14,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "af6e15cedcf91d2b4f01f4a623812ae044c17190cc8bd60fd01a58f2385f4ceb",
+	Source:  "6c13ab626cfc9c7e3082b4a912be0d08f6560a75602930852f5b690b627a5b18",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

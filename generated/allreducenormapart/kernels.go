@@ -19,7 +19,7 @@ var table = kernels.Table{
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 	},
 }
 
@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "dc77b1ef1f32af848a14e4d468c980f5467156a84f9510d27b9148d699c5c205",
+	Source:  "a2f1af94fe2a2ec1cf305c92d025dc274b3981df44029d348435547ffba53562",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -14,7 +14,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "298dbf36f3daefe906efbd128fc6007d5005a88b6ec1d6306ec3af15e4509ecb",
+	Source:  "99b41a5fb1eda4fd0e77c3a0f0ad7fbc2736281f40f06e31fea0552677bdd854",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "155518a46da1b8a5c81cfe56278e0e753a6025384b031b0499459ae67b318061",
+	Source:  "cf427f99e34da7453b620aaba4711e5ea948fc9bf339d7aaf7915c43a7e59c28",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
+	Source:  "08b5fe4452d0f3cd6c167db156835ece8a9dd362b0c9f1f955cbdd17dc120c40",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "729e4a710ff8a8ce073956fe9aa9800acd8c18838c3359a0d0bb2b9b7936b7b0",
+	Source:  "98cf4c249683cde13dbe00a09682f50cd4d5d675891990b6fc40d0074ada8f0b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

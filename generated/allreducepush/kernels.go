@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepush",
-	Source:  "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
+	Source:  "026dad6838432f56e6a3e3139795bae63fd1e0b698822a3197df59e8bb66488c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

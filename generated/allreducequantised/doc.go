@@ -56,5 +56,5 @@
 // kernels are in allreducequantised.cu. Functions: quantise of Codes, quantise of Sums, dequantise(SumScales) of C
 // by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 9cba47084ac2ee09.
+// Proof: proven for D = 1..8, stamp 521d1f5e830a6e18.
 package allreducequantised

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "9ac8bc86a01bce8a47e3ea6f0647a1d7fc424bb122db91c5a15a12964f9a6bf0",
+	Source:  "0c4e6d17c5769cbdf1089f42062e2fd3cbbf604980f9141334eaff80298625ed",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "328aabef505190cc6e287a57b002367b4b115c1c9b1e935642b49dc6584a2652",
-	Proof:    "proven for D = 1..8, stamp 9cba47084ac2ee09",
+	Hash:     "0b414ef4c773ab6daebabd3f1adec8e0229fa04c988fb1e7e8bbce4b0f1c14ec",
+	Proof:    "proven for D = 1..8, stamp 521d1f5e830a6e18",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

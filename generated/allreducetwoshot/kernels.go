@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
+	Source:  "bc9b579775121ad89f8f7f687d013a24f5ea27a5429dd2c0c09dd3c69f9f1fb9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

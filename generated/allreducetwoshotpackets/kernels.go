@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshotpackets",
-	Source:  "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
+	Source:  "1d6d09a44876f9095f90680eb3362368c9b9976c0d1fe8176da0abe41ffdc3c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

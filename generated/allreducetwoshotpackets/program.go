@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "5e2adcf597ef08ab4b92e4401c01f6c7cfac142447671cc06faf21939a8aaac0",
+	Hash:     "6e15966a858acd4a643c773683d33a4acfdcede37857aca4793fcfe46efc0245",
 	Proof:    "proven for D = 1..8, stamp db92f926e304b642",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

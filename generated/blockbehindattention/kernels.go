@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "85fb7008e7bb6a8a6f0386ff1a59cea687b96afea8c1d4e56b91780333a4dbf8",
+	Source:  "4bc6e46bde195eba2e997ab80adacded014237d68dc288bf75843d219b7d768c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "ea46a8b8bfc150abc9f2dc420e9004b434d6601e33b62b2d265bad22aa688dc7",
+	Hash:     "53a4d6cfe0255d74f2d62fe6500acebe0a54781aa33ad7d931272ae96aaabf6a",
 	Proof:    "proven for D = 1..8, stamp dd8dec04d65220e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

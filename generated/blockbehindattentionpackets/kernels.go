@@ -23,7 +23,7 @@ var table = kernels.Table{
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "81c0dcc2e0e08652550fc35fb3b09e8021c2c933f39bf88eff23ccb2a99fbfdd",
+	Source:  "e8c97f3bf0f474900f08c7e9cfd1794745f8dc1a196975bbc228b817eaeaa730",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -35,13 +35,13 @@ var table = kernels.Table{
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
 			Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
 		{Kind: kernels.Scatter, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Added: true, Tile: kernels.Tile{Columns: 128, Cluster: 1},
+			PostWait: kernels.EachPeer, Terms: 7, Added: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1},
 			ByBlocks: true},
 		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
-			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Added: true,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Added: 1,
 			Tile: kernels.Tile{Columns: 144, Cluster: 1}, ByBlocks: true},
 		{Kind: kernels.Scatter, Number: 3, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
-			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Added: true,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Added: 1,
 			Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}, ByBlocks: true},
 	},
 }
@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "a868329a463b6c671d63751246e34a3acab6a5873deb82067c91ecf1f172c2db",
+	Source:  "c21f769f92ed3a8ebeb6045a81264e653351c997dfc41c3779848df378bf09a7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "2465d55848fa991fbd8009d20dd5016c9692c39ad0d0f172456bf50bbddd5d05",
+	Hash:    "de43557366dd224458c6318edd03171abecac7bcc037860846fcc233b0f70bed",
 	Proof:   "proven for D = 1..8, stamp 12f9425252b072d6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

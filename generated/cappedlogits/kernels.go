@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "b4fc9492eabf7f86570eedabf38cd61df7a6dae81c2423e96061b6e639724989",
+	Source:  "2319f094af874c83eb316fbd724c230879ca33cd1e805ac245dc86f641401024",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "1661f1b467f03e0c42a8dd86403b2f969dba8f7d05df7196dc81c4e913cf1ed6",
+	Hash:     "7f6cd1f5dbbc462bef5f81977f1b91906f70edb3e21af5e9dbc260024d5068d7",
 	Proof:    "proven for D = 1..8, stamp 01f9cde8b6cabb87",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

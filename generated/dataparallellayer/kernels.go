@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "dataparallellayer",
-	Source:  "c3157abb210499d7716b2381c22cbf6188f1a2c45a007e4a62dc3ebfba735154",
+	Source:  "454f96f982c133221294e78c369291d5c06904a71957e8398b38caf9a6ec758e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,33 +34,19 @@ DEVICE uint4 rounded(const float *x)
   return v;
 }
 
-// no_row and each_row add to n elements from first on, after the terms: nothing, or the elements of a row
-// that lies under each row.
-struct no_row {
-  __device__ __forceinline__ void add(float *, u64, unsigned) const {}
+// A sum may end with a function of each element, which it applies to n elements from one on before it rounds them;
+// no_function does nothing.
+struct no_function {
+  template <unsigned unit>
+  __device__ __forceinline__ void operator()(float (&)[unit], u64, unsigned) const {}
 };
 
-template <typename E>
-struct each_row {
-  const char *row;
-  u64 columns;
-
-  __device__ __forceinline__ void add(float *x, u64 first, unsigned n) const
-  {
-    u64 column = first % columns;
-    for (unsigned i = 0; i < n; i++) {
-      x[i] += E::widen(((const typename E::bits *)row)[column]);
-      column = column + 1 == columns ? 0 : column + 1;
-    }
-  }
-};
-
-// sum is a thread's part in a sum of n terms and of a row, of elements from one on in dst and in each of the terms. It
+// sum is a thread's part in a sum of n terms, of elements from one on in dst and in each of the terms. It
 // goes by units of 16 bytes of the terms where these are aligned alike and what they make is aligned too, and by one
 // before the first unit and after the last. Elements of dst may be larger.
-template <typename E, typename To = E, typename Row = no_row>
+template <typename E, typename To = E, typename Finish = no_function>
 DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread,
-                Row row = Row())
+                Finish finish = Finish())
 {
   typedef typename E::bits bits;
   enum { unit = 16 / sizeof(bits), of_16 = 16 / sizeof(typename To::bits) };
@@ -101,7 +87,9 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
       }
     }
     for (unsigned u = 0; u < at_once; u++) {
-      row.add(x[u], start + (i + u * stride) * unit, unit);
+      if (i + u * stride < units) {
+        finish(x[u], start + (i + u * stride) * unit, unit);
+      }
     }
     for (unsigned u = 0; u < at_once; u++) {
       if (i + u * stride < units) {
@@ -115,11 +103,11 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
   const u64 middle = units * unit;
   for (u64 i = thread.first; i < count - middle; i += stride) {
     const u64 at = from + (i < head ? i : i + middle);
-    float x = E::widen(((const bits *)terms[0])[at]);
+    float x[1] = {E::widen(((const bits *)terms[0])[at])};
     for (unsigned t = 1; t < n; t++) {
-      x += E::widen(((const bits *)terms[t])[at]);
+      x[0] += E::widen(((const bits *)terms[t])[at]);
     }
-    row.add(&x, at, 1);
-    ((typename To::bits *)dst)[at] = (typename To::bits)To::narrow(x);
+    finish(x, at, 1);
+    ((typename To::bits *)dst)[at] = (typename To::bits)To::narrow(x[0]);
   }
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
+	Source:  "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "b1038d4b2c6c9780b406f618838561df8b3247eea4dd493c7ea74bcc86159b4b",
+	Hash:     "a4032c4a0b397c8ba87d056df3919ebcb3b6b8a552a93a1d5f90289457bff1e6",
 	Proof:    "proven for D = 1..8, stamp c8bec5a35f827cb9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -19,7 +19,7 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "eb9be215e252dc0867b6012789f1d5fcd9672f4bc084b4d19facb291e145747e",
+	Source:  "3ef17b003230acae8d4092dfde8648aa58f41223b1f0d9ed774254972db30b1b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
-	Hash:    "e5e76265dd2907f0d7f7c969edfeb5181554f42166842570a2e5959024e60b19",
+	Hash:    "4a433486ee6fc527cb35daa33be6583774107d9b0bf6a71b6089b887c024cd71",
 	Proof:   "proven for D = 1..8, stamp b759407ca49292d0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "d42128c38a48b15ecab85a66d46a7ebbf30690efc4ef7a317f08886926e11f6d",
+	Source:  "3810e28bb428cf0fe92b7d43d5ba056739c2e4cec947e1de56cd132dc206c30f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

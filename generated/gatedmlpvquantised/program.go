@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "f61da02554b629bcc9594a0e7ebbcdfdb2a3137846a0068ec4deaa08c96b771f",
-	Proof:    "proven for D = 1..8, stamp 4443d47f96e9eb22",
+	Hash:     "26592648a33571966932f700a9d59982efd061e2a72eb0e751f84b827bbefc10",
+	Proof:    "proven for D = 1..8, stamp ed3c60458ac2ea3c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},
 	Divides:  []plan.Divide{{Extent: "F", By: "D", Times: 16}, {Extent: "K", By: "16"}},

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 55ec4ff1bda9c5fef13c1200414c90fb04e30e9fd4ac2e49821216fa65a0bfef
+// 1460a6b8e9b0378d1f45b9e5a11047cafe0e8b1e23c5e9efae1611ee27b7ff30
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

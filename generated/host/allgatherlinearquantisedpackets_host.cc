@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9a507d1f5ee3a282d03d508d680909bca04e1d52abcb827bb5e49eef1a8871c7
+// 48fe898455a9910a2a184402dd5e6eb670fed1d1e3f91433fbb56d60337ab589
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

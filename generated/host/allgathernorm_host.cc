@@ -2,7 +2,7 @@
 
 // The kernels of allgathernorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ca491b15a080539cae6a8d12e1a952d0628af6faa35060823cde5b65c2334827
+// 4c560cf977a81e31245c51a5f5a96bc35205e67be7cb4454ebb1fd0dc6cd53dd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

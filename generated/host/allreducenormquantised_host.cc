@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// aeffc783eefdcb092e8b966b118a844b1d9453d30b5c8e754c8ed1cc051fd2df
+// d77d4072fff0c6a25d6478c2ee97ae3a94fbe66478883473488901245589edbc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a60481df0896f330636a123f753445d857d92644f0e4f22d810f54faae0ad9bf
+// 1a713e298a1944e5bed7f3a82ccbc5bfb85050c90a0afb480c339d67579ec1e4
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c568995944f96d1f8fca144c2f54fedd60d346dc80a7c80a161af1c95cb00518
+// fd89eff5e27e51a4e1e6703e60af326e742d8e8228595d04af21ff3a81c92486
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 16e2ab6efbdf0df402f23d6d7d18ea1ed3c264d46d9b06ccbeab9703f4a35ca0
+// d310d972ee133f2cf1f47808801722578430b369e964d3d86aec930a78a195f8
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 11f73d07d3ca730bbee234bd378b0d6832a4ba3f27931152d9970ee20a0e83a2
+// 0e4463ba498332c9721b747d7a7012b2cc4ba4b23194af915a491300effd314a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9d9b074687220591c5ee8373d746908a6bd76c67841892801b3916241fe57a07
+// 1ca953c174abe9a32ced54aca6648964242bdfac84cf554e14172eb8733d8bb3
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -74,15 +74,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "9d430d5c1bccbaf1b14853fb61d954c5cfed80526f9246f178ee57183b42d34a",
+	sim.Compiled("allgatherblocksfp8", "efe768fff1c590ccefa7c48360173c39735bfcabfdd7e478b4052e1a45ca0d32",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "3c3216059bbc523be9ecdff0288893e8c52b5a3fa672251622d7bdb5b7a26bd6",
+	sim.Compiled("allgatherfp4", "a9f60c524de229da76a9f96ee5a657302d7f42e0ad00e97ea4de882faf38663d",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "1e94ef286f37388eb431e8c419aa90fd58114cb49c92da53ffe968ec21cbea2a",
+	sim.Compiled("allgatherlinearblocksfp8", "745b22cd090c664aab4b01d5978a91f6cc8e2a0896f62b59c53a89566b11da37",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -94,17 +94,17 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "fb043bff3ad228c452fc033355d311ec16a6967d3d3eed9eaf7373e5dbb9b612",
+	sim.Compiled("allgatherlinearquantised", "bab88400d8252fb69d7e28c58defb12f32e2f6ab3577f0311d50d6562115cdc8",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlinearquantisedpackets", "a5fb3463755252e7d0003bd2c1b8fba36ee9e52f15396a0b3c4b7286a8e0e2b7",
+	sim.Compiled("allgatherlinearquantisedpackets", "a3d9e0f98092d7da6d920d088b62b43c40022d81c3660f4e2394278a446691dc",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
-	sim.Compiled("allgatherlineartiles", "f71e0c6113ab548a5ea11c53164899a56f56e6d81ca410471b4a6af26e473a0a",
+	sim.Compiled("allgatherlineartiles", "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "e5c4e9d173aea532b2d9459262fe6e974ed4fb76528b98b4843d5d7d5638409b",
+	sim.Compiled("allgathermxfp4", "68b0bd717a258388c1d7dde663e4a33871a5936dc837b0f9b631994cce1d9a66",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "eb673c5e8a7ea84903dab9c47fc33b9f2ae1b31fa38c0f2ab16bf2a609d65106",
+	sim.Compiled("allgathermxfp8", "4da73085ae5d0bf1e37c9a3b5d941264cbce4d02b2eef74d0d7d9b9b9f813c51",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "6636df864a407b9a4a76b8ab9943499c5e0ca44779d3441a82cd756ad3189717",
+	sim.Compiled("allgathernorm", "2802955e8bf609334c349fa443eba6f7a54c05c11fe46129db101a95897fe8c2",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -112,163 +112,163 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "53068aa14286ddc136939b53b6d6c25a97f093a54760f52daa5b6493f58eeca5",
+	sim.Compiled("allgatherquantised", "b3e8d3d24d50bde0da978d91bf2dd2f2b32728c94908b0c8d642c924cb003e0c",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "d168c386bc833701a51f64259d689c1eac870502da829711521c7617fe8fb118",
+	sim.Compiled("allgatherquantisedpackets", "e3fa6916a5037172ec977238af54745bdee05a674486dd9e2c96939c89a0f603",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "ebd832daa6e0962f10b76c8b3c9d5480253f95f96ffe4a8cab616056d01ca134",
+	sim.Compiled("allgathervfp4", "884183defe32fdb97b480460c7124fb3fccd3992837bf0d38ff948e91cbbc5fa",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "0448c4a82fd8103c57755906fdacbefa5a1581ca26ca17943c8fe8754ddd3263",
+	sim.Compiled("allgathervlinearquantised", "7f503bd4de4c5032abe0cf7487dcfd94bbdeb7779081753646c92f32f0284149",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "a681bf3ec77e951a8d3b7e6523fa8d92bb562fe982b6e9107130e6e586660807",
+	sim.Compiled("allgathervquantised", "6eb537fefe19eb474ad6affebc885831236ebfed0b223631b3de51942ba054d5",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
+	sim.Compiled("allreducehosts", "34f5cf0323f0cba880fd9cbdef02c14b2799351dde1b1d4ae77ca590eb6ca9ec",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
+	sim.Compiled("allreduceinplace", "20c1c2e7ad661cebb39df229fb76262ad49944cac0a16564f13d15b7da4fec26",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "af6e15cedcf91d2b4f01f4a623812ae044c17190cc8bd60fd01a58f2385f4ceb",
+	sim.Compiled("allreducenorm", "6c13ab626cfc9c7e3082b4a912be0d08f6560a75602930852f5b690b627a5b18",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "dc77b1ef1f32af848a14e4d468c980f5467156a84f9510d27b9148d699c5c205",
+	sim.Compiled("allreducenormapart", "a2f1af94fe2a2ec1cf305c92d025dc274b3981df44029d348435547ffba53562",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "298dbf36f3daefe906efbd128fc6007d5005a88b6ec1d6306ec3af15e4509ecb",
+	sim.Compiled("allreducenormquantised", "99b41a5fb1eda4fd0e77c3a0f0ad7fbc2736281f40f06e31fea0552677bdd854",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "155518a46da1b8a5c81cfe56278e0e753a6025384b031b0499459ae67b318061",
+	sim.Compiled("allreducenorms", "cf427f99e34da7453b620aaba4711e5ea948fc9bf339d7aaf7915c43a7e59c28",
 		unsafe.Pointer(C.allreducenorms_kernels))
-	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
+	sim.Compiled("allreduceoneshot", "08b5fe4452d0f3cd6c167db156835ece8a9dd362b0c9f1f955cbdd17dc120c40",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "729e4a710ff8a8ce073956fe9aa9800acd8c18838c3359a0d0bb2b9b7936b7b0",
+	sim.Compiled("allreducepackets", "98cf4c249683cde13dbe00a09682f50cd4d5d675891990b6fc40d0074ada8f0b",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
+	sim.Compiled("allreducepush", "026dad6838432f56e6a3e3139795bae63fd1e0b698822a3197df59e8bb66488c",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "9ac8bc86a01bce8a47e3ea6f0647a1d7fc424bb122db91c5a15a12964f9a6bf0",
+	sim.Compiled("allreducequantised", "0c4e6d17c5769cbdf1089f42062e2fd3cbbf604980f9141334eaff80298625ed",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
+	sim.Compiled("allreducetwoshot", "bc9b579775121ad89f8f7f687d013a24f5ea27a5429dd2c0c09dd3c69f9f1fb9",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
+	sim.Compiled("allreducetwoshotpackets", "1d6d09a44876f9095f90680eb3362368c9b9976c0d1fe8176da0abe41ffdc3c1",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "85fb7008e7bb6a8a6f0386ff1a59cea687b96afea8c1d4e56b91780333a4dbf8",
+	sim.Compiled("blockbehindattention", "4bc6e46bde195eba2e997ab80adacded014237d68dc288bf75843d219b7d768c",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "81c0dcc2e0e08652550fc35fb3b09e8021c2c933f39bf88eff23ccb2a99fbfdd",
+	sim.Compiled("blockbehindattentionpackets", "e8c97f3bf0f474900f08c7e9cfd1794745f8dc1a196975bbc228b817eaeaa730",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "a868329a463b6c671d63751246e34a3acab6a5873deb82067c91ecf1f172c2db",
+	sim.Compiled("blockbehindattentiontiles", "c21f769f92ed3a8ebeb6045a81264e653351c997dfc41c3779848df378bf09a7",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "b4fc9492eabf7f86570eedabf38cd61df7a6dae81c2423e96061b6e639724989",
+	sim.Compiled("cappedlogits", "2319f094af874c83eb316fbd724c230879ca33cd1e805ac245dc86f641401024",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("dataparallellayer", "c3157abb210499d7716b2381c22cbf6188f1a2c45a007e4a62dc3ebfba735154",
+	sim.Compiled("dataparallellayer", "454f96f982c133221294e78c369291d5c06904a71957e8398b38caf9a6ec758e",
 		unsafe.Pointer(C.dataparallellayer_kernels))
-	sim.Compiled("gatedmlp", "99968c785814ea0e40465d9f48c722fcc9b84c469933e1ff0682aa87de61af09",
+	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "eb9be215e252dc0867b6012789f1d5fcd9672f4bc084b4d19facb291e145747e",
+	sim.Compiled("gatedmlpfewrows", "3ef17b003230acae8d4092dfde8648aa58f41223b1f0d9ed774254972db30b1b",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
-	sim.Compiled("gatedmlpfp8", "f0fe15a881da000459b8de2bbe26e16c3d9f2f800546e7ee7b4a45153cfb1934",
+	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "d42128c38a48b15ecab85a66d46a7ebbf30690efc4ef7a317f08886926e11f6d",
+	sim.Compiled("gatedmlpvquantised", "3810e28bb428cf0fe92b7d43d5ba056739c2e4cec947e1de56cd132dc206c30f",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
-	sim.Compiled("invariantmlp", "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
+	sim.Compiled("invariantmlp", "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "15d42575bc17720f4b8968424297257ff57014c991e5e9011e3606f43e122778",
+	sim.Compiled("invariantmlppackets", "3ba1bad5bae85a0f32b4f7833b577ac652e3405e4001b0b5cad0fb0af0cb5313",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "981caea1dc22b290d53b9d8a7ca68ad8277dfc951ee24e30e71b418c21577f81",
+	sim.Compiled("layernormlinear", "77d14d28de1ebae8a182fdf17f498151254a9f72ac094c4031a16e3b9daf25b3",
 		unsafe.Pointer(C.layernormlinear_kernels))
-	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
+	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "b9d3386f8553d74c73c88bda45f6f860a1394c210a244057347d09e3fdda006f",
+	sim.Compiled("linearallreducefewrows", "f634c1fff148dd41e7085cc8e7a1e23c60d1b37eb1fe85112fc5448b69030893",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "e862f60bff83de584ef0061b71b9dcad187116e1a1c581b8301aac5c0327f71b",
+	sim.Compiled("linearallreducefewrowsahead", "4de16ab5c898335ac118be5f53430aeb2615107dfc6081c644bd6b7bc7529ecf",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
-	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
+	sim.Compiled("linearallreducefp8", "4898e58294518f69e758c0ee48f9ef7b27e9f72c5a2a5cce15f47edfe36644f2",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
-	sim.Compiled("linearallreducehosts", "c98b8389e65229f1607dbbf74d69d646ab6d3806ec85f4846d5596ff5ad818fa",
+	sim.Compiled("linearallreducehosts", "9f53603ee1e68501aabcf96118e95838861665dd9137c0f4456ded97024cb54f",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("linearallreduceoneshot", "d8e30dda09543bd4ea31fa31dcb9086beba984bcd4682b33a815b60805652058",
+	sim.Compiled("linearallreduceoneshot", "16e58c1cc271c7ea90f8c95cc273f4f1ad4bd591d1a643ebdd45409b0cc9f46f",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "aeac6af62dd262cfcd4895ecda3e4e2f2624a434e7d83258d6c1607425dd8c15",
+	sim.Compiled("linearallreducepackets", "08a8776823f9926b37debb134937d7ff232194a085852b248a1e5cfb6eef1561",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
+	sim.Compiled("linearallreducepush", "ddd2aadd0d68bb3ff973d0fc5d0301d6868a9e059811c7082c99c92bce198deb",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "3ce8ed09b0b8393f650bd40b3105f174091fe236d40fed0d64f292ce57eabda4",
+	sim.Compiled("linearallreducequantised", "51051196d3c8933c50bb3634043018dd52cd2f363a40725ded2603a71338fb10",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "52e52ba324945906fede27d3873dbc42ffc807e780034ffafb60fd089744abcc",
+	sim.Compiled("linearallreducequantisedsums", "b925704b0e972910bcd1ae9147bb9e6a8514465713ad4c7ede89b32dc8cca39c",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
+	sim.Compiled("linearallreducetwoshot", "a1b06cdd4ee36581a4f25d5fe19973cb0aea5d3b302470d7bd82f3ca673ccd00",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
+	sim.Compiled("linearallreducetwoshotpackets", "a44f44d537382241071d55968f2adce0237a1dcd49211df1a94dcae6bf66ea83",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "fa7a9b8fe290232cb174edde49509918e8618e4c644e56e8c9a0a50c3df8f6ff",
+	sim.Compiled("linearallreduceweightsfp8", "268ed86449c1c4611c7795f6344611d1fde157eff2e612caec7b05c8d6f07da8",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
-	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
+	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterbalanced", "70e5d6bd637f5e8411002b4896c181e55e3f75f15b065ac2dcd0a35543e44e62",
+	sim.Compiled("linearreducescatterbalanced", "544f43484b98cf7ebb59ca11c97fde545042c50e5a681ec535d05047500657ad",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterbalancedoneshot",
-		"69928af9bef778d26d68948288c723f697f18995bfdb951318459d6768fa4583",
+		"392fcd3d75494d9ab617bcff5a4f8f92da7d0e9c33a8df0bfce33bbe785be3f8",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("linearreducescatterbatches", "452d2c8962857d5f3343c891aee83153702851e900380b3fb1cc675de093722b",
+	sim.Compiled("linearreducescatterbatches", "49b7146f312a4a125cb919c3a5041e2ecbbc8baec6a7f6c00b6c216a3062f7fe",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterfp8", "44cfc6408ad978e3de4e3ddef64bb6dc16559e096302eddb81582a3c0b6bb64d",
+	sim.Compiled("linearreducescatterfp8", "b7066e13b89f4d9864e32d4f603cb347afbc7acb12e6295462b63496a6a18d76",
 		unsafe.Pointer(C.linearreducescatterfp8_kernels))
-	sim.Compiled("linearreducescatterget", "3a99b1b4ca4c9d5a109d24eb09d718a728d7616b789fdc1b1bca3d7aa6d1ff9d",
+	sim.Compiled("linearreducescatterget", "fd1bb11c4db36e7f2974eb65e9fafc16114aa17c0dad5f0151b083e06efc7dec",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterhosts", "f9edb59371c6559444ffa0d400afd1abfba61142ca58e5b5b831e4244e976c69",
+	sim.Compiled("linearreducescatterhosts", "500b62a557ba1586596130769212cb0836ebdb906b54e8f39b5a97184f159bb4",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("linearreducescatterinorder", "ce74f52d8237bbdc29aaecccbfe3f5a00f60c98321057f22f7e05f4833b61656",
+	sim.Compiled("linearreducescatterinorder", "401748742a389238afaa84ffb394f784579e75ff78f51d18abe3a88a85282197",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterinslot", "bd996819873a6888014b0ab50b021ce1529baafe88de46f54ee4baa55c0bcae6",
+	sim.Compiled("linearreducescatterinslot", "a1ecd7cfc6cfbf8b7a4d605846afdd36dc6757c49bfef148bc2edcddbb65cf83",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterkernels", "6354c7a40e11e6a506a53134d3b984bdccf3ebe6c8ecf96c37bbd66bff2dce38",
+	sim.Compiled("linearreducescatterkernels", "ed6e8dd73c532d97d5011574abd3764e38ff0081b974f6e1a0dcd4df27676a35",
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
-	sim.Compiled("linearreducescatteroneshot", "d152b2f07d64f50f775b34751c8c60c947728b92052012515f43b4a9ecc2d0cd",
+	sim.Compiled("linearreducescatteroneshot", "645fc1cd26a89d3d82de21be58ec572365f928b0329922cf23b70bad6bb4a8e7",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "747f2dab1ea1d971fb7dae3912f342a13d707b5556c94644dbd31d7ee2350d88",
+	sim.Compiled("linearreducescatterpackets", "584b5bce1adedc78b93b6f8ffbc7b65930c6a4fb96b2f37a824d8bae52052588",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearreducescatterpacketsfp8", "8104769aa10bfce15b5ae6c0fdcc31863d48a3e2fa820d60aeaacd119b8dfd8d",
+	sim.Compiled("linearreducescatterpacketsfp8", "1d1a5aac60a94fb4b2c5dcb41cc66ae85f2b56bc48b7724f9617fb14cacad967",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
-	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
+	sim.Compiled("linearreducescatterputkernels", "8cf0b23f028bd8060bbe728b7ad91925d0372b9fc33feb5c9eeca2e01c94b14f",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "8678698fc0bf304d40a45e8bc91e9ee3c15206db4845c9bae570255eba9c1ba5",
+	sim.Compiled("linearreducescatterquantised", "d5c10f224147f458fd3416cac5a6d11a664ae6f205e8fb92d151cf1fd2c10108",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
-	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
+	sim.Compiled("linearreducescatterringkernel", "e4037b6cb70589fabf77239f55a9841c70a3c5f6dd710c5c58401e420a3e915c",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "c20f8567aede2e9fa76d8b2a847fb09c9cd5aac70ccae71a586eca05cb008f4f",
+	sim.Compiled("linearreducescattertiles", "646cd894f0e5ebad8f0d2e14db37295b27bf958817aa93ff5216d9fa73e170ae",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "36fd8267a7ed7549a4fbc6bda874174237f7efe862da6a560caa13b301e7de4f",
+	sim.Compiled("linearreducescattervquantised", "ff8fd37697b996c594bdf6097e622adb9b7f22e8894c8b8ad99f99699ed4b739",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "e5f7ab53acecc58155436fbb2ad009cbdda538222811d74fbe13110b665505a0",
+	sim.Compiled("llamalayer", "8a77a06b474221477a131bc3afce4f53700d8c0bef82b852aa28465616abceb5",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "ce2ad856a782b123bc1a02f95c543ad888af34aeecbf5cc68b7279219d1c4ee4",
+	sim.Compiled("llamalayernccl", "c9391af48a4aa9321c8396c3a2d49236dcf04c4f1ff2360d3c9ab7378ed67e8c",
 		unsafe.Pointer(C.llamalayernccl_kernels))
-	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
+	sim.Compiled("matmulreducescatter", "6492cfe93f37ec321b8160cc533797802a4b24afd747f31974b138910358d217",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
+	sim.Compiled("mixedmlp", "2d8d71c71af034b42f4a40dbc3a9b4d3220fcd41ac448814ea19c5b0ac46106d",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "c01a310b19423c6b5b930ab52b17664f107f97979ff760b4143200e80dc5afae",
+	sim.Compiled("normedheads", "d591552bf244365d8ca1103c4431875e59822d046fb77e065764a1891f326bc6",
 		unsafe.Pointer(C.normedheads_kernels))
-	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
+	sim.Compiled("reducescatter", "773a5b7239b4f0913014640b7dd33e78f7fb6ee21b0cad91c40b5dea559c3173",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
+	sim.Compiled("reducescatterinplace", "d6878a8b95019dbcc0a9f0b1e4b6d0ae928e1182f022018bfa3da23a1c096454",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "4ff13bd137fe5e504c5f97c9f5d202da05a85de640e39f06073088b4b2ff55a0",
+	sim.Compiled("reducescatternormgather", "468013cb8d001728a4240d1829608cff60f203099cabb69b8e4419533002f674",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
-	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
+	sim.Compiled("reducescatteroneshot", "73dffd82675e9563f472b713c9cc0d26476b8ea0c74c948d6e7f3cd543aa7593",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
+	sim.Compiled("reducescatterpackets", "2f799ccb80743ac97d878d0369ea967ebee5ab674ccfe1583f0c0279d6b05053",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "f9b5aab5fcbace99940c63d223f9d5004ac677cd30d5910e370bfb3c0baaa64d",
+	sim.Compiled("reducescatterquantised", "6ce844b4d8e830e2100f173aeed3d3e4814e35c5ca3855c7374f48a33151be8a",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
-	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
+	sim.Compiled("reducescatterv", "afb57b4d9a9656cfc0cd0d9f7f6777d888dee98cd54f4c5154f513824c6ed85a",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "bd6b840608a7904538586388d30c2afddc64b724d45ebc3e310fad843399b7c5",
+	sim.Compiled("reducescattervquantised", "03634dc381454a07ee847637d292844f87eb6fabdca459a42305f592630f42c0",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "7c425f5a32553bf80b15ef735c76c53eb06fbe315eed5a31fc4ef4d87235a25a",
+	sim.Compiled("rotaryattention", "c79e1f0c6a826c5fab60d1884095bb878316dee74f76082d2c4d478e8b6354d2",
 		unsafe.Pointer(C.rotaryattention_kernels))
-	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
+	sim.Compiled("rowparallellinear", "dbbfcad08ea25871488ac508c95d719198576cfe27478686a5435bd11ab68cb0",
 		unsafe.Pointer(C.rowparallellinear_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))
-	sim.Compiled("squaredrelumlp", "30bcb026d82341dd6cb84d067b2329a73965d33b6e1998bd45399db17ecd48c9",
+	sim.Compiled("squaredrelumlp", "932d91579a31d96fc524e44cc63690a53a0aab152b13c637213c6a3f89e2bc75",
 		unsafe.Pointer(C.squaredrelumlp_kernels))
-	sim.Compiled("tensorparallelmlp", "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
+	sim.Compiled("tensorparallelmlp", "b844c068908fea815daab52d6ff51bf7bef0411a1185c1aefce3ddb15865338a",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("tensorparallelmlpbatches", "adcb68ee8e4a084472f893d0a7873a82fa1de0892ecd4ce465c02a1da1f7ae19",
+	sim.Compiled("tensorparallelmlpbatches", "0169a8ceb2dc91df5b0ed7e876a9b5f8154affeedb8b1bdd38103c3a45f9c8a5",
 		unsafe.Pointer(C.linearallreduce_kernels))
 }

@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 04f6432a523a7672f695e661e2b20b36e2f579e7d1e739f54a8e32befde85be3
+// 989dcbc79319120a0c23a5ed9182171ca8e97913ef867e240214cfc7ad8ad130
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5d86ed778c5ff96a8c6dc2622ce79e1494c8860b9d40bc1ab6974ed6b4f336b4
+// dd9748c6fd48fffbece365bb5f5260c2b3d01888ee40e467f389cb44c8ccc085
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e1d20ddbe5a053c2be7f4246f4c1f3b4ff3bd807277162f0f0fe0cf383fea046
+// dc24ab0e42408a18692ab1a6bb559af6c1fd1ddf3b3e277548ca9edb13990db9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterbalancedoneshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5c0b4efd39ee59c8d5507c3de9be0b2aa34ebca465d6002854c8da46784ff1a0
+// 06f4a52e25a693535beac5abb314a22a0f1f4375250b10b359bf83855e2d70a2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 548565ab149fb2b4e97912929369163fb897b17af40694676a6efaca9f380b52
+// 915996a205653ed6c4e09af0f86f745b776e26ae0d6c4ae5b60e87d6fdac974a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

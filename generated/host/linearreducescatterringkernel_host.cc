@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterringkernel.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 63d0f768950e63f49b2d34f8e548c1ccbff4a9b6937c3d3792f3ebdbbc86262a
+// dd72bf552df6b2c37c10822a894db66d02bc998cdfd53df13f177fc21cb8ad85
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

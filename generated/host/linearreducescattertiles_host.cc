@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d576f221c9ab2e8406e9f43b74390d0b0396282f7241f46b4fae39d62680a00f
+// 9e3de7935dc40497f3b827528814544d02f584df8d28e64f6d5977fb04688a86
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

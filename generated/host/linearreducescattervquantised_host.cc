@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattervquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 93a1b51345b7a43255f8652d93e9466560bf03c626e125eb6aa918e1a25fcca5
+// 00e941beea1dbfe9063511aa6d07aab9ad88c13eec7e150332b8e5cc40996a23
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

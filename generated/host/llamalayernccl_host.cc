@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b3c8d1976436035ab65e53c8d50633064c46b04f59d1a54f505d73fcf39029c8
+// 46c471a0e5611fd61500745ae7caac64247512e3682dde6165debb187686edb7
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2a2dae43882d1048cd342204879ef13fc935573985c723da2bb71c9a18b39298
+// abafda0877557298839c7f765e0edbfc90c82c4d6229ad1975ebdf2668e7c48a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

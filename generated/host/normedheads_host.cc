@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1e670e81cf146016841da43d3c0b0bb155d233de3adeafd9709345c8cc2daac4
+// 3ceaeb8abbcfedf663907b3b15936ff104c2ae08d35ca529c714343c1f8fd9e6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d5623d7ec137cfb1e22fb2861b0e8aa553478da70bb1435953622c1e20a3f5d9
+// af8c493cca91571129362837b0bee54b053cd164d7d1c96c5f38a3d5340f0aec
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

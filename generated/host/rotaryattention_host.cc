@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 128bfe7ac0e1e9b36d2eaf27c92a66eab6a77febf54404e156d2eefa302dd657
+// 2c29c961a0dd9159f53c8f24632f520374d757c6677e829fb6d94e7a513c1d7b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

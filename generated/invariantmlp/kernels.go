@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlp",
-	Source:  "d33c8b698ac43b3096b01ed1ceebd3c44d2abb807a18f11b4f14486927a6afd5",
+	Source:  "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "f998a50a4eee4768882cbe25ce6a848f67984ef9efae383ec43a229b08ced841",
+	Hash:     "360398001e264f93cf3406271f2750ae848707ca20e87df0c8fff9dae167b000",
 	Proof:    "proven for D = 1..8, stamp edeea473059bcb9e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

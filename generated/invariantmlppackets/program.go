@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "d02c58aab3280986e0dacc02cdeaed7aa11653400840d61449c217ff5b93f4a3",
+	Hash:     "37d02c6bf6082617e7ec8913f234c65aa601b9b7b89d2e478f84c79e85e06f60",
 	Proof:    "proven for D = 1..8, stamp 230ba4ec0d77c293",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

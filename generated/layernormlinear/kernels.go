@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "981caea1dc22b290d53b9d8a7ca68ad8277dfc951ee24e30e71b418c21577f81",
+	Source:  "77d14d28de1ebae8a182fdf17f498151254a9f72ac094c4031a16e3b9daf25b3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "faf49c2ea663a6e170459390be14ee96771c3fc9100152b7754db5597b1a3ee1",
+	Hash:     "ce4c8073c85be601b864d5cc7215a4d2858086e0cfaf75e47a37a09228637ad1",
 	Proof:    "proven for D = 1..8, stamp 6d4f8e3d955231b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "b9d3386f8553d74c73c88bda45f6f860a1394c210a244057347d09e3fdda006f",
+	Source:  "f634c1fff148dd41e7085cc8e7a1e23c60d1b37eb1fe85112fc5448b69030893",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "2faa032be7cec0405a3ddf078e9734071131439df659e620a5422813cb5d7848",
-	Proof:    "proven for D = 1..8, stamp c21f551d34bc3b95",
+	Hash:     "5e0838a0452439e05696b7bb91958d3d36df9b6c8cae584ae2022f74addab449",
+	Proof:    "proven for D = 1..8, stamp 73ac9855480d0a31",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

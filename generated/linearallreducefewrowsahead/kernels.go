@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "e862f60bff83de584ef0061b71b9dcad187116e1a1c581b8301aac5c0327f71b",
+	Source:  "4de16ab5c898335ac118be5f53430aeb2615107dfc6081c644bd6b7bc7529ecf",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

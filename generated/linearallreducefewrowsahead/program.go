@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "2034b59543b0ed10edfba12b5677f7f6dd1190b4f5ce37e13471e5b86d1cd727",
-	Proof:    "proven for D = 1..8, stamp 5eeaf9c5723f0945",
+	Hash:     "891701b7633e820849e41963f0f9153a4ae0329eafd17ab20c35ad10630b4743",
+	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

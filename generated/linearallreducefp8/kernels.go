@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefp8",
-	Source:  "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
+	Source:  "4898e58294518f69e758c0ee48f9ef7b27e9f72c5a2a5cce15f47edfe36644f2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

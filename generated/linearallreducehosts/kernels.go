@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducehosts",
-	Source:  "c98b8389e65229f1607dbbf74d69d646ab6d3806ec85f4846d5596ff5ad818fa",
+	Source:  "9f53603ee1e68501aabcf96118e95838861665dd9137c0f4456ded97024cb54f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "c8ea79535bc24a4d59ed6d2352f6dc958f069b40de23e036493c23fe4c9ca3ba",
+	Hash:     "53eea46e62ed207c14879cfff853b98e8982a634a56e851c8a83624fefe0d9f7",
 	Proof:    "proven for D = 1..8, stamp a01cf8f57e6fb815",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "d8e30dda09543bd4ea31fa31dcb9086beba984bcd4682b33a815b60805652058",
+	Source:  "16e58c1cc271c7ea90f8c95cc273f4f1ad4bd591d1a643ebdd45409b0cc9f46f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "aeac6af62dd262cfcd4895ecda3e4e2f2624a434e7d83258d6c1607425dd8c15",
+	Source:  "08a8776823f9926b37debb134937d7ff232194a085852b248a1e5cfb6eef1561",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

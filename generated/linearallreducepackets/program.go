@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "a0d456fd03235d9ce56333e648f4f6cebb61582849249fb25fe4ec52cc496896",
+	Hash:     "8301c0a68f66e0ac2855d8ebd6ab86ac5f54b885a370b21a6e5d547f8589f5c1",
 	Proof:    "proven for D = 1..8, stamp 87a2a32fb805fe94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

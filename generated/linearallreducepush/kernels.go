@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepush",
-	Source:  "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
+	Source:  "ddd2aadd0d68bb3ff973d0fc5d0301d6868a9e059811c7082c99c92bce198deb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "3ce8ed09b0b8393f650bd40b3105f174091fe236d40fed0d64f292ce57eabda4",
+	Source:  "51051196d3c8933c50bb3634043018dd52cd2f363a40725ded2603a71338fb10",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "924ebf74d4faf1b149324df668155c70e400b2c17dab61ceb3f3a32a39df30e1",
+	Hash:     "99628f3859d48bbe9288070f920f1a0988eab438bdd29cb61d318288ca4c2e55",
 	Proof:    "proven for D = 1..8, stamp 9b3923d0598d755c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

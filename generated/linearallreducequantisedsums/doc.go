@@ -65,5 +65,5 @@
 // kernels are in linearallreducequantisedsums.cu. Functions: quantise of Codes, quantise of Sums,
 // dequantise(SumScales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 1ec9e523068932e3.
+// Proof: proven for D = 1..8, stamp cba4ace68e6d31e8.
 package linearallreducequantisedsums

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "52e52ba324945906fede27d3873dbc42ffc807e780034ffafb60fd089744abcc",
+	Source:  "b925704b0e972910bcd1ae9147bb9e6a8514465713ad4c7ede89b32dc8cca39c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

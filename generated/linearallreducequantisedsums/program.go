@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "007c9e2c18d3d685ead2e4bcea4beeeff90cedff342095f8a065bde8bc82bfe6",
-	Proof:   "proven for D = 1..8, stamp 1ec9e523068932e3",
+	Hash:    "ff8d2a7d7bba2e600f89add9f373b29328b994e2fecc4d2cc7f767a2e90788de",
+	Proof:   "proven for D = 1..8, stamp cba4ace68e6d31e8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

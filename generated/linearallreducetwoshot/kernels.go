@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
+	Source:  "a1b06cdd4ee36581a4f25d5fe19973cb0aea5d3b302470d7bd82f3ca673ccd00",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

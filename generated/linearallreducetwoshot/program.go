@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "21060d3b395510bd732dc7cc2abfa7f871dd983a49650c6b83bf25ee4a6ae7ff",
+	Hash:     "69fb40f4741bb38577e2188077b7c8c221b6875d15bf7c4cbd92709e9fa5295f",
 	Proof:    "proven for D = 1..8, stamp a8f91c09d7222940",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshotpackets",
-	Source:  "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
+	Source:  "a44f44d537382241071d55968f2adce0237a1dcd49211df1a94dcae6bf66ea83",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

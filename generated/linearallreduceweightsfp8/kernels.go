@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "fa7a9b8fe290232cb174edde49509918e8618e4c644e56e8c9a0a50c3df8f6ff",
+	Source:  "268ed86449c1c4611c7795f6344611d1fde157eff2e612caec7b05c8d6f07da8",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "bb42a9140307cb1b04685f37d2637a02d0477112d128c27907865b1775b8b382",
-	Proof:    "proven for D = 1..8, stamp d1f6cf5118f5dc98",
+	Hash:     "6eae08200fff13fd278e814778a57d587f649fa5d403b55e75b3f467d3784033",
+	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 16}, {Extent: "N", By: "16"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
+	Source:  "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

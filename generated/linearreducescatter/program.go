@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "2fcfb7d5dbafe40f2e71634eeda4d322468307f1a281bb03100bf1cea81fa0f0",
+	Hash:     "28b4f8f59da3ac9d010ada798f2b210cc8d854bcb2e174bdd424df1d7058de83",
 	Proof:    "proven for D = 1..8, stamp b74378d17a2429b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

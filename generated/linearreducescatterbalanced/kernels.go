@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalanced",
-	Source:  "70e5d6bd637f5e8411002b4896c181e55e3f75f15b065ac2dcd0a35543e44e62",
+	Source:  "544f43484b98cf7ebb59ca11c97fde545042c50e5a681ec535d05047500657ad",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

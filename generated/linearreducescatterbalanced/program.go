@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "e913ef11ff29abdd58c3d7ae2c05164c399a21744cb6a9be528770c2db5ae410",
+	Hash:     "29fd8ab695a73ca33451510f42bf0581b21d1de8ea82f4eaca525234d2775940",
 	Proof:    "proven for D = 1..8, stamp 6dd2eda8c7f70061",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

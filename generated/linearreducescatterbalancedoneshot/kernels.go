@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalancedoneshot",
-	Source:  "69928af9bef778d26d68948288c723f697f18995bfdb951318459d6768fa4583",
+	Source:  "392fcd3d75494d9ab617bcff5a4f8f92da7d0e9c33a8df0bfce33bbe785be3f8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

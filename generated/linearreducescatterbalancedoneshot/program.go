@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "86ae07dbb6827d4754b127260e6b5014a35082475e189c39e261b8ef53ed2955",
+	Hash:     "737b1d6cb33b04558946dae21492ff15ae3d118b670767005633103f6cc1f93d",
 	Proof:    "proven for D = 1..8, stamp d787c9c0f69dcc5f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

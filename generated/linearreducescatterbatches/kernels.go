@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbatches",
-	Source:  "452d2c8962857d5f3343c891aee83153702851e900380b3fb1cc675de093722b",
+	Source:  "49b7146f312a4a125cb919c3a5041e2ecbbc8baec6a7f6c00b6c216a3062f7fe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

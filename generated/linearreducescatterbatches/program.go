@@ -18,7 +18,7 @@ const chunks = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "dce2db4dff2b48c551eabb5e9f5debf3fdcb9016f61e9860558e783508715b55",
+	Hash:     "8c7b0f1858549f076146c5595356d1cb4a4016012df945961ecd54b76d5fc3cf",
 	Proof:    "proven for D = 1..8, stamp cc2d373ca9c82f12",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

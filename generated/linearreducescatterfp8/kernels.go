@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterfp8",
-	Source:  "44cfc6408ad978e3de4e3ddef64bb6dc16559e096302eddb81582a3c0b6bb64d",
+	Source:  "b7066e13b89f4d9864e32d4f603cb347afbc7acb12e6295462b63496a6a18d76",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "46c051ebaca69a7d4136a23ed2cb9aef029c45ddc9ae5a06f390bdbb3ebfb20f",
+	Hash:    "dc0413e5ee59be1fd3d988b4dcc31a18b915c4eda47861d96b5fec757ac219a3",
 	Proof:   "proven for D = 1..8, stamp 55fa31dbc23b2d29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

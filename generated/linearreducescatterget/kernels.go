@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "3a99b1b4ca4c9d5a109d24eb09d718a728d7616b789fdc1b1bca3d7aa6d1ff9d",
+	Source:  "fd1bb11c4db36e7f2974eb65e9fafc16114aa17c0dad5f0151b083e06efc7dec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "7f1da104bc0cd9c339fb06a372e8d5e4cbac52b633ee01a985466f9aca83f735",
+	Hash:     "1fe65bae444b9431fcb7d10a23c9f2f0937ced06d2dcc8485bd814e4cfb913eb",
 	Proof:    "proven for D = 1..8, stamp 2015ec48a8ed3fac",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterhosts",
-	Source:  "f9edb59371c6559444ffa0d400afd1abfba61142ca58e5b5b831e4244e976c69",
+	Source:  "500b62a557ba1586596130769212cb0836ebdb906b54e8f39b5a97184f159bb4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "97dac5b2b1b759a02ca7e13580ac7ff2ff529ead995812562879a2c6517f4e88",
+	Hash:     "4a3b4b08cfedb6462d9ec7fa0f07ec3927a4e7b4e5ba133d7f92e2d3ec7ad2e1",
 	Proof:    "proven for D = 1..8, stamp 489df57d33170d2b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

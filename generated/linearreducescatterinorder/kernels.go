@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "ce74f52d8237bbdc29aaecccbfe3f5a00f60c98321057f22f7e05f4833b61656",
+	Source:  "401748742a389238afaa84ffb394f784579e75ff78f51d18abe3a88a85282197",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

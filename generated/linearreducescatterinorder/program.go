@@ -18,7 +18,7 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "d116ece145e91d7346c2c611c526daeb896b6022b364672dbfcbf523fa0b0a2b",
+	Hash:     "cf75e432686ebe04d3cc506a229bd363af435e35c5f2a0c84d194a33664f8365",
 	Proof:    "proven for D = 1..8, stamp c5604cbfb69b8c39",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

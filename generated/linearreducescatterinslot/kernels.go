@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "bd996819873a6888014b0ab50b021ce1529baafe88de46f54ee4baa55c0bcae6",
+	Source:  "a1ecd7cfc6cfbf8b7a4d605846afdd36dc6757c49bfef148bc2edcddbb65cf83",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

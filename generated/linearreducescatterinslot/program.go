@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "e9d37f1c5e39a85163b2bc756b9b55abb9d5958219ddaf2b9db08ac493587280",
+	Hash:     "6797c81ff892cc6355aecac13c8afab31e1e9102eb48a0431600245683674b48",
 	Proof:    "proven for D = 1..8, stamp 0efaa3074acf2666",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

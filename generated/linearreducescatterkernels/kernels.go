@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "6354c7a40e11e6a506a53134d3b984bdccf3ebe6c8ecf96c37bbd66bff2dce38",
+	Source:  "ed6e8dd73c532d97d5011574abd3764e38ff0081b974f6e1a0dcd4df27676a35",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "a5bdb61aab2c01ec8cb4e29d6d8f52c43e90441703042f3606ddd13d8a436ac1",
+	Hash:     "f869db17f3046c69fb120ba399292fdde8fa7b2c456d91e160349392dafa6857",
 	Proof:    "proven for D = 1..8, stamp 2bec3e73a4c576c0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "d152b2f07d64f50f775b34751c8c60c947728b92052012515f43b4a9ecc2d0cd",
+	Source:  "645fc1cd26a89d3d82de21be58ec572365f928b0329922cf23b70bad6bb4a8e7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "747f2dab1ea1d971fb7dae3912f342a13d707b5556c94644dbd31d7ee2350d88",
+	Source:  "584b5bce1adedc78b93b6f8ffbc7b65930c6a4fb96b2f37a824d8bae52052588",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpacketsfp8",
-	Source:  "8104769aa10bfce15b5ae6c0fdcc31863d48a3e2fa820d60aeaacd119b8dfd8d",
+	Source:  "1d1a5aac60a94fb4b2c5dcb41cc66ae85f2b56bc48b7724f9617fb14cacad967",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

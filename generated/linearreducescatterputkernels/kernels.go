@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
+	Source:  "8cf0b23f028bd8060bbe728b7ad91925d0372b9fc33feb5c9eeca2e01c94b14f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "e90081008f868b9eb88f454571aacedf671a1f729f753150d6446b3a393c66f7",
+	Hash:     "19ab2a42b74bfe5d3308aaa45de0457acd0342197db50f2ac16eaefd586eae71",
 	Proof:    "proven for D = 1..8, stamp 87c69d2deecb48cc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

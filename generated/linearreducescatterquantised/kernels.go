@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "8678698fc0bf304d40a45e8bc91e9ee3c15206db4845c9bae570255eba9c1ba5",
+	Source:  "d5c10f224147f458fd3416cac5a6d11a664ae6f205e8fb92d151cf1fd2c10108",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "c79349f53332a29c6578f4529452d6a94b1137d9b2e1d28b47d6f1d5575df18e",
-	Proof:    "proven for D = 1..8, stamp 148baf7b39271604",
+	Hash:     "6f0c003004870d80db36eebed88122c256fad1b5b694b03563d680b58f1d5bcf",
+	Proof:    "proven for D = 1..8, stamp 7067e61a42103d5d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

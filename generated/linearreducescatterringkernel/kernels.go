@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
+	Source:  "e4037b6cb70589fabf77239f55a9841c70a3c5f6dd710c5c58401e420a3e915c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "295b6d44bbf858cd833c40ad62b4600742ee92a02ae187f126b7dd5d4cf13535",
+	Hash:    "fea029722f43672e691c6530f877427a3b1425521282178f1a2af2f4a2ffb717",
 	Proof:   "proven for D = 1..8, stamp b47e284324f7ccc6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,

@@ -47,8 +47,7 @@ struct scatter {
   u64 groups, high, broad;  // of a rank's rows: how many; rows, of whole tiles, and columns of each
   u64 ranks, rank;
   u64 rows, depth, columns;  // rows are of a rank
-  const char *bias;  // of [columns]; none
-  u64 unused[5];  // a Map is aligned to 64 bytes
+  u64 unused[6];  // a Map is aligned to 64 bytes
 };
 
 // begin posts that peers may write the slots, by a warp of the first block to come.

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "c61df6e2cdf2aefe233880d5d6eaa9cceb73838dc8a5cf8f039619bc74ce5104",
+	Hash:    "5d5cdace5e513c93495fe21813e17527f5f003c235e74ce24d985a8de49e2cc0",
 	Proof:   "proven for D = 1..8, stamp 93705340d0236d85",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "36fd8267a7ed7549a4fbc6bda874174237f7efe862da6a560caa13b301e7de4f",
+	Source:  "ff8fd37697b996c594bdf6097e622adb9b7f22e8894c8b8ad99f99699ed4b739",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

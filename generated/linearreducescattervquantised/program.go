@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "e1f658ffe165b9fd01bfcdc83e35130462f7b95ecba151251f660674b81c2208",
-	Proof:    "proven for D = 1..8, stamp 9e8b961e444b60f9",
+	Hash:     "f20234cea4201f7227136c981dc0a5ddff194705e03daa480b6a2fde36f2dfb2",
+	Proof:    "proven for D = 1..8, stamp c3e33152969d51a2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "N", By: "16"}},

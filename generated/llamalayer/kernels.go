@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "e5f7ab53acecc58155436fbb2ad009cbdda538222811d74fbe13110b665505a0",
+	Source:  "8a77a06b474221477a131bc3afce4f53700d8c0bef82b852aa28465616abceb5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "d4e96f8f844c8964ef9559fdbfe26d8ede139c7a34043fbbb47ea07fa1cd3b36",
+	Hash:    "69431a11a4770d500d5ee8a5009e8399c48a493b1107623f9efbefbd9432bf3f",
 	Proof:   "proven for D = 1..8, stamp 4b86019725d853b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "ce2ad856a782b123bc1a02f95c543ad888af34aeecbf5cc68b7279219d1c4ee4",
+	Source:  "c9391af48a4aa9321c8396c3a2d49236dcf04c4f1ff2360d3c9ab7378ed67e8c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "b64b2b7e1c6c51236a8ec36d89f5d4a9985236ea012ba7685919e4cfcb948813",
+	Hash:    "aea84260a848922d862f348d56638ca1c83e391c1330df2a0ca554aa3f42c135",
 	Proof:   "proven for D = 1..8, stamp 8079e2a3e4547c73",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
+	Source:  "6492cfe93f37ec321b8160cc533797802a4b24afd747f31974b138910358d217",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "5b2c0a85176ce218f9ef2e36ccaa5140f19909515a2d20db8b39984830b7c7cc",
+	Hash:     "bca9f195ad6f3d433e8ba379dcf8d98bb69c6eec08cf71ddd7fcf0080ffe283b",
 	Proof:    "proven for D = 1..8, stamp 1bb1eea1b7e1f52b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

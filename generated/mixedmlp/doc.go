@@ -40,7 +40,7 @@
 //	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
 //	  put:    Post Carrived -> peer
 //	put:    Synchronize(main);  Wait Carrived[every peer]
-//	put:    widen{Reduce(C, Cslots[0..D-1], Bias2 to each row)}                # once, in the order of ranks
+//	put:    widen{Reduce(C, Cslots[0..D-1]), then bias(Bias2) of rows of N}    # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put)                                                   # join
@@ -49,5 +49,5 @@
 // kernels are in mixedmlp.cu. Functions: rounded of X by a kernel of its own; gelu of H by the library of products;
 // bias(Bias2) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp b810f5fa095c4daa.
+// Proof: proven for D = 1..8, stamp 375a689c6bd6a397.
 package mixedmlp

@@ -14,7 +14,9 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
+		{Kind: kernels.Widen, Terms: 8, Varies: true,
+			Finish: &kernels.Made{Word: "bias", Key: "x; row #0; plus 0 1",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "rounded", Key: "x", Operands: []kernels.Operand{{Type: driver.FP32}}}},
 	},
@@ -26,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "1e6e014728a75aeca497a1049b8ab1391887e883166b8df874ec92aeae2d4bbc",
+	Source:  "2d8d71c71af034b42f4a40dbc3a9b4d3220fcd41ac448814ea19c5b0ac46106d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "336924e549f3cdc867727634c042143219f183ffd5a077158b7420b4edd6566d",
-	Proof:    "proven for D = 1..8, stamp b810f5fa095c4daa",
+	Hash:     "e9966cde888882cf27c0f29d8355e6dd811b2742d73070ceba25e90f80515b13",
+	Proof:    "proven for D = 1..8, stamp 375a689c6bd6a397",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -55,11 +55,11 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesBias2    int64 // bytes of N elements
 	bytesC        int64 // bytes of M/D*N elements of 4 bytes
 	bytesX        int64 // bytes of M/D*K elements
 	chunkCpartial int64 // bytes of M/D*N elements
 	chunkH        int64 // bytes of M/D*(F/D) elements
+	columnsC      int64 // columns of a row
 
 	a, b, b2, bias2, c, x          *plan.Buffer
 	xgathered, h, cpartial, cslots *plan.Buffer
@@ -90,11 +90,11 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, f := b.Size(), s.M, s.K, s.N, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesBias2 = s.Type.Bytes(n)
 	p.bytesC = int64(4 * (m / d) * n)
 	p.bytesX = s.Type.Bytes(m / d * k)
 	p.chunkCpartial = s.Type.Bytes(m / d * n)
 	p.chunkH = s.Type.Bytes(m / d * (f / d))
+	p.columnsC = int64(n)
 
 	p.a = b.Caller("A", int64(4*(m/d)*k))
 	p.b = b.Caller("B", s.Type.Bytes(f/d*k))
@@ -190,7 +190,8 @@ func (p *Plan) fillC(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkCpartial))
 	}
-	p.kernels.Row(p.bias2.At(0), p.bytesBias2).Widen(q, p.put, p.c.At(0), p.bytesC, p.terms...)
+	p.kernels.Finishing(p.kernels.Function("bias").Count(p.columnsC), p.bias2.At(0)).Widen(q, p.put, p.c.At(0),
+		p.bytesC, p.terms...)
 }
 
 // finish enqueues the end of a run.

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "c01a310b19423c6b5b930ab52b17664f107f97979ff760b4143200e80dc5afae",
+	Source:  "d591552bf244365d8ca1103c4431875e59822d046fb77e065764a1891f326bc6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "edbdf5de89d22c4863d8c3a13044462cee312564a7ea6989daa7ed803808ce03",
+	Hash:    "72a85514e9916c7367158bb3bf24a644c0fec3361bf481b593e5064197cd95ec",
 	Proof:   "proven for D = 1..8, stamp ebf86692781d763b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

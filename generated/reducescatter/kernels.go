@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
+	Source:  "773a5b7239b4f0913014640b7dd33e78f7fb6ee21b0cad91c40b5dea559c3173",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "7af943fcfa2c114affb3eed5612fd089ef3b494528c1b7460000c08fa52d85f0",
+	Hash:     "6442734cc9888167d936bf3572d49360bf535eaa604f6a9729aaac6265200cba",
 	Proof:    "proven for D = 1..8, stamp b9965a6375a8b21c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

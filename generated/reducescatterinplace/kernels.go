@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
+	Source:  "d6878a8b95019dbcc0a9f0b1e4b6d0ae928e1182f022018bfa3da23a1c096454",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

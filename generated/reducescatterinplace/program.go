@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "5b0e5f5aa4addb93a8918443567edb0f8c2df2ffb6add3bfef4ab13c1a3d997f",
+	Hash:     "df39257dca60e3fbcc0fc55d330399bfbd039dab62da737584fd0255cba715cd",
 	Proof:    "proven for D = 1..8, stamp 87f73b2b4f37f4c2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "4ff13bd137fe5e504c5f97c9f5d202da05a85de640e39f06073088b4b2ff55a0",
+	Source:  "468013cb8d001728a4240d1829608cff60f203099cabb69b8e4419533002f674",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "415786fcc5153a73998b6f0266d6b2327d719b2109e247676640f36d78509ce6",
+	Hash:     "88eb244a12b9cba656f8642fea4f1f39b2f8f3bba302eca37873f6905ef5599b",
 	Proof:    "proven for D = 1..8, stamp ae3d513e10bbcd41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
+	Source:  "73dffd82675e9563f472b713c9cc0d26476b8ea0c74c948d6e7f3cd543aa7593",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
+	Source:  "2f799ccb80743ac97d878d0369ea967ebee5ab674ccfe1583f0c0279d6b05053",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "a5d5165a639f01ccb17c4637e3367929299eb4de9e8ffdc820719bafb7818071",
+	Hash:     "1b9b07979f965dab8f74cd7c418968269d97cae789d7af927bc93f8bd947d506",
 	Proof:    "proven for D = 1..8, stamp 8c9ed09d01cbfd12",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "f9b5aab5fcbace99940c63d223f9d5004ac677cd30d5910e370bfb3c0baaa64d",
+	Source:  "6ce844b4d8e830e2100f173aeed3d3e4814e35c5ca3855c7374f48a33151be8a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

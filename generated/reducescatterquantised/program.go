@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "cf26533fcbf60129033abc9a5c04e0ac1f66a4bda56f69578b85df894077881b",
-	Proof:    "proven for D = 1..8, stamp bc5c98f7a6e8c9b1",
+	Hash:     "ee43ead7275339a7e96840775c2a91fc3874c29bb2dc69b0b0e676a38b32f27e",
+	Proof:    "proven for D = 1..8, stamp 88143df29d72f16a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
+	Source:  "afb57b4d9a9656cfc0cd0d9f7f6777d888dee98cd54f4c5154f513824c6ed85a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "783f264c2ec97b24ff561e1dd7cf11ae86d022777429acdfc3983a2fa1af1cd3",
+	Hash:     "799e8483c4a82663ebfce940f245d1e7de3ad84818422c41495e8e989350c020",
 	Proof:    "proven for D = 1..8, stamp 26d48f6fb63dab5d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "bd6b840608a7904538586388d30c2afddc64b724d45ebc3e310fad843399b7c5",
+	Source:  "03634dc381454a07ee847637d292844f87eb6fabdca459a42305f592630f42c0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

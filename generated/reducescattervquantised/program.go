@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "b75ed6a9821b73745f1e4b7b84c3e2e1ce8d1803d0734c7d3169d0f5c19db1b2",
-	Proof:    "proven for D = 1..8, stamp 13fd3ff3b41bab90",
+	Hash:     "44a6b977fab6264f3187a11f51483a186de29ba56a2127965dbc978e73bd016f",
+	Proof:    "proven for D = 1..8, stamp cc368682fd7fca28",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "N", By: "16"}},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "7c425f5a32553bf80b15ef735c76c53eb06fbe315eed5a31fc4ef4d87235a25a",
+	Source:  "c79e1f0c6a826c5fab60d1884095bb878316dee74f76082d2c4d478e8b6354d2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,10 +30,11 @@
 //	  puts[i]: Synchronize(work[i]);  Set(slots@peer[r], partial[peer]);  Post arrived -> peer
 //	work[D]: Linear(slots[r], A[r], B)  # own rows last, straight into their slot
 //	main:   Synchronize(work[D]), Synchronize(puts[1..D-1]);  Wait arrived[every peer]
-//	main:   Reduce(C, slots[0..D-1], Residual, Bias to each row)               # once, in the order of ranks
+//	main:   Reduce(C, slots[0..D-1]), then [x + Bias[column], then x + Residual] of rows of N(Bias, Residual)
+//	  # once, in the order of ranks
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in rowparallellinear.cu. Functions: bias(Bias) of C, add(Residual) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 06b0fb1ed2983c8a.
+// Proof: proven for D = 1..8, stamp 7a7834646a7af1ce.
 package rowparallellinear

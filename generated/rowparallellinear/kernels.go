@@ -14,7 +14,9 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Reduce, Terms: 9, Varies: true, Rows: 1},
+		{Kind: kernels.Reduce, Terms: 8, Varies: true,
+			Finish: &kernels.Made{Word: "bias and add", Key: "x; row #0; plus 0 1; of #1; plus 2 3",
+				Operands: []kernels.Operand{{}, {Lies: "column"}, {}}}},
 	},
 }
 
@@ -24,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
+	Source:  "dbbfcad08ea25871488ac508c95d719198576cfe27478686a5435bd11ab68cb0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

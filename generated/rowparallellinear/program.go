@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "41abdfbe064e70d868e9ea0db23ef3690a46785a242e6db32ca79e81055c2111",
-	Proof:    "proven for D = 1..8, stamp 06b0fb1ed2983c8a",
+	Hash:     "1591443b3f22435de451da155bab2deb287397ee21f9644d57910de406ed974d",
+	Proof:    "proven for D = 1..8, stamp 7a7834646a7af1ce",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -55,9 +55,9 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesBias int64 // bytes of N elements
-	chunkA    int64 // bytes of M/D*(K/D) elements
-	chunkC    int64 // bytes of M/D*N elements
+	chunkA   int64 // bytes of M/D*(K/D) elements
+	chunkC   int64 // bytes of M/D*N elements
+	columnsC int64 // columns of a row
 
 	a, b, bias, residual, c, partial *plan.Buffer
 	slots                            *plan.Buffer
@@ -87,9 +87,9 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.bytesBias = s.Type.Bytes(n)
 	p.chunkA = s.Type.Bytes(m / d * (k / d))
 	p.chunkC = s.Type.Bytes(m / d * n)
+	p.columnsC = int64(n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -147,6 +147,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
 	}
-	p.terms = append(p.terms, p.residual.At(0))
-	p.kernels.Row(p.bias.At(0), p.bytesBias).Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Finishing(p.kernels.Function("bias and add").Count(p.columnsC), p.bias.At(0), p.residual.At(0)).Reduce(q,
+		main, p.c.At(0), p.chunkC, p.terms...)
 }

@@ -21,10 +21,10 @@
 //	caller: A [DIDx(D), M/D, K];  B [DIDx(D), F/D, K];  B2 [N, DIDx(D), F/D];  Residual [DIDx(D), M/D, N]
 //	        C [DIDx(D), M/D, N]
 //	plan:   Agathered [D, M/D, K] by M/D*K;  H [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        Csumpartial [D, M/D, N] by M/D*N;  Csumslots [D, M/D, N] by M/D*N;  Csum [DIDx(D), M/D, N]
+//	        Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Aready -> every peer;  Post Csumfree -> every peer            # the slots may be written
+//	copy:   Post Aready -> every peer;  Post Cfree -> every peer               # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(H[r], A, B);  Make [greatest(x, 0)*greatest(x, 0)](H[r], H[r]) by kernel  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
@@ -33,21 +33,20 @@
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(H[peer], Agathered[peer], B)
 //	  work[i]: Make [greatest(x, 0)*greatest(x, 0)](H[peer], H[peer]) by kernel
-//	  work[i]: Linear(Csumpartial[peer], H[peer], B2)
-//	main:   Synchronize(work[1..D-1]);  Linear(Csumslots[r], H[r], B2)  # own rows last, straight into their slot
+//	  work[i]: Linear(Cpartial[peer], H[peer], B2)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], H[r], B2)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait Csumfree[peer];  Set(Csumslots@peer[r], Csumpartial[peer])
-//	  put:    Post Csumarrived -> peer
-//	put:    Synchronize(main);  Wait Csumarrived[every peer];  Reduce(Csum, Csumslots[0..D-1])
-//	  # once, in the order of ranks
-//	main:   Synchronize(put);  Make [x*0.25, then x + Residual](C, Csum, Residual) by kernel
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer]
+//	put:    Reduce(C, Cslots[0..D-1]), then [x*0.25, then x + Residual](Residual)  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
-//	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join
+//	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in squaredrelumlp.cu. Functions: relu2(greatest(x, 0)*greatest(x, 0)) of H, scale(x*0.25) of C,
-// add(Residual) of C by a kernel of its own.
+// kernels are in squaredrelumlp.cu. Functions: relu2(greatest(x, 0)*greatest(x, 0)) of H by a kernel of its own;
+// scale(x*0.25) of C, add(Residual) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 0aab4ce86a27719d.
+// Proof: proven for D = 1..8, stamp 5c718cc07e990c30.
 package squaredrelumlp

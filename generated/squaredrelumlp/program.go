@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "c3c70b6cacf39239098a0c4b1db20dc2826b98a3e8529883cb37150b963dc580",
-	Proof:    "proven for D = 1..8, stamp 0aab4ce86a27719d",
+	Hash:     "bbabf89f345f064ba9c52560f2467e4e72adcc7eb59e3493c58cef528a715265",
+	Proof:    "proven for D = 1..8, stamp 5c718cc07e990c30",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -60,14 +60,14 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 	chunkH int64 // bytes of M/D*(F/D) elements
 
-	a, b, b2, residual, c, agathered    *plan.Buffer
-	h, csumpartial, csumslots, csum     *plan.Buffer
-	aready, csumfree, csumarrived, read *plan.Semaphore
-	copy, put                           *plan.Stream
-	work                                []*plan.Stream
-	gemmH, gemmCsumpartial              *plan.Product
-	kernels                             *kernels.Set
-	terms                               []driver.Ptr // of the sum that issue enqueues
+	a, b, b2, residual, c, agathered *plan.Buffer
+	h, cpartial, cslots              *plan.Buffer
+	aready, cfree, carrived, read    *plan.Semaphore
+	copy, put                        *plan.Stream
+	work                             []*plan.Stream
+	gemmH, gemmCpartial              *plan.Product
+	kernels                          *kernels.Set
+	terms                            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -100,18 +100,17 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.h = b.Allocate("H", s.Type.Bytes(m*(f/d)))
-	p.csumpartial = b.Allocate("Csumpartial", s.Type.Bytes(m*n))
-	p.csumslots = b.Allocate("Csumslots", s.Type.Bytes(m*n))
-	p.csum = b.Allocate("Csum", s.Type.Bytes(m/d*n))
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
 	p.aready = b.Semaphore("Aready")
-	p.csumfree = b.Semaphore("Csumfree")
-	p.csumarrived = b.Semaphore("Csumarrived")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -119,26 +118,25 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 // issue enqueues one run: the host program of doc.go.
 func (p *Plan) issue(q *plan.Queue) {
-	p.fillCsumslots(q)
+	p.fillCslots(q)
 	r, d, main := q.Rank(), q.Size(), q.Main()
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.csumfree, peer)
-		q.Set(p.put, p.csumslots.Peer(peer, int64(r)*p.chunkC), p.csumpartial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.csumarrived, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.csumarrived)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.csumslots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
 	}
-	p.kernels.Reduce(q, p.put, p.csum.At(0), p.chunkC, p.terms...)
-	q.Synchronize(main, p.put)
-	p.kernels.Function("scale and add").Make(q, main, p.c.At(0), p.chunkC, p.csum.At(0), p.residual.At(0))
+	p.kernels.Finishing(p.kernels.Function("scale and add"), p.residual.At(0)).Reduce(q, p.put, p.c.At(0), p.chunkC,
+		p.terms...)
 
 	// A may be overwritten afterwards.
 	q.Post(p.copy, p.read)
@@ -147,13 +145,10 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Join.
 	q.Synchronize(main, p.put)
-	for i := 1; i < d; i++ {
-		q.Synchronize(main, p.work[i])
-	}
 }
 
-// fillCsumslots enqueues what fills H, Agathered, Csumpartial and Csumslots.
-func (p *Plan) fillCsumslots(q *plan.Queue) {
+// fillCslots enqueues what fills H, Agathered, Cpartial and Cslots.
+func (p *Plan) fillCslots(q *plan.Queue) {
 	r, d, main := q.Rank(), q.Size(), q.Main()
 	q.Synchronize(p.copy, main)
 	q.Synchronize(p.put, main)
@@ -163,7 +158,7 @@ func (p *Plan) fillCsumslots(q *plan.Queue) {
 	q.Post(p.copy, p.aready)
 
 	// The slots may be written.
-	q.Post(p.copy, p.csumfree)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 
 	// Own rows, in place.
@@ -183,7 +178,7 @@ func (p *Plan) fillCsumslots(q *plan.Queue) {
 			plan.NoBias)
 		p.kernels.Function("relu2").Make(q, p.work[i], p.h.At(int64(peer)*p.chunkH), p.chunkH,
 			p.h.At(int64(peer)*p.chunkH))
-		q.Linear(p.work[i], p.gemmCsumpartial, p.csumpartial.At(int64(peer)*p.chunkC), p.h.At(int64(peer)*p.chunkH),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.h.At(int64(peer)*p.chunkH),
 			p.b2.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -191,6 +186,5 @@ func (p *Plan) fillCsumslots(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmCsumpartial, p.csumslots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0),
-		plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0), plan.NoBias)
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
+	Source:  "b844c068908fea815daab52d6ff51bf7bef0411a1185c1aefce3ddb15865338a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "7006591755b655427c6e73895c138b0d9df8b63c080ecd257eb7d50265a3d27d",
+	Hash:     "d1681a86d9968f91f55d537534317c32f6ef049a8789e0821b8bcedad309d921",
 	Proof:    "proven for D = 1..8, stamp b36467dabed0b587",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

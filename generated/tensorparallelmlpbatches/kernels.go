@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "adcb68ee8e4a084472f893d0a7873a82fa1de0892ecd4ce465c02a1da1f7ae19",
+	Source:  "0169a8ceb2dc91df5b0ed7e876a9b5f8154affeedb8b1bdd38103c3a45f9c8a5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

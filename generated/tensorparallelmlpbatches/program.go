@@ -18,7 +18,7 @@ const chunks = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "3070a4762f3bf699f1a83904246f2a57693434d4c729d529ebb81bb7ef77ad6d",
+	Hash:     "f8358b1e39c35ad9a4e97f4b6ca99dc77066a4ede564295dbc54d40ce7ea9898",
 	Proof:    "proven for D = 1..8, stamp a2e670b99aa1a2ec",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

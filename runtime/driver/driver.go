@@ -263,6 +263,8 @@ type Kernel struct {
 	// side by side for the peers' blocks; 0: any number.
 	Multiprocessors int
 	Form            string // of a kernel of formulas: the key of the formulas
+	Finish          string // of a kernel that sums: the key of the formulas of each element of the sum
+	FinishEnd       int    // parameters, of eight bytes each, up to the end of the numbers of these
 	// Row is a further description of the kernel by the maker of the Code. Package verify/touch lists by it the memory
 	// that a launch uses, for the simulator and the recorder; no other driver reads it.
 	Row any

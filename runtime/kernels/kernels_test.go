@@ -22,11 +22,13 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Shot, Number: 2, PrePost: EachPeer, PreWait: EachPeer, Terms: 2, ByBlocks: true},
 	{Kind: Gather, PreWait: EachPeer, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: Packets, Terms: 3, Varies: true, ByBlocks: true},
-	{Kind: Packets, Number: 2, Terms: 3, Varies: true, Added: true, ByBlocks: true},
+	{Kind: Packets, Number: 2, Terms: 3, Varies: true, Added: 1, ByBlocks: true},
 	{Kind: PacketGather, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: PacketSpread, Terms: 2, Varies: true, ByBlocks: true},
-	{Kind: PacketSpread, Number: 2, Terms: 2, Varies: true, Added: true, ByBlocks: true},
+	{Kind: PacketSpread, Number: 2, Terms: 2, Varies: true, Added: 1, ByBlocks: true},
 	{Kind: Push, Terms: 2, ByBlocks: true},
+	{Kind: Push, Number: 2, Terms: 2, Added: 2, ByBlocks: true, Finish: &Made{Key: "e", Word: "e",
+		Operands: []Operand{{}, {Lies: ByRow}, {}}, Numbers: 1}},
 	{Kind: Elements, Made: &Made{Key: "a", Operands: []Operand{{}, {Type: driver.FP32}}, Type: driver.FP32}},
 	{Kind: Elements, Number: 2, Made: &Made{Key: "b", Operands: []Operand{{}, {Lies: ByColumn}, {Lies: ByRow}}}},
 	{Kind: Groups, Made: &Made{Key: "c", Operands: []Operand{{}, {Lies: ByColumn, Type: driver.FP32}}, Numbers: 2}},
@@ -54,6 +56,7 @@ func TestCode(t *testing.T) {
 		{"packetspread_bf16", 3 + 3 + 2 + 2 + 7}, {"packetspread_fp32", 3 + 3 + 2 + 2 + 7},
 		{"packetspread2_bf16", 3 + 3 + 2 + 2 + 8}, {"packetspread2_fp32", 3 + 3 + 2 + 2 + 8},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
+		{"push2_bf16", 3 + 2 + 2 + 2 + 7 + 2 + 4}, {"push2_fp32", 3 + 2 + 2 + 2 + 7 + 2 + 4},
 		{"elements_bf16", 2 + 2}, {"elements_fp32", 2 + 2},
 		{"elements2_bf16", 2 + 3 + 1}, {"elements2_fp32", 2 + 3 + 1},
 		{"groups_bf16", 2 + 2 + 1 + 2}, {"groups_fp32", 2 + 2 + 1 + 2},
@@ -62,7 +65,7 @@ func TestCode(t *testing.T) {
 	var got []kernel
 	for _, k := range all.Code() {
 		got = append(got, kernel{k.Name, k.Params / 8})
-		byBlocks := slices.ContainsFunc([]string{"get3", "shot2_", "gather", "packet", "push_"}, func(of string) bool {
+		byBlocks := slices.ContainsFunc([]string{"get3", "shot2_", "gather", "packet", "push"}, func(of string) bool {
 			return strings.HasPrefix(k.Name, of)
 		})
 		blocks := 0

@@ -8,26 +8,11 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Set has the kernels that one plan launches. The sums of a Set itself add no row.
+// Set has the kernels that one plan launches.
 type Set struct {
-	WithRow
+	Summing
 	element driver.Type
 	kernels []*kernel
-}
-
-// rowed describes the row that a kernel adds to its terms: at most one, with its bytes.
-type rowed struct {
-	n       int
-	at      driver.Ptr
-	bytes   int64
-	added   bool  // a tensor is added too
-	columns int64 // columns of a term for each scale; 0: terms have no scales
-}
-
-// WithRow is a set whose sums add a row to each row of their result, behind the terms, or multiply the terms by scales.
-type WithRow struct {
-	set  *Set
-	rows rowed
 }
 
 // kernel is a kernel of a Set, with the parameters of the launch that is being enqueued.
@@ -58,7 +43,7 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 // Wait makes the stream wait for the posts of the given peers, or of all peers if none is given.
 func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words, step, value := q.WaitWords(on, sem, peers...)
-	k := s.find(q, Wait, nil, rowed{})
+	k := s.kernel(q, Wait, nil, false)
 	if k == nil {
 		return
 	}
@@ -70,7 +55,7 @@ func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 // Post sets a word at each of the given peers, or at all peers if none is given.
 func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ...int) {
 	words := q.PostWords(on, sem, peers...)
-	k := s.find(q, Post, nil, rowed{})
+	k := s.kernel(q, Post, nil, false)
 	if k == nil {
 		return
 	}
@@ -83,47 +68,17 @@ func (s *Set) Copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes in
 	if q.Idle(on, bytes) {
 		return
 	}
-	s.find(q, Copy, nil, rowed{}).copy(q, on, dst, src, bytes)
+	s.kernel(q, Copy, nil, false).copy(q, on, dst, src, bytes)
 }
 
 // Get waits, copies bytes from a peer's src to dst, and posts.
 func (s *Set) Get(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
-	s.signal(q, on, Get, x, rowed{}).copy(q, on, dst, src, bytes)
+	s.signal(q, on, Get, x).copy(q, on, dst, src, bytes)
 }
 
 // Put waits, copies bytes from src to a peer's dst, and posts.
 func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src driver.Ptr, bytes int64) {
-	s.signal(q, on, Put, x, rowed{}).copy(q, on, dst, src, bytes)
-}
-
-// Row is the set with one more row, of the given size in bytes; no kernel takes two rows.
-func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
-	w.rows.n, w.rows.at, w.rows.bytes = w.rows.n+1, at, bytes
-	return w
-}
-
-// Scaled is the set with terms of eight bits. All terms of a sum are followed by their scales, one number for each
-// group of that many columns.
-func (w WithRow) Scaled(columns int64) WithRow {
-	w.rows.columns = columns
-	return w
-}
-
-// Reduce sets bytes of dst to the sum of the terms in their order, and of the row.
-func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
-}
-
-// Widen is Reduce that keeps the sum in fp32: bytes is the size of dst.
-func (w WithRow) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
-	w.sum(q, on, w.set.find(q, Widen, nil, w.rows), dst, bytes, terms)
-}
-
-// Shot is Reduce that posts to every peer and waits for all of them, before and after.
-func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
-	terms ...driver.Ptr) {
-	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
+	s.signal(q, on, Put, x).copy(q, on, dst, src, bytes)
 }
 
 // Gather copies tensors of equal size in bytes to consecutive places from dst on. Before and after, it posts to every
@@ -131,20 +86,7 @@ func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver
 func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	tensors ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s.signal(q, on, Gather, x, rowed{}).terms(q, on, 1, dst, bytes, tensors)
-}
-
-// find returns the kernel of a kind with the given signals that adds a row, a tensor, both or neither; without such a
-// kernel the run fails.
-func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
-	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added &&
-			(k.Coded != 0) == (rows.columns > 0) {
-			return k
-		}
-	}
-	q.Fail(fmt.Errorf("launch kernel %s: the package has no kernel with these signals", kind))
-	return nil
+	s.signal(q, on, Gather, x).terms(q, on, 1, dst, bytes, tensors)
 }
 
 // fits reports whether the kernel was made for these signals.
@@ -164,8 +106,8 @@ func (k *kernel) fits(x *plan.Signals) bool {
 }
 
 // signal counts the step of a kernel that signals around its work, and fills in its words.
-func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, rows rowed) *kernel {
-	k := s.find(q, kind, &x, rows)
+func (s Summing) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals) *kernel {
+	k := s.kernel(q, kind, &x, false)
 	if k == nil {
 		return nil
 	}
@@ -207,22 +149,6 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	}
 	k.params[k.At.Dst], k.params[k.At.Src], k.params[k.At.Bytes] = uint64(dst), uint64(src), uint64(bytes)
 	k.work(q, on, bytes)
-}
-
-// sum launches the sum of the terms, and of the row if there is one.
-func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
-	size := w.set.element.Size()
-	if k != nil && k.Rows > 0 {
-		k.params[k.At.Rows] = uint64(w.rows.at)
-		k.params[k.At.Wide] = uint64(w.rows.bytes / size)
-	}
-	if k != nil {
-		size = k.To(w.set.element).Size()
-	}
-	if k != nil && k.Coded != 0 {
-		k.params[k.At.Scaled] = uint64(w.rows.columns)
-	}
-	k.terms(q, on, size, dst, bytes, terms)
 }
 
 // terms launches a sum or a gather; unit is the bytes of an element.

@@ -34,11 +34,10 @@ type Places struct {
 	N      int     // number of terms or tensors, where it may vary
 	Terms  int     // address of the first term
 	Scaled int     // columns of a term for each scale
-	Rows   int     // address of the first row
-	Wide   int     // elements of each row
 	Tiled  Tiled   // of the tiles of a product
 	Lands  Landing // of packets
 	Given  int     // the first number of a function
+	Finish int     // of the function of each element of a sum: its first operand; its numbers follow its operands
 	Size   int     // words of all parameters
 }
 
@@ -58,6 +57,13 @@ func (k Kernel) Words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostP
 
 // Waits reports whether the kernel awaits words.
 func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 || k.Lands() }
+
+// finish lays out the parameters of the function of each element of a sum.
+func (l *Layout) finish(next func(words int) int) {
+	if l.Finish != nil {
+		l.At.Finish = next(l.Finish.addresses() - 1 + l.Finish.counts(false))
+	}
+}
 
 func (t *Table) layout(k Kernel) Layout {
 	l := Layout{Kernel: k}
@@ -105,12 +111,10 @@ func (t *Table) layout(k Kernel) Layout {
 		if k.Coded != 0 {
 			l.At.Scaled = next(1)
 		}
-		if k.Rows > 0 {
-			l.At.Rows, l.At.Wide = next(k.Rows), next(1)
-		}
 		if k.Lands() {
 			l.land(next)
 		}
+		l.finish(next)
 	}
 	if k.Multiplies() {
 		l.tile(next)

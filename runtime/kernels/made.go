@@ -57,17 +57,24 @@ func (k Kernel) Narrows() bool {
 }
 
 // Rowed reports whether the function needs the length of a row, which is then its first number.
-func (k Kernel) Rowed() bool {
-	return k.Kind != Elements || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
-}
+func (k Kernel) Rowed() bool { return k.Kind != Elements || k.Made.Rowed() }
 
-// numbers is the number of numbers that the function takes: a row's columns, widths of heads, numbers of the Shape.
-func (k Kernel) numbers() int {
-	n := k.Made.Heads + k.Made.Numbers
-	if k.Rowed() {
+// numbers is the number of numbers that the kernel's function takes.
+func (k Kernel) numbers() int { return k.Made.counts(k.Kind != Elements) }
+
+// counts is the number of numbers that the function takes: a row's columns, widths of heads, numbers of the Shape.
+// grouped: groups of elements are made together.
+func (m *Made) counts(grouped bool) int {
+	n := m.Heads + m.Numbers
+	if grouped || m.Rowed() {
 		n++
 	}
 	return n
+}
+
+// Rowed reports whether an operand lies by column or by row, so that the function needs the columns of a row.
+func (m *Made) Rowed() bool {
+	return slices.ContainsFunc(m.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
 // Making is a launch of a function, with the numbers that the function takes.

@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"errors"
-
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 )
@@ -19,7 +17,7 @@ type Landing struct {
 	Next int // bytes from a block's word to the next block's word
 	// Spread is the bytes from the landing to the landing of the sums, on every rank.
 	Spread int
-	// Added is the address of the tensor that is added to the sum.
+	// Added is the address of the first tensor that is added to the sum.
 	Added int
 	// Rows is the number of rows of the sum that each block has. Made is the address of the result of a function of
 	// rows of the sum, and Beside the address of the first operand that this function reads beside the sum.
@@ -36,9 +34,7 @@ func (l *Layout) land(next func(words int) int) {
 	if l.Spreads() {
 		l.At.Lands.Spread = next(1)
 	}
-	if l.Added {
-		l.At.Lands.Added = next(1)
-	}
+	l.At.Lands.Added = next(l.Added)
 	if l.Makes() {
 		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
 		l.At.Lands.Beside, l.At.Given = next(l.Made.addresses()-1), next(l.numbers())
@@ -50,103 +46,18 @@ func (k Kernel) Lands() bool {
 	return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart || k.Spreads()
 }
 
-// Packets sends each rank its part, of the given bytes, as packets. It sets dst to the sum of this rank's part and of
-// the parts that land, in the order of ranks. parts are by rank; this rank's part is not sent.
-func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
-	parts ...driver.Ptr) {
-	WithAdded{set: s}.Packets(q, on, landing, dst, bytes, parts...)
-}
-
-// Push is Packets with plain data instead of packets.
-func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
-	parts ...driver.Ptr) {
-	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
-}
-
-// WithAdded is a set whose sums of packets or of tiles add a tensor, last, and apply a function of rows to the sum.
-type WithAdded struct {
-	set   *Set
-	adds  bool
-	added driver.Ptr
-	word  string // name of the function; "": none
-}
-
-// Adding is the set whose sums add a tensor, which is as large as the sum.
-func (s *Set) Adding(tensor driver.Ptr) WithAdded {
-	return WithAdded{set: s, adds: true, added: tensor}
-}
-
-// Making is WithAdded.Making for a set that adds no tensor.
-func (s *Set) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
-	return WithAdded{set: s}.Making(m, dst, operands...)
-}
-
-// Making is the set whose next sum of packets sets dst to the result of a function of the sum and of operands. operands
-// ends with the operands of further functions. Each block has whole rows of the sum.
-func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
-	w.word = m.word
-	k := w.set.landing(Packets, w.adds, w.word)
-	if k == nil || len(operands) != k.Made.addresses()-1 || m.count != k.numbers() || m.given[0] == 0 {
-		w.word += " of other operands" // " of other operands" makes a name that no kernel has
-		return w
-	}
-	k.params[k.At.Lands.Made] = uint64(dst)
-	for i, x := range operands {
-		k.params[k.At.Lands.Beside+i] = uint64(x)
-	}
-	copy(k.params[k.At.Given:], m.given[:m.count])
-	return w
-}
-
-// Packets is Set.Packets with the added tensor.
-func (w WithAdded) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
-	parts ...driver.Ptr) {
-	w.sum(q, on, Packets, dst, bytes, parts, landing)
-}
-
-// Push is Set.Push with the added tensor.
-func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
-	parts ...driver.Ptr) {
-	w.sum(q, on, Push, dst, bytes, parts, landing)
-}
-
-// sum launches a kernel that sums the parts that land.
-func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr, bytes int64, parts []driver.Ptr,
-	landings ...*plan.Packets) {
-	k := w.set.send(q, on, w.set.landing(kind, w.adds, w.word), landings...)
-	if k == nil {
-		return
-	}
-	if w.adds {
-		k.params[k.At.Lands.Added] = uint64(w.added)
-	}
-	k.terms(q, on, w.set.element.Size(), dst, bytes, parts)
-}
-
 // PacketGather sends each rank its part, of the given bytes, as packets. It puts this rank's part and the parts that
 // land one after another from dst on, in the order of ranks.
 func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	if k := s.send(q, on, s.landing(PacketGather, false, ""), landing); k != nil {
+	if k := s.send(q, on, s.kernel(q, PacketGather, nil, false), landing); k != nil {
 		k.terms(q, on, 1, dst, bytes, parts)
 	}
-}
-
-// landing returns the kernel of a kind that adds a tensor if adds is set, and applies the function of that name if
-// there is one; it returns nil if the package has no such kernel.
-func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
-	for _, k := range s.kernels {
-		if k.Kind == kind && k.Added == adds && (k.Makes() && k.Made.Word == word || !k.Makes() && word == "") {
-			return k
-		}
-	}
-	return nil
 }
 
 // send counts the step of a kernel of packets, and fills in the addresses where packets land.
 func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.Packets) *kernel {
 	if k == nil {
-		q.Fail(errors.New("launch a kernel that takes what lands: the package has none that adds and makes the same"))
 		return nil
 	}
 	w := q.PacketWords(on, landings[0], string(k.Kind), landings[1:]...)

@@ -24,15 +24,15 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and reset to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the largest number of them. Rows
-	// counts the rows behind the terms: a sum adds such a row to each row of the result.
+	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the largest number of them.
 	Terms  int
 	Varies bool
-	Rows   int
 	Coded  driver.Type // type of terms with scales, which follow all terms, one for each; 0: terms have the plan's type
-	Added  bool        // a tensor is added to the sum of packets or tiles
+	Added  int         // tensors that are added to the sum of packets or tiles
+	Bias   bool        // a bias is added to each row of a product
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
+	Finish *Made       // the function of each element of a sum, which is then rounded
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
 }
@@ -185,6 +185,9 @@ func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scat
 // Scatters reports whether the product's rows go to the ranks that own them, which add them up.
 func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
 
+// Spreads reports whether the kernel sends the sum of the packets that land to all ranks.
+func (k Kernel) Spreads() bool { return k.Kind.Work() == LandsTwice }
+
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 
@@ -243,6 +246,10 @@ func (t *Table) Code() []driver.Kernel {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.At.Size, Row: Row{l, typ}}
 			if k.Makes() {
 				code.Form, code.Function = k.Made.Form(), k.Made.Word
+			}
+			if k.Finish != nil {
+				code.Finish = k.Finish.Key
+				code.FinishEnd = l.At.Finish + k.Finish.addresses() - 1 + k.Finish.counts(false)
 			}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks

@@ -56,10 +56,17 @@ func (t *Table) Alike(k Kernel) (list []Kernel) {
 	return list
 }
 
-// likeness is the kernel without its tile and number: kernels with equal likeness differ only in their tiles.
-func (k Kernel) likeness() Kernel {
-	k.Number, k.Tile = 0, Tile{}
-	return k
+// likeness is a kernel without its tile and number, and the name of its function of each element: kernels with equal
+// likeness differ only in their tiles.
+type likeness struct {
+	Kernel
+	finish string
+}
+
+func (k Kernel) likeness() likeness {
+	l := likeness{k, k.Finish.word()}
+	l.Number, l.Tile, l.Finish = 0, Tile{}, nil
+	return l
 }
 
 // CheckTile refuses a tile that the kernel can't make.

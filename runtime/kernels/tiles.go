@@ -13,7 +13,7 @@ import (
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
 // The tensor maps of a product: of this rank's shard or slots, of all shards or rows, of weights and of results. Where
-// ranks add up, more maps follow: of an added tensor, and of this rank's slot at each peer. Without a GPU a map begins
+// ranks add up, more maps follow: of added tensors, and of this rank's slot at each peer. Without a GPU a map begins
 // with the tensor's address.
 const (
 	OwnMap = iota
@@ -23,15 +23,12 @@ const (
 	Maps
 )
 
-// SlotsMap is the map of the slots, and AddedMap of the tensor that a kernel adds.
+// SlotsMap is the map of the slots, and AddedMap of the first tensor that a kernel adds.
 const SlotsMap, AddedMap = OwnMap, Maps
 
 // SlotsAtPeers is the first map of this rank's slots at the peers.
 func (k Kernel) SlotsAtPeers() int {
-	if k.Added {
-		return AddedMap + 1
-	}
-	return Maps
+	return Maps + k.Added
 }
 
 // maps is the number of maps in the kernel's parameters.
@@ -52,7 +49,7 @@ type Tiled struct {
 	Ranks, Rank int
 	Rows, K, N  int
 	Shards      int // address of the first shard, of a gather
-	Bias        int // address
+	Bias        int // address, of a gather
 	Padding     int // words at the end
 }
 
@@ -70,7 +67,10 @@ func (l *Layout) tile(next func(words int) int) {
 	if !l.Scatters() {
 		t.Shards = next(l.Terms)
 	}
-	t.Bias = next(1)
+	if !l.Scatters() {
+		t.Bias = next(1)
+	}
+	l.finish(next)
 	const alignment = 8 // of a tensor map, in words
 	t.Padding = (alignment - l.At.Size%alignment) % alignment
 	next(t.Padding)
@@ -84,37 +84,28 @@ func (t *Table) Padding(k Kernel) int { return t.layout(k).At.Tiled.Padding }
 // have pulled this rank's shard. d is the product of one shard.
 func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	shards ...driver.Ptr) {
-	WithAdded{set: s}.product(q, on, Tiles, x, d, o, shards)
+	s.product(q, on, Tiles, x, d, o, shards)
 }
 
 // Scatter posts that this rank's slots may be written, multiplies the rows of the peers, rank+1's first, into this
 // rank's slots at the peers, and posts each group of tiles to its owner when the group is written. It multiplies this
 // rank's rows last, and adds the peers' partial results to each tile when the peers have posted its group.
-func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
+func (s Summing) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
-	WithAdded{set: s}.Scatter(q, on, x, d, o, slots...)
-}
-
-// Scatter is Set.Scatter with the added tensor.
-func (w WithAdded) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
-	slots ...driver.Ptr) {
-	w.product(q, on, Scatter, x, d, o, slots)
+	s.product(q, on, Scatter, x, d, o, slots)
 }
 
 // product launches tiles that read or write the peers' memory at the given addresses.
-func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
+func (s Summing) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
 	peers []driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	s, rows := w.set, rowed{added: w.adds}
-	if d.Bias {
-		rows.n = 1
-	}
-	k := s.find(q, kind, &x, rows)
+	k := s.kernel(q, kind, &x, d.Bias)
 	if k == nil {
 		return
 	}
-	k = s.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
-	k.describe(q, d, o, w.added, peers)
+	k = s.set.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
+	s.tell(k)
+	k.describe(q, d, o, s.added.at[:k.Added], peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
 	t := k.At.Tiled
 	at(t.Apart, plan.CountApart)
@@ -124,7 +115,7 @@ func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Sig
 	at(t.K, driver.Ptr(d.K))
 	at(t.N, driver.Ptr(d.N))
 	if k.Scatters() {
-		g := s.groups(k, q.Size(), d)
+		g := s.set.groups(k, q.Size(), d)
 		at(t.Groups, driver.Ptr(g.count(d)))
 		at(t.High, driver.Ptr(g.rows))
 		at(t.Broad, driver.Ptr(g.columns))
@@ -134,8 +125,8 @@ func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Sig
 		for i, shard := range peers {
 			at(t.Shards+i, shard)
 		}
+		at(t.Bias, o.Bias)
 	}
-	at(t.Bias, o.Bias)
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
@@ -191,7 +182,7 @@ func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks 
 }
 
 // describe encodes the maps of a launch.
-func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added driver.Ptr, peers []driver.Ptr) {
+func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added, peers []driver.Ptr) {
 	ranks := q.Size()
 	encode := func(i int, at driver.Ptr, shards, rows, columns, box int) {
 		k.encode(q, i, driver.TensorMapDesc{At: at, Type: d.Type, Shards: shards, Rows: rows, Columns: columns,
@@ -202,8 +193,8 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added 
 		encode(SlotsMap, o.Staging, ranks, d.M, d.N, TileRows)
 		encode(RowsMap, o.A, ranks, d.M, d.K, TileRows)
 		encode(ResultMap, o.C, 1, d.M, d.N, boxRows)
-		if k.Added {
-			encode(AddedMap, added, 1, d.M, d.N, TileRows)
+		for i, tensor := range added {
+			encode(AddedMap+i, tensor, 1, d.M, d.N, TileRows)
 		}
 		for i, slot := range peers {
 			encode(k.SlotsAtPeers()+i, slot, 1, d.M, d.N, boxRows)

@@ -34,9 +34,6 @@ func Remote(buffer string, peer, index Expr) View { return Chunk(buffer, index).
 // At is the view in a peer's buffer.
 func (v View) At(peer Expr) View { v.Peer = peer; return v }
 
-// EachRow is a row that a sum adds to each row of its result.
-func EachRow(buffer string) View { return View{Buffer: buffer, Row: true} }
-
 // Over is the view for each value of an index, from one value up to, not including, another.
 func (v View) Over(index string, from, to Expr) View {
 	v.Each = Range{Index: index, From: from, To: to}

@@ -35,7 +35,7 @@ func (p *Program) Merge(inner, outer string) error {
 		if !v.Peer.IsZero() {
 			of = v.Peer
 		}
-		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each, Row: v.Row}
+		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each}
 	}})
 	body = MapSteps(body, func(s Step) []Node {
 		if x, copies := s.Do.(Copy); copies && !s.Fused() && x.To.equal(x.From) {

@@ -1,6 +1,10 @@
 package hostir
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Halves is the number of places that a buffer of packets has for each of its bytes; runs use the places in turn. A
 // rank writes to a peer's half of which the peer made its last use in the run before the last, and waits for no
@@ -43,12 +47,13 @@ func (p *Program) Landings() map[string]Buffer {
 // landing.
 type Sent struct{ Each, Landing View }
 
-// Packets is the sum, in the order of ranks, of the views that land here and of this rank's view, and of a further
-// tensor.
+// Packets is the sum, in the order of ranks, of the views that land here and of this rank's view, and then of further
+// tensors.
 type Packets struct {
 	Sent
-	Added View // none where it has no buffer
-	To    View
+	Added  []View
+	Finish Finish // applied to the sum before it is rounded
+	To     View
 	// Then has formulas of rows that are applied to the sum; it may have none. With formulas, each block has whole rows
 	// of the sum.
 	Then Apply
@@ -60,9 +65,8 @@ type PacketGather struct {
 	To View
 }
 
-// SumPackets sends and sums packets, and adds a tensor where added has a buffer. It posts and awaits the flags in
-// between.
-func SumPackets(s StreamRef, dst View, landing Buffer, each, added View) Step {
+// SumPackets sends and sums packets. It posts and awaits the flags in between.
+func SumPackets(s StreamRef, dst View, landing Buffer, each View, added ...View) Step {
 	by := PacketsKernel
 	if landing.Lands.Words {
 		by = PushKernel
@@ -115,14 +119,15 @@ func (x Packets) views() (reads, writes []View) {
 	if len(reads) > 0 {
 		reads = reads[1:] // the sum
 	}
-	return some(append([]View{x.Each, x.Added}, reads...)...), append(some(x.To, x.Landing), writes...)
+	reads = slices.Concat(some(x.Each), x.Added, x.Finish.Operands, reads)
+	return reads, append(some(x.To, x.Landing), writes...)
 }
 
 func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []View{x.To, x.Landing} }
 
 func (x Packets) with(p Parts) Work {
 	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)
-	x.Each, x.Added = p.view("source", x.Each), p.view("source", x.Added)
+	x.Each, x.Added, x.Finish = p.view("source", x.Each), p.views("source", x.Added), x.Finish.with(p)
 	x.Then, _ = x.Then.with(p).(Apply)
 	return x
 }
@@ -134,10 +139,8 @@ func (x PacketGather) with(p Parts) Work {
 }
 
 func (x Packets) text() string {
-	text := fmt.Sprintf("Reduce(%s, %s and %s)", x.To, x.Landing, x.Each)
-	if x.Added.Buffer != "" {
-		text = fmt.Sprintf("Reduce(%s, %s and %s, %s)", x.To, x.Landing, x.Each, x.Added)
-	}
+	sum := append([]string{fmt.Sprintf("%s, %s and %s", x.To, x.Landing, x.Each)}, texted(x.Added)...)
+	text := "Reduce(" + strings.Join(sum, ", ") + ")" + x.Finish.text()
 	if len(x.Then.Makes) > 0 {
 		text += ";  " + x.Then.text()
 	}
@@ -149,8 +152,13 @@ func (x PacketGather) text() string {
 }
 
 func (x Packets) check(s Step) error {
-	if !x.Added.Peer.IsZero() || x.Added.Each.Index != "" {
-		return fmt.Errorf("a kernel of packets adds a tensor of its own rank to their sum, or none")
+	for _, v := range x.Added {
+		if !v.Peer.IsZero() || v.Each.Index != "" || v.Buffer == "" {
+			return fmt.Errorf("a kernel of packets adds tensors of its own rank to their sum")
+		}
+	}
+	if err := x.Finish.check(); err != nil {
+		return err
 	}
 	if len(x.Then.Makes) > 0 {
 		if err := x.Then.check(s); err != nil {

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// A kernel of packets sends views of its own rank, one for each, and adds at most one tensor to the sum of what lands.
+// A kernel of packets sends views of its own rank, one for each, and adds tensors to the sum of what lands.
 func TestPackets(t *testing.T) {
 	main, to := hostir.Stream("main"), hostir.Buffer{Name: "landed", Lands: hostir.Landing{Flags: "arrived"}}
 	each, c, r, none := hostir.Whole("A").EachRank(), hostir.Whole("C"), hostir.Whole("R"), hostir.View{}
@@ -50,24 +50,23 @@ func TestPackets(t *testing.T) {
 		{"a norm of a norm", then("Y", norm), ""},
 		{"a norm of the sum behind a norm", then("C", norm), "what others of rows as long make"},
 		{"each element of a norm", then("Y", schedule.Modulate("w", "w").Tree()), "what others of rows as long make"},
-		{"a sum", hostir.SumPackets(main, c, to, each, none), ""},
+		{"a sum", hostir.SumPackets(main, c, to, each), ""},
 		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
 		{"a norm of the sum", rows("C", norm), ""},
 		{"a norm of another tensor", rows("R", norm), "formulas of rows say of its sum"},
 		{"a function of each element", rows("C", schedule.Modulate("w", "w").Tree()),
 			"formulas of rows say of its sum"},
 		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
-		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "a tensor of its own rank"},
-		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "a tensor of its own rank"},
-		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A"), none), "a view for each rank"},
-		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q")), none), "a view for each rank"},
-		{"a row", hostir.SumPackets(main, c, to, each, hostir.EachRow("R")), "is a row"},
+		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "tensors of its own rank"},
+		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "tensors of its own rank"},
+		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
+		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q"))), "a view for each rank"},
 		{"a gather of one view", hostir.GatherPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
-		{"no landing", of(hostir.SumPackets(main, c, to, each, none), func(x *hostir.Packets) { x.Landing = none }),
+		{"no landing", of(hostir.SumPackets(main, c, to, each), func(x *hostir.Packets) { x.Landing = none }),
 			"its result and its landing"},
 		{"no result", of(hostir.GatherPackets(main, c, to, each), func(x *hostir.PacketGather) { x.To = none }),
 			"its result and its landing"},
-		{"the whole grid", with(hostir.SumPackets(main, c, to, each, none), func(s *hostir.Step) {
+		{"the whole grid", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) {
 			s.ByBlocks = false
 		}), "each for itself"},
 	} {
@@ -76,7 +75,7 @@ func TestPackets(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.wrong)
 		}
 	}
-	one, two := hostir.SumPackets(main, c, to, each, none), hostir.SumPackets(main, c, to, each, r)
+	one, two := hostir.SumPackets(main, c, to, each), hostir.SumPackets(main, c, to, each, r)
 	if a, b := hostir.PrintNode(one), hostir.PrintNode(two); a == b || !strings.Contains(b, ", R)") {
 		t.Errorf("with a tensor it prints\n%s\nand without\n%s", b, a)
 	}

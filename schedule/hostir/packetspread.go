@@ -13,8 +13,8 @@ type PacketSpread struct {
 }
 
 // SpreadPackets sums and spreads packets, which land in two buffers. each is this rank's part for every rank, and dst
-// is the whole result, of which this rank sums one part. added is as large as that part, or has no buffer.
-func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each, added View) Step {
+// is the whole result, of which this rank sums one part. Each of added is as large as that part.
+func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each View, added ...View) Step {
 	own := Chunk(dst, Rank)
 	w := PacketSpread{Packets{Sent: Sent{each, Whole(sums.Name)}, Added: added, To: own},
 		PacketGather{Sent{own.EachRank(), Whole(spread.Name)}, Whole(dst)}}

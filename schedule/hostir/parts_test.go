@@ -178,6 +178,11 @@ func TestCheck(t *testing.T) {
 	scatter := hostir.Fuse("scatter", hostir.Do(s,
 		hostir.Scatter{To: c, Peers: a.EachRank(), Slots: a, Own: a, A: a, B: a}), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
+	ending := func(f schedule.Func, columns hostir.Expr, operands ...hostir.View) hostir.Node {
+		return of(hostir.Reduce(s, c, a), func(x *hostir.Sum) {
+			x.Finish = hostir.FinishBy(f.Name(), []schedule.Expr{f.Tree()}, columns, operands...)
+		})
+	}
 	for _, x := range []struct {
 		name string
 		n    hostir.Node
@@ -203,7 +208,6 @@ func TestCheck(t *testing.T) {
 		{"tiles that make nothing", of(tiles, func(x *hostir.Tiles) { x.To = none }), "results and shards"},
 		{"tiles that gather nothing", of(tiles, func(x *hostir.Tiles) { x.Gathered = none }), "results and shards"},
 		{"tiles of columns", of(tiles, func(x *hostir.Tiles) { x.B = hostir.Columns("B", hostir.Rank) }), "columns"},
-		{"tiles of a row", of(tiles, func(x *hostir.Tiles) { x.Bias = hostir.EachRow("Bias") }), "is a row"},
 		{"tiles that signal nothing", edit(tiles, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a scatter", scatter, ""},
 		{"a scatter of no slots", of(scatter, func(x *hostir.Scatter) { x.Slots = none }), "a scatter reads all rows"},
@@ -216,11 +220,11 @@ func TestCheck(t *testing.T) {
 			"only a kernel signals around its work"},
 		{"a product of one", of(product(hostir.Linear), func(x *hostir.Product) { x.B = none }), "two operands"},
 		{"a product of each", of(product(hostir.Linear), func(x *hostir.Product) { x.A = a.EachRank() }), "only a sum"},
-		{"a row among the terms", of(hostir.Reduce(s, c, a), func(x *hostir.Sum) {
-			x.Terms = []hostir.View{hostir.EachRow("Bias"), a}
-		}), "only the last view that a sum reads is a row"},
-		{"a row that is none", of(hostir.Reduce(s, c, a), func(x *hostir.Sum) { x.Row = a }), "adds a row to each row"},
-		{"a row of nothing else", hostir.Set(s, c, hostir.EachRow("Bias")), "is a row"},
+		{"a sum with a bias", ending(schedule.Bias("b"), hostir.Const(8), a), ""},
+		{"a bias without a row", ending(schedule.Bias("b"), hostir.Const(8)), "a view for each operand"},
+		{"a bias of no columns", ending(schedule.Bias("b"), hostir.Expr{}, a), "needs the columns of a row"},
+		{"a bias of a peer's", ending(schedule.Bias("b"), hostir.Const(8), a.At(hostir.Rank)), "of its own rank"},
+		{"a norm in a sum", ending(schedule.RMSNorm("w"), hostir.Const(8), a), "the sum's element at its place"},
 		{"a call by a kernel", edit(hostir.CallOf(s, "F", hostir.Launch{}, c, a), func(n *hostir.Step) { n.By = "x" }),
 			"nothing else carries it"},
 		{"a call of nothing", hostir.CallOf(s, "F", hostir.Launch{}, c), "reads views"},

@@ -54,14 +54,12 @@ type Word struct {
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on, on this rank or a peer. With Each it stands for such a
-// view for each value of an index. A Row is one row: the last view of a sum, which adds it to each row of its result. A
-// function may take several views for each row.
+// view for each value of an index.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
-	Row    bool
 	// Columns: the chunk is a part of the columns, as Buffer.Rows says.
 	Columns bool
 	Peer    Expr // absent: this rank
@@ -119,17 +117,13 @@ func (s Step) check() error {
 	return s.checkViews()
 }
 
-// checkViews refuses views of rows and of columns that the work can't read or write.
+// checkViews refuses views of columns that the work can't read or write.
 func (s Step) checkViews() error {
 	_, copies := s.Do.(Copy)
-	_, rows := s.Do.(rowed)
 	reads, writes := s.Views()
 	for _, v := range slices.Concat(reads, writes) {
-		switch {
-		case v.Columns && !copies:
+		if v.Columns && !copies {
 			return columnsError(v)
-		case v.Row && !rows:
-			return rowError(v)
 		}
 	}
 	return nil

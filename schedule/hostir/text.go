@@ -167,9 +167,6 @@ func (v View) String() string {
 	if index != "" {
 		name += "[" + index + "]"
 	}
-	if v.Row {
-		name += " to each row"
-	}
 	return name + each
 }
 

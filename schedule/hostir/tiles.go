@@ -101,7 +101,7 @@ func (s Step) OwnProduct() (product Step, tiles bool) {
 	case Tiles:
 		return Multiply(s.Stream, Linear, Chunk(x.To.Buffer, Rank), x.Own, x.B, some(x.Bias)...), true
 	case Scatter:
-		return Multiply(s.Stream, Linear, x.Own, Chunk(x.A.Buffer, Rank), x.B, some(x.Bias)...), true
+		return Multiply(s.Stream, Linear, x.Own, Chunk(x.A.Buffer, Rank), x.B), true
 	}
 	return s, false
 }

@@ -80,17 +80,6 @@ func (s Step) Result() View {
 	return View{}
 }
 
-// Rows are the last views that a sum or a function reads; each is one row for every row of the result.
-func (s Step) Rows() []View {
-	if x, ok := s.Do.(rowed); ok {
-		return x.rows()
-	}
-	return nil
-}
-
-// rowed is work that may read rows.
-type rowed interface{ rows() []View }
-
 // some lists the views that are not absent: an absent view has no buffer.
 func some(list ...View) (there []View) {
 	for _, v := range list {
@@ -110,10 +99,6 @@ func plain(list ...View) error {
 		}
 	}
 	return nil
-}
-
-func rowError(v View) error {
-	return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function", v.Buffer)
 }
 
 func columnsError(v View) error {

@@ -76,14 +76,16 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 
 // endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
 // rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
-// gradient with what it adds, and functions of what has come elsewhere with what they read in place.
+// gradient with what it adds, and functions of a sum, or of what has come elsewhere, with what they read in place.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
 	outer := d.tensor(t.Within)
 	place, _ := t.PlaceWithin(outer)
 	if place != schedule.AllOf {
 		return false
 	}
-	functions := func(o schedule.Op) bool { return kind(o.Name()) == copied && len(o.Then) > 0 }
+	functions := func(o schedule.Op) bool {
+		return len(o.Then) > 0 && (kind(o.Name()) == copied || d.schedule.Partial(o))
+	}
 	if o, ok := d.schedule.Maker(outer.Name); ok && !d.schedule.Made(t.Name) {
 		return o.Added() == t.Name && kind(o.Name()) == gradient ||
 			functions(o) && o.In[0] != t.Name && slices.Contains(inRows(o.Then), t.Name)

@@ -7,25 +7,18 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
-// result that it belongs to, wherever it is made.
+// sumOf is a sum of partial results and of the tensors that are added to it, with the formulas behind; rows is the view
+// of the result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
-	o := s.ops[len(s.ops)-1]
-	if added := o.Added(); added != "" {
-		if n := w.fine[added]; n > 0 && w.fine[rows.Buffer] == 0 && !rows.Index.IsZero() { // a rank's, in parts
-			rows.Index, rows.Count = hostir.Mul(rows.Index, hostir.Const(n)), hostir.Const(n)
-		}
-		rows.Buffer = added
-		terms = append(terms, rows)
-	}
-	if o.Bias() != "" {
-		terms = append(terms, hostir.EachRow(o.Bias()))
-	}
-	sum := hostir.Reduce(on, dst, terms...).Applying(w.functionsOf(o, false))
+	added, finish := w.finish(s, rows)
+	sum := hostir.Reduce(on, dst, append(terms, added...)...)
+	x := sum.Do.(hostir.Sum)
+	x.Finish = finish
+	sum.Do = x
 	if w.widens(s) {
 		sum.By = hostir.WidenKernel
 	}
-	return sum
+	return sum.Applying(w.functionsOf(s.last(), false))
 }
 
 // whole is a stage on all of its rows.

@@ -306,7 +306,7 @@ func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.
 	case d.sends == nil:
 		return nodes
 	}
-	before, last := s.last(nodes)
+	before, last := s.divided(nodes)
 	return append(before, d.sends(t.work, p, last)...)
 }
 

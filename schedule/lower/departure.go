@@ -124,12 +124,12 @@ func (s *stage) lastInto(to hostir.View, nodes []hostir.Node) []hostir.Node {
 	if len(nodes) == 0 || s.given != "" { // the caller has it
 		return nodes
 	}
-	before, last := s.last(nodes)
+	before, last := s.divided(nodes)
 	return append(before, into(to, last)...)
 }
 
-// last divides the operations on a piece for those that make its partial result and the others.
-func (s *stage) last(nodes []hostir.Node) (before, last []hostir.Node) {
+// divided are the operations on a piece: those that make its partial result, and the others before.
+func (s *stage) divided(nodes []hostir.Node) (before, last []hostir.Node) {
 	n := len(nodes) - 1 - len(s.terms)
 	return nodes[:n:n], nodes[n:]
 }
@@ -178,7 +178,7 @@ func (w *writer) ownMade(s *stage) []hostir.Node {
 	if len(nodes) == 0 || s.given != "" {
 		return nodes
 	}
-	before, last := s.last(nodes)
+	before, last := s.divided(nodes)
 	last = into(w.at(w.named(slots, s.sums), p), last)
 	last[0] = last[0].(hostir.Step).Described("own rows last, straight into their slot")
 	return w.within(append(before, last...)...)

@@ -13,7 +13,7 @@ import (
 )
 
 // Formulas are made by a kernel of their own: behind a product, which ends with its bias and one function that the
-// library applies, behind a sum of partial results, which ends with what it adds, behind what travels to an operation,
+// library applies, behind a sum of partial results, which ends with local formulas, behind what travels to an operation,
 // and behind a gradient. Behind all but products they are of an operation of their own.
 
 // sumOnly is a sum, what travels, or a gradient, whose other functions are of an operation of their own.
@@ -345,14 +345,7 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 	if len(own) == 0 {
 		return nil
 	}
-	columns := hostir.Extent(w.columnsOf(o.Out).Extent)
-	declared, _ := w.original.Maker(o.Out)
-	if block := w.original.Block(declared); block > 0 {
-		columns = hostir.Const(block)
-	} else if w.chain.at[o.Out].Columns() {
-		columns = hostir.Div(columns, hostir.Size)
-	}
-	step := w.applied(on, own, columns, w.at(o.Out, p), x, func(operand schedule.Operand) hostir.View {
+	step := w.applied(on, own, w.columns(o), w.at(o.Out, p), x, func(operand schedule.Operand) hostir.View {
 		if operand.Lies == schedule.ByColumn || operand.Lies == schedule.ByHead {
 			return hostir.Whole(operand.Tensor)
 		}
@@ -364,16 +357,12 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 // applied is what one kernel makes of x by functions of rows with so many columns, and where their operands are.
 func (d *draft) applied(on hostir.StreamRef, functions []schedule.Func, columns hostir.Expr, to, x hostir.View,
 	at func(schedule.Operand) hostir.View) hostir.Step {
-	var list []schedule.Expr
-	var words []string
-	for _, f := range functions {
-		list, words = append(list, d.original.Tree(f)), append(words, f.Name())
-	}
+	list, word := d.trees(functions)
 	var operands []hostir.View
 	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
 		operands = append(operands, at(operand))
 	}
-	return hostir.MakeOf(on, strings.Join(words, " and "), list, columns, to, x, operands...)
+	return hostir.MakeOf(on, word, list, columns, to, x, operands...)
 }
 
 // functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result

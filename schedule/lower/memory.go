@@ -297,8 +297,7 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.puts() {
 		return nil
 	}
-	names := []string{w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
-		s.ops[len(s.ops)-1].Added()}
+	names := append(inRows(s.last().Then), w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums)
 	if !s.bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)
 	}
@@ -328,7 +327,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.ops {
 		if o.Out != s.sums || s.toAll {
-			names = append(names, w.madeIn(o.Out), w.schedule.With(o).Added())
+			names = append(append(names, w.madeIn(o.Out)), inRows(w.schedule.With(o).Then)...)
 		}
 		if o.Out == s.sums && s.toAll {
 			names = append(names, w.named(reduced, s.sums))

@@ -149,7 +149,7 @@ func (d *draft) leavesBy(s *stage) need {
 	if s.toAll {
 		n.Kind = edges.AllReduce
 	}
-	switch last := s.ops[len(s.ops)-1]; {
+	switch last := s.last(); {
 	case s.left.Size == edges.Counted || s.given != "" && d.uneven(s.sums):
 		n.of, n.bare = ofCounted, true
 	case s.given != "":

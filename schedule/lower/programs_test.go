@@ -105,11 +105,6 @@ func TestReductionsRefused(t *testing.T) {
 		name, path string
 		change     func(*schedule.Schedule)
 	}{
-		{"a bias where products add up", "Moves[0].Way", func(s *schedule.Schedule) {
-			s.Tensors = append(s.Tensors[:3:3], schedule.Tensor{Name: "Bias",
-				Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
-			*s = scheduletest.By(scheduletest.Of("linear", s.Tensors...), "C", schedule.RingAccumulate{})
-		}},
 		{"slots of an all-reduce", "Moves[0].Way.Parts", by(schedule.Slots{Parts: 2})},
 		{"a way of a gather", "Moves[0].Way", by(schedule.Broadcast{})},
 		{"two shots", "Moves[0].Way", by(schedule.TwoShot{})},

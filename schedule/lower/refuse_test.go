@@ -198,11 +198,6 @@ var refusalCases = []refusalCase{
 		s.Ops[2].Then = nil
 		s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Bias2" })
 	}), []string{"Moves[1].Way: the kernel of packets rounds the sums of C to the type of the plan (use"}},
-	{"a bias behind packets", copyWith(scheduletest.Clone(catalog.TensorParallelMLP), func(s *schedule.Schedule) {
-		s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
-		s.Ops[1].Then = []schedule.Func{schedule.Bias("Bias2")}
-		s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias2", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
-	}), []string{"Moves[1].Way: no kernel that takes what lands adds Bias2 to each row of C (use schedule.Shot, or"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{

@@ -58,7 +58,7 @@ func (s *stage) bare() bool { return s.given != "" && len(s.ops) == 1 }
 
 // widens says that the sums of a stage are kept in fp32.
 func (d *draft) widens(s *stage) bool {
-	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.ops[len(s.ops)-1])
+	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.last())
 }
 
 // holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.

@@ -183,7 +183,9 @@ func (w *writer) counts(s *stage) bool {
 	}
 	w.summandsCounted(s.given)
 	w.counted(s.sums, own)
-	w.counted(s.ops[len(s.ops)-1].Added(), own)
+	for _, name := range inRows(s.last().Then) {
+		w.counted(name, own)
+	}
 	if s.puts() && !s.bare() {
 		sum, slots := w.program.At(s.sums), w.program.At(w.named(slots, s.sums))
 		slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)

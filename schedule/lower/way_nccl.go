@@ -78,23 +78,14 @@ func byNCCLBeside(t turns) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
-// sumsByNCCL adds up the partial results of a stage, and then the tensors that its functions add.
+// sumsByNCCL adds up the partial results of a stage, which rounds them, and then does what its functions say.
 func sumsByNCCL(w *writer, s *stage) []hostir.Node {
-	do, to := hostir.ReduceScatter, hostir.Whole(s.sums)
+	do := hostir.ReduceScatter
 	if s.toAll {
 		do = hostir.AllReduce
 	}
-	o := s.ops[len(s.ops)-1]
-	behind := o.Added() != "" || o.Bias() != ""
-	if behind {
-		to = hostir.Whole(w.named(reduced, s.sums))
-		w.ofRows(to.Buffer, s.sums, !s.toAll, w.columnsOf(s.sums))
-	}
-	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}
-	if behind {
-		nodes = append(nodes, w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to))
-	}
-	return nodes
+	to, finish := w.rounded(s)
+	return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
 }
 
 // exchangedByNCCL is an all-to-all by one collective.
@@ -168,6 +159,8 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 	partial := w.named(partial, s.sums)
 	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
+	to, finish := w.rounded(s)
+	to.Index = x.part()
 	if s.toAll {
 		t.pieces = []piece{{rank: x.part(), into: of}}
 	} else {
@@ -177,7 +170,10 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 			pieces: []piece{{rank: q, part: x.part(), into: hostir.Chunk(partial, hostir.Add(first, q))}}}}
 	}
 	t.then = append(t.then, turns{leave: []hostir.Node{hostir.After(collectiveRef, mainRef),
-		hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of)}})
+		hostir.Together(collectiveRef, collective, to, of)}})
+	if len(finish) > 0 {
+		d.toAll = append([]hostir.Node{hostir.After(mainRef, collectiveRef)}, finish...)
+	}
 	w.fork(collectiveSet)
 	d.exchanges, d.order, d.turns = true, []turns{{}}, []turns{t}
 	return d

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"cmp"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -14,7 +12,7 @@ import (
 var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
-	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
+	return d.roundsSums(s, "the kernel of packets")
 }, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
@@ -29,16 +27,6 @@ func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 	return nil
 }
 
-// noLandedBias refuses a bias of the sums.
-func (d *draft) noLandedBias(s *stage) error {
-	bias := s.ops[len(s.ops)-1].Bias()
-	if bias == "" {
-		return nil
-	}
-	return refused(d.at(), "use schedule.Shot, or leave it out",
-		"no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)
-}
-
 // landedRows brings all rows of a stage's input to each rank.
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.program.At(s.input).Tensor
@@ -46,18 +34,22 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
 }
 
-// landedSums adds up the partial results of all ranks, in the order of ranks, and the tensor that is added to them.
+// landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
 		each := hostir.Whole(w.summands(s))
 		if !s.toAll {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
-		o := s.ops[len(s.ops)-1]
+		added, finish := w.finish(s, hostir.Whole(s.sums))
 		sum := w.program.At(s.sums).Tensor
 		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, hostir.Elements(sum), sum.Axes...)
-		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), whole(o.Added())).
-			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o, false))}
+		step := hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...)
+		x := step.Do.(hostir.Packets)
+		x.Finish = finish
+		step.Do = x
+		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
+			Applying(w.functionsOf(s.last(), false))}
 	}
 }
 
@@ -73,14 +65,15 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
 var pushTwoShots = by(func(d *draft, s *stage, _ schedule.PushTwoShot) error {
 	s.summing = spreadSums
-	return cmp.Or(d.noLandedBias(s), d.roundsSums(s, "the kernel of packets"))
+	return d.roundsSums(s, "the kernel of packets")
 }, allRows, allBare, allGradient)
 
-// spreadSums adds up a part of the partial results on each rank, and of the tensor that is added to them, and brings
-// the sums to all. Parts are of elements, or of rows where other steps take rows of a rank.
+// spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
+// to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(w *writer, s *stage) []hostir.Node {
-	from, o := w.summands(s), s.ops[len(s.ops)-1]
-	w.cutFlat(s.sums, w.any(w.byRanks), from)
+	from := w.summands(s)
+	w.cutFlat(s.sums, w.finishesByRows(s) || w.any(w.byRanks), from)
+	w.cutBeside(s)
 	part := w.program.At(s.sums).Chunk
 	land := func(name, flags string) hostir.Buffer {
 		name = w.named(name, s.sums)
@@ -91,13 +84,12 @@ func spreadSums(w *writer, s *stage) []hostir.Node {
 		w.program.At(name).Elements = elements
 		return *w.program.At(name)
 	}
-	var added hostir.View
-	if name := o.Added(); name != "" {
-		w.program.At(name).Chunk = part
-		added = hostir.Chunk(name, hostir.Rank)
-	}
+	added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
 	each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
-	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added)
+	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added...)
+	x := sum.Do.(hostir.PacketSpread)
+	x.Sum.Finish = finish
+	sum.Do = x
 	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
-		Applying(w.functionsOf(o, false))}
+		Applying(w.functionsOf(s.last(), false))}
 }

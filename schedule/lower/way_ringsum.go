@@ -2,7 +2,6 @@ package lower
 
 import (
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -27,17 +26,23 @@ const ringSums = "ring"
 // adds its part, and it ends at rank c, its owner. In step i rank r therefore takes
 // the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i.
 
-// passOn refuses functions of sums that no rank has all terms of.
+// passOn has sums passed on, which no rank has all terms of. So they are rounded on the way.
 func (d *draft) passOn(s *stage, x leaving) error {
 	s.leaving = x
-	if err := d.roundsSums(s, schedule.WayName(d.edge.Way)); err != nil {
-		return err
+	return d.roundsSums(s, schedule.WayName(d.edge.Way))
+}
+
+// rounded is where a way that rounds its sums leaves them, and the step that does what functions say with them: a sum
+// of one term.
+func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
+	to = hostir.Whole(s.sums)
+	if w.schedule.HasFinish(s.last()) {
+		sum := *w.program.At(s.sums)
+		to.Buffer = w.named(reduced, s.sums)
+		w.memory(to.Buffer, sum.Chunk, sum.Tensor.Axes...)
+		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to)}
 	}
-	for _, f := range s.ops[len(s.ops)-1].Then {
-		return refused(d.at(), "use another way, or leave it out",
-			"no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))
-	}
-	return nil
+	return to, finish
 }
 
 // memoryOfEach is that of stacks of some names.
@@ -54,10 +59,13 @@ type inRing struct {
 	*writer
 	s                 *stage
 	ring, ready, read string
+	to                hostir.View   // where the sums end
+	finish            []hostir.Node // what is done with them there
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	return inRing{w, s, w.named(ringSums, s.sums), w.named(ready, s.sums), w.named(read, s.sums)}
+	to, finish := w.rounded(s)
+	return inRing{w, s, w.named(ringSums, s.sums), w.named(ready, s.sums), w.named(read, s.sums), to, finish}
 }
 
 // product makes the partial result of a rank's rows.
@@ -71,8 +79,8 @@ func (x inRing) passedOn(exchange func() []hostir.Node) (d departure) {
 	d.passes = func() []hostir.Node {
 		first := x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one))
 		post := hostir.MovesOf(x.s.sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
-		return withPeers(slices.Concat(neighbours, first, post, exchange()),
-			x.product(mainRef, hostir.Whole(x.s.sums), hostir.Rank)...)
+		return append(withPeers(slices.Concat(neighbours, first, post, exchange()),
+			x.product(mainRef, x.to, hostir.Rank)...), x.finish...)
 	}
 	return d
 }
@@ -110,7 +118,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	d := x.passedOn(func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
 			moved(hostir.Post(mainRef, x.ready, next).Member(step))...)
-		nodes := append([]hostir.Node{handedOn(each...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...)
+		nodes := append([]hostir.Node{handedOn(each...)}, add(x.to, beforeFinal, hostir.Rank)...)
 		return append(nodes, moved(hostir.Post(mainRef, x.read, previous), hostir.Wait(mainRef, x.read, next))...)
 	})
 	d.order = []turns{{}}
@@ -133,7 +141,7 @@ func summedInRing(w *writer, s *stage) departure {
 		w.fork(copySet) // where the first product is made
 		each := append(add(w.work, hostir.Chunk(x.ring, step), hostir.Sub(step, one), step),
 			hostir.Post(copyRef, x.ready, next).Member(step))
-		nodes := append([]hostir.Node{handedOn(each...)}, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
+		nodes := append([]hostir.Node{handedOn(each...)}, add(last, x.to, beforeFinal, final)...)
 		nodes = append(nodes, hostir.Post(copyRef, x.read, previous), hostir.Wait(copyRef, x.read, next),
 			hostir.After(mainRef, copyRef))
 		products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)

@@ -93,19 +93,19 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 }
 
 // sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks
-// that summed them. A part is of elements, so that all ranks share in one row, or of rows where a bias is added to each
+// that summed them. A part is of elements, so that all ranks share in one row, or of rows where functions
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
-	o, axes := s.ops[len(s.ops)-1], w.program.At(s.sums).Tensor.Axes
+	axes := w.program.At(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
-	w.cutFlat(s.sums, o.Bias() != "" || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
+	w.cutFlat(s.sums, w.finishesByRows(s) || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
 	b := w.program.At(own)
 	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.sums).Tensor.Type
-	w.program.At(o.Added()).Chunk = w.program.At(s.sums).Chunk
+	w.cutBeside(s)
 	mine := hostir.Chunk(s.sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
 		hostir.Rank).EachRank()).Described("own part, in the order of ranks")

@@ -39,7 +39,7 @@ func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	s.summing = t.scatteredSums
-	return cmp.Or(err, t.take(s, s.ops[len(s.ops)-1]))
+	return cmp.Or(err, t.take(s, s.last()))
 }
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
@@ -81,13 +81,10 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		return t.cant("the kernel that makes tiles of %s rounds them", o.Out)
 	}
 	for _, f := range t.schedule.With(o).Then {
-		if f.AddsRow() != "" || o.Out == s.sums && f.Adds() != "" {
+		if f.AddsRow() != "" || o.Out == s.sums {
 			continue
 		}
-		if o.Out != s.sums {
-			t.instead += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out,
-				o.Out+"0")
-		}
+		t.instead += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
 		return t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 	}
 	return nil
@@ -131,7 +128,8 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
-	o := s.ops[len(s.ops)-1]
+	o := s.last()
+	added, finish := w.finish(s, hostir.Whole(s.sums))
 	w.ofEachRank(s, w.columnsOf(s.sums), slots)
 	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
 	x := w.at(o.In[0], piece{})
@@ -142,8 +140,8 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 		hostir.Wait(mainRef, free, every),
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
-			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: whole(o.Bias()),
-			Added: whole(o.Added())}).
+			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Added: added,
+			Finish: finish}).
 			Described("own rows last, and once, in the order of ranks").
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),

@@ -270,9 +270,11 @@ func byBlocks(p *hostir.Program) error {
 	return nil
 }
 
-// inBlocks says that a step can be cut into the parts of blocks: a row that is added to each row can't.
+// inBlocks says that a step can be cut into the parts of blocks: a sum that ends with operands by row or by column
+// can't, unless packets land for it.
 func inBlocks(s hostir.Step) bool {
-	return s.Fused() && len(s.Rows()) == 0
+	x, sums := s.Do.(hostir.Sum)
+	return s.Fused() && (!sums || x.Finish.ByPlace())
 }
 
 // signalsAny says whether a step posts or awaits one of these semaphores.

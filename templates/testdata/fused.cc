@@ -15,36 +15,48 @@ static void number_of_terms(struct reduce2 &, unsigned) {}
 static void number_of_terms(struct reduce3 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce4 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce5 &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct reduce6 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct widen &p, unsigned n) { p.n = n; }
 
-// A row of five elements that a kernel adds to each row, or none; whatever is added to -0 stays as it is.
+// What a kernel makes of the sum: nothing else, or the sum with a row of five elements and with its first term, which
+// both have whatever alignment.
 enum { columns = 5 };
 template <typename Params>
-static void give_row(Params &, unsigned char *)
+static void give(Params &, unsigned char *)
 {
 }
-static void give_row(struct reduce3 &p, unsigned char *row)
+static void give(struct reduce3 &p, unsigned char *row)
 {
-  p.row = (const char *)row;
-  p.columns = columns;
+  p.finish.a = (const char *)row;
+  p.finish.b = p.terms[0];
+  p.finish.columns = columns;
 }
-static void give_row(struct widen &p, unsigned char *row)
+static void give(struct reduce6 &p, unsigned char *) { p.finish.a = p.terms[0]; }
+static void give(struct widen &p, unsigned char *row)
 {
-  p.row = (const char *)row;
-  p.columns = columns;
+  p.finish.a = (const char *)row;
+  p.finish.columns = columns;
+}
+static float element_of(const char *of, unsigned type, size_t i)
+{
+  return (float)value(type, get(type, (unsigned char *)of, i));
 }
 template <typename Params>
-static float of_row(const Params &, unsigned, size_t)
+static float finished(const Params &, float x, unsigned, size_t)
 {
-  return -0.0f;
+  return x;
 }
-static float of_row(const struct reduce3 &p, unsigned type, size_t i)
+static float finished(const struct reduce3 &p, float x, unsigned type, size_t i)
 {
-  return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
+  return x + element_of(p.finish.a, type, i % columns) + element_of(p.finish.b, type, i);
 }
-static float of_row(const struct widen &p, unsigned type, size_t i)
+static float finished(const struct reduce6 &p, float x, unsigned type, size_t i)
 {
-  return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
+  return x * 0.25f + element_of(p.finish.a, type, i);
+}
+static float finished(const struct widen &p, float x, unsigned type, size_t i)
+{
+  return x + element_of(p.finish.a, type, i % columns);
 }
 
 // Terms at every alignment, counts around a unit and a round of all threads, dst apart
@@ -71,9 +83,9 @@ static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift
     const unsigned bits = number(type, 104729 + i);
     memcpy(&row[i * size], &bits, size);
   }
-  give_row(p, row.data());
+  give(p, row.data());
   for (size_t i = 0; i < count; i++) {
-    want[i] = (float)((float)want[i] + of_row(p, type, i));
+    want[i] = finished(p, (float)want[i], type, i);
   }
   const size_t there = to == type ? shift % 8 : shift % 8 + count % 2;  // aligned with the terms, or not
   unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][there * size_of(to)];
@@ -265,10 +277,11 @@ int main()
           }
           sums<struct reduce2>("reduce2", type, 2, shift, count, in_place, type);
           for (unsigned terms : {1u, 2u, 9u}) {
-            sums<struct reduce3>("reduce3", type, terms, shift, count, in_place, type);
+            sums<struct reduce3>("reduce3", type, std::min(terms, 8u), shift, count, in_place, type);
             sums<struct reduce4>("reduce4", type, terms, shift, count, in_place, type);
           }
           sums<struct reduce5>("reduce5", type, 64, shift, count, in_place, type);
+          sums<struct reduce6>("reduce6", type, 3, shift, count, in_place, type);
           if (in_place != 1 || type == 3) {
             sums<struct widen>("widen", type, 3, shift, count, in_place, 3);
           }

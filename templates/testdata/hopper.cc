@@ -43,6 +43,28 @@ static struct Map weights(const Rank &r, unsigned box)
   return {{(u64)r.b, 1, columns, depth, box}};
 }
 
+// biases gives a kernel a rank's bias: a product of a gather, or a sum, which may end with a number of each row and an
+// element of a tensor too.
+template <typename Params>
+static auto biases(Params &p, unsigned r, int, int) -> decltype((void)p.bias) { p.bias = (const char *)of[r].bias; }
+
+template <typename Params>
+static auto more(Params &p, unsigned r, int) -> decltype((void)p.finish.c)
+{
+  p.finish.b = p.finish.c = (const char *)of[r].added;
+}
+
+template <typename Params>
+static void more(Params &, unsigned, long) {}
+
+template <typename Params>
+static auto biases(Params &p, unsigned r, int, long) -> decltype((void)p.finish)
+{
+  p.finish.a = (const char *)of[r].bias;
+  p.finish.columns = columns;
+  more(p, r, 0);
+}
+
 template <typename Params>
 static Params common(unsigned r)
 {
@@ -60,7 +82,7 @@ static Params common(unsigned r)
   p.blocks = of[r].counts;
   p.apart = 1;
   p.ranks = ranks, p.rank = r, p.rows = rows, p.depth = depth, p.columns = columns;
-  p.bias = (const char *)of[r].bias;
+  biases(p, r, 0, 0);
   return p;
 }
 
@@ -106,7 +128,7 @@ static std::shared_ptr<Launch> scattered(unsigned r, unsigned cluster, unsigned 
 
 static const struct Kind {
   const char *name;
-  bool scatters, adds;  // a tensor to the sums
+  bool scatters, adds;  // a tensor to the sums, which end with more then
   unsigned type, cluster, wide;  // types as numbers.h has them
   unsigned depth;                // 136 end in a stage that the last tile is stored through, 712 fill stages again
   unsigned rounds;
@@ -158,7 +180,11 @@ static void check(unsigned r, const Kind &k)
       if (k.adds) {
         want += digit(300 + r, row * columns + column);
       }
-      want = (float)rounded(k.type, want + digit(200 + r, column));
+      want += digit(200 + r, column);
+      if (k.adds) {
+        want = want * digit(300 + r, row) + digit(300 + r, row * columns + column);
+      }
+      want = (float)rounded(k.type, want);
       const float got = (float)value(k.type, of[r].c[row * columns + column]);
       if (!(got == want)) {
         printf("%s: rank %u, round %u: row %u, column %u is %g, want %g\n", k.name, r, of[r].round, row, column, got,

@@ -19,6 +19,12 @@
 
 #include "numbers.h"
 
+#define __fadd_rn(a, b) ((a) + (b))
+#define __fsub_rn(a, b) ((a) - (b))
+#define __fmul_rn(a, b) ((a) * (b))
+#define __fdiv_rn(a, b) ((a) / (b))
+#define __fsqrt_rn(a) sqrtf(a)
+
 struct Dim { unsigned x, y, z; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 static Dim threadIdx, blockIdx, blockDim, gridDim;

@@ -207,18 +207,20 @@ static void terms(World &w, unsigned r, Params &p, unsigned n = ranks)
   p.count = all_elements;
 }
 
-// The sum of the first n terms and, behind them, of what more says.
-static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks,
-                   std::function<double(size_t)> more = nullptr)
+// What functions make of the element i of a sum.
+typedef std::function<float(float x, size_t i)> Finish;
+
+// The sum of the first n terms and, behind them, what is made of that.
+static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks, Finish finish = nullptr)
 {
-  host(w, r, [&w, r, round, n, more] {
+  host(w, r, [&w, r, round, n, finish] {
     const unsigned type = type_of(round);
     for (size_t i = 0; i < all_elements; i++) {
       float x = (float)value(type, wanted(type, 0, round, i));
       for (unsigned t = 1; t < n; t++) {
         x += (float)value(type, wanted(type, t, round, i));
       }
-      x += more ? (float)more(i) : -0.0f;
+      x = finish ? finish(x, i) : x;
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
         return wrong(w, r, round, "the sum is wrong");
       }
@@ -274,7 +276,22 @@ static void reduce2_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-// A sum with a row behind its terms.
+// A sum that is scaled, with a tensor behind.
+static void reduce6_round(World &w, unsigned r, unsigned round)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  struct reduce6 p = {};
+  terms(w, r, p);
+  p.n = ranks;
+  p.finish.a = (const char *)at(w.of[r].term, r % 2);
+  launch(w, r, of("reduce6", type_of(round)), p, blocks);
+  summed(w, r, round, ranks, [r, round](float x, size_t i) { return x * 0.25f + (float)number_of(r, round, i); });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+// A sum with a row behind its terms, and then a tensor.
 static void reduce3_round(World &w, unsigned r, unsigned round)
 {
   post(w, r, &Rank::ready);
@@ -282,10 +299,13 @@ static void reduce3_round(World &w, unsigned r, unsigned round)
   struct reduce3 p = {};
   terms(w, r, p);
   p.n = ranks;
-  p.row = (const char *)at(w.of[r].term, r % 2);
-  p.columns = columns;
+  p.finish.a = (const char *)at(w.of[r].term, r % 2);
+  p.finish.columns = columns;
+  p.finish.b = (const char *)at(w.of[r].term, r % 2);
   launch(w, r, of("reduce3", type_of(round)), p, blocks);
-  summed(w, r, round, ranks, [r, round](size_t i) { return number_of(r, round, i % columns); });
+  summed(w, r, round, ranks, [r, round](float x, size_t i) {
+    return x + (float)number_of(r, round, i % columns) + (float)number_of(r, round, i);
+  });
   post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
@@ -300,7 +320,7 @@ static void reduce4_round(World &w, unsigned r, unsigned round)
   p.terms[ranks] = p.terms[r];
   p.n = ranks + 1;
   launch(w, r, of("reduce4", type_of(round)), p, blocks);
-  summed(w, r, round, ranks, [r, round](size_t i) { return number_of(r, round, i); });
+  summed(w, r, round, ranks, [r, round](float x, size_t i) { return x + (float)number_of(r, round, i); });
   post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
@@ -466,8 +486,8 @@ static void widened(World &w, unsigned r, unsigned round, const char *kernel, Pa
 static void widen_round(World &w, unsigned r, unsigned round)
 {
   struct widen p = {};
-  p.row = (const char *)at(w.of[r].term, r % 2);
-  p.columns = columns;
+  p.finish.a = (const char *)at(w.of[r].term, r % 2);
+  p.finish.columns = columns;
   widened(w, r, round, "widen", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
 }
 
@@ -774,6 +794,17 @@ static auto adds(Params &p, const Rank &rank, int) -> decltype(p.added, true)
 template <typename Params>
 static bool adds(Params &, const Rank &, long) { return false; }
 
+// biases has a kernel that adds a row add a rank's.
+template <typename Params>
+static auto biases(Params &p, const Rank &rank, int) -> decltype((void)p.finish)
+{
+  p.finish.a = (const char *)rank.bias.data();
+  p.finish.columns = scatter_columns;
+}
+
+template <typename Params>
+static void biases(Params &, const Rank &, long) {}
+
 template <typename Params>
 static void scatter_round(World &w, unsigned r, unsigned round, const char *kernel, bool biased)
 {
@@ -812,7 +843,7 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   p.a.bits[0] = (u64)own_rank.shards.data();
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
-  p.bias = (const char *)own_rank.bias.data();
+  biases(p, own_rank, 0);
   const bool added = adds(p, own_rank, 0);
   launch(w, r, of(kernel, type), p, 3);
   counted(w, r, round);
@@ -891,35 +922,50 @@ static bool is_nan(unsigned type, unsigned bits)
 // What is added to it, if anything: another part of the rank's own term.
 static unsigned added_to(unsigned r) { return 8 * ((r + 1) % ranks); }
 
+// What a sum takes beside the parts of ranks: nothing, a tensor, or behind that a number of each row, a tensor again,
+// and a row.
+enum Beside { alone, and_tensor, and_more };
+enum { numbers_at = 14 };  // the first element of those of rows, and of the row, in the rank's own term
+
 // Whether an element of the sum for a rank is right.
-static bool is_sum(unsigned r, unsigned round, size_t i, bool added, unsigned got)
+static bool is_sum(unsigned r, unsigned round, size_t i, Beside beside, unsigned got)
 {
   const unsigned type = type_of(round);
   float x = -0.0f;
   bool number = true;
-  for (unsigned t = 0; t < ranks + (added ? 1 : 0); t++) {
-    const unsigned bits = t < ranks ? moved(type, t, round, i + 8 * r) : moved(type, r, round, i + added_to(r));
+  const auto next = [&](unsigned bits) {
     number = number && !is_nan(type, bits);
-    x += (float)value(type, bits);
+    return (float)value(type, bits);
+  };
+  for (unsigned t = 0; t < ranks; t++) {
+    x += next(moved(type, t, round, i + 8 * r));
+  }
+  if (beside != alone) {
+    x += next(moved(type, r, round, i + added_to(r)));
+  }
+  if (beside == and_more) {
+    x *= next(moved(type, r, round, numbers_at + i / columns));
+    x += next(moved(type, r, round, i + added_to(r)));
+    x += next(moved(type, r, round, numbers_at + i % columns));
   }
   // Conversions of 16 bits by numbers.h know no NaN.
   return number ? value(type, got) == rounded(type, x) : type != 3 || is_nan(type, got);
 }
 
 // The sum of what landed and, where added, of that, and nothing behind it.
-static void landed_sum(World &w, unsigned r, unsigned round, char *dst, bool added,
+static void landed_sum(World &w, unsigned r, unsigned round, char *dst, Beside beside,
                        const std::function<void()> &launches)
 {
   unsigned char *const behind = (unsigned char *)dst + sent * size_of(type_of(round));
   host(w, r, [behind] { *behind = 0xee; });
   launches();
-  host(w, r, [&w, r, round, behind, added] {
+  host(w, r, [&w, r, round, behind, beside] {
     const unsigned type = type_of(round);
     if (*behind != 0xee) {
       return wrong(w, r, round, "a byte behind the sum is written");
     }
     for (size_t i = 0; i < sent; i++) {
-      if (!is_sum(r, round, i, added, get(type, at(w.of[r].sum, r % 2), i))) {
+      if (!is_sum(r, round, i, beside, get(type, at(w.of[r].sum, r % 2), i))) {
         return wrong(w, r, round, "the sum of packets is wrong");
       }
     }
@@ -927,17 +973,17 @@ static void landed_sum(World &w, unsigned r, unsigned round, char *dst, bool add
 }
 
 template <typename Params>
-static void packets_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
+static void packets_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, Beside beside)
 {
   land(w, r, round, p);
   p.beside = units * 16;
   p.dst = (char *)at(w.of[r].sum, r % 2);
   p.count = sent;
-  landed_sum(w, r, round, p.dst, added, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
+  landed_sum(w, r, round, p.dst, beside, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
 }
 
 template <typename Params>
-static void push_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
+static void push_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, Beside beside)
 {
   land(w, r, round, p);
   for (unsigned q = 0; q < ranks; q++) {
@@ -950,7 +996,7 @@ static void push_round(World &w, unsigned r, unsigned round, const char *kernel,
   p.next = sizeof(Word);
   p.dst = (char *)at(w.of[r].sum, r % 2);
   p.count = sent;
-  landed_sum(w, r, round, p.dst, added, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
+  landed_sum(w, r, round, p.dst, beside, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
 }
 
 // Parameters with what is added.
@@ -959,6 +1005,17 @@ static Params adding(World &w, unsigned r, unsigned round)
 {
   Params p = {};
   p.added = term(w, r) + added_to(r) * size_of(type_of(round));
+  return p;
+}
+
+// Parameters with that and more.
+template <typename Params>
+static Params finishing(World &w, unsigned r, unsigned round)
+{
+  Params p = adding<Params>(w, r, round);
+  p.finish.a = p.finish.c = term(w, r) + numbers_at * size_of(type_of(round));
+  p.finish.b = p.added;
+  p.finish.columns = columns;
   return p;
 }
 
@@ -1122,7 +1179,7 @@ static void total_round(World &w, unsigned r, unsigned round)
 
 // Sums that each rank makes a part of, and sends to all.
 template <typename Params>
-static void packetspread_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
+static void packetspread_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, Beside beside)
 {
   land(w, r, round, p);
   p.beside = units * 16;
@@ -1132,7 +1189,7 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
   unsigned char *const behind = (unsigned char *)p.dst + ranks * sent * size_of(type_of(round));
   host(w, r, [behind] { *behind = 0xee; });
   launch(w, r, of(kernel, type_of(round)), p, blocks);
-  host(w, r, [&w, r, round, behind, added] {
+  host(w, r, [&w, r, round, behind, beside] {
     if (*behind != 0xee) {
       return wrong(w, r, round, "a byte behind the sums is written");
     }
@@ -1140,7 +1197,7 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
       return wrong(w, r, round, "parts and sums use different halves next");
     }
     for (size_t i = 0; i < ranks * sent; i++) {
-      if (!is_sum((unsigned)(i / sent), round, i % sent, added, get(type_of(round), at(w.of[r].all, r % 2), i))) {
+      if (!is_sum((unsigned)(i / sent), round, i % sent, beside, get(type_of(round), at(w.of[r].all, r % 2), i))) {
         return wrong(w, r, round, "a sum that was spread is wrong");
       }
     }
@@ -1224,6 +1281,7 @@ static const Kind kinds[] = {
     COPIES(COPY)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
+    {"reduce, scale and add", reduce6_round},
     {"elements", elements_round}, {"elements of columns", elements2_round},
     {"elements of fp32", elements3_round}, {"groups", groups_round},
     {"heads", groups2_round},
@@ -1232,9 +1290,12 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"packets", [](World &w, unsigned r, unsigned i) { packets_round(w, r, i, "packets", packets{}, false); }},
+    {"packets", [](World &w, unsigned r, unsigned i) { packets_round(w, r, i, "packets", packets{}, alone); }},
     {"packets and a tensor", [](World &w, unsigned r, unsigned i) {
-       packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), true);
+       packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), and_tensor);
+     }},
+    {"packets and more", [](World &w, unsigned r, unsigned i) {
+       packets_round(w, r, i, "packets6", finishing<struct packets6>(w, r, i), and_more);
      }},
     {"packets and a norm", [](World &w, unsigned r, unsigned i) {
        normed_round<struct packets3>(w, r, i, "packets3");
@@ -1247,14 +1308,20 @@ static const Kind kinds[] = {
      }},
     {"packetgather", packetgather_round},
     {"packetspread", [](World &w, unsigned r, unsigned i) {
-       packetspread_round(w, r, i, "packetspread", packetspread{}, false);
+       packetspread_round(w, r, i, "packetspread", packetspread{}, alone);
      }},
     {"packetspread and a tensor", [](World &w, unsigned r, unsigned i) {
-       packetspread_round(w, r, i, "packetspread2", adding<struct packetspread2>(w, r, i), true);
+       packetspread_round(w, r, i, "packetspread2", adding<struct packetspread2>(w, r, i), and_tensor);
      }},
-    {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, false); }},
+    {"packetspread and more", [](World &w, unsigned r, unsigned i) {
+       packetspread_round(w, r, i, "packetspread3", finishing<struct packetspread3>(w, r, i), and_more);
+     }},
+    {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, alone); }},
     {"push and a tensor", [](World &w, unsigned r, unsigned i) {
-       push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
+       push_round(w, r, i, "push2", adding<struct push2>(w, r, i), and_tensor);
+     }},
+    {"push and more", [](World &w, unsigned r, unsigned i) {
+       push_round(w, r, i, "push3", finishing<struct push3>(w, r, i), and_more);
      }},
     {"few rows", [](World &w, unsigned r, unsigned i) {
        few_round(w, r, i, "fewrows8", 7, false);

@@ -25,8 +25,19 @@ enum { ranks = 3, columns = 48, of_scale = 16, size = 5 * columns, some_threads 
 alignas(16) static char codes[ranks][size + 16], made[4 * size + 16];
 static float scales[ranks * (size / of_scale)], row[columns];
 
-template <typename To, typename Row>
-static void print(unsigned at, unsigned terms_at, Row row)
+// each_row adds a row to each row.
+struct each_row {
+  template <unsigned unit>
+  void operator()(float (&x)[unit], u64 first, unsigned n) const
+  {
+    for (unsigned k = 0; k < n; k++) {
+      x[k] += row[(first + k) % columns];
+    }
+  }
+};
+
+template <typename To, typename Finish>
+static void print(unsigned at, unsigned terms_at, Finish finish)
 {
   const char *terms[ranks], *by[ranks];
   for (unsigned t = 0; t < ranks; t++) {
@@ -37,7 +48,7 @@ static void print(unsigned at, unsigned terms_at, Row row)
     }
   }
   for (unsigned first = 0; first < some_threads; first++) {
-    scaled_sum<e4m3, fp32, To>(made + at, terms, by, ranks, of_scale, size, Threads{first, some_threads}, row);
+    scaled_sum<e4m3, fp32, To>(made + at, terms, by, ranks, of_scale, size, Threads{first, some_threads}, finish);
   }
   fwrite(made + at, sizeof(typename To::bits), size, stdout);
 }
@@ -84,11 +95,11 @@ int main()
   }
   const unsigned places[][2] = {{0, 0}, {4, 0}, {0, 1}};
   for (const auto &p : places) {
-    print<fp32>(p[0], p[1], no_row());
+    print<fp32>(p[0], p[1], no_function());
     print_kernel<struct reduce>(reduce_fp32, p[0], p[1]);
     print_kernel<struct shot>(shot_fp32, p[0], p[1]);
-    print<fp32>(p[0], p[1], each_row<fp32>{(const char *)row, columns});
-    print<e5m2>(p[0], p[1], no_row());
+    print<fp32>(p[0], p[1], each_row());
+    print<e5m2>(p[0], p[1], no_function());
   }
   return 0;
 }

@@ -15,12 +15,11 @@ const blocks = 2
 
 // rowIn is the number of elements of a launch by blocks that stay together: a row of its formulas, or one element.
 func rowIn(list []ops.Op) int64 {
+	row := int64(1)
 	for _, o := range list {
-		if o.Kind == ops.Apply {
-			return max(o.Columns, 1)
-		}
+		row = max(row, o.Columns)
 	}
-	return 1
+	return row
 }
 
 // launchOf lists the operations at the head of a list that belong to one launch by blocks.

@@ -3,7 +3,6 @@ package explore
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ovgen/schedule/hostir"
@@ -204,13 +203,14 @@ func (x *search) compute(s *state, st *step) []Number {
 		source, _ := ops.SourceOf(operands)
 		return source
 	case ops.Sum:
-		if operands = scaledTerms(st.op, operands); operands == nil {
+		terms, beside := ops.FinishOf(st.op, operands)
+		if terms = scaledTerms(st.op, terms); terms == nil {
 			return nil
 		}
 		if widens(st.op) {
-			return x.widened(operands, size)
+			return x.widened(st.op, terms, beside, size)
 		}
-		return x.added(operands, size)
+		return finished(st.op, x.added(terms, size), beside)
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
@@ -246,26 +246,28 @@ func (x *search) size(atoms []int32) (n int) {
 	return n
 }
 
-// added is the sum of lists of equal size. The last lists may be rows, which are added to each row of the result.
+// added is the sum of lists of equal size.
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
-	for n, list := range operands {
-		if len(list) != size && (n < len(operands)-1 || !isRow(n, operands, size)) {
+	for _, list := range operands {
+		if len(list) != size {
 			return nil
 		}
 		for i := range sum {
-			sum[i] = add(sum[i], list[i%len(list)], x.Ordered)
+			sum[i] = add(sum[i], list[i], x.Ordered)
 		}
 	}
 	return sum
 }
 
-// isRow reports whether operand n is one row, which a sum adds to each row of its result, and so are all operands
-// behind it.
-func isRow(n int, operands [][]Number, size int) bool {
-	row := len(operands[n])
-	return n > 0 && 0 < row && row < size && size%row == 0 &&
-		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
+// finished is a sum after the formulas of its step, with their operands.
+func finished(op *ops.Op, sum []Number, beside [][]Number) []Number {
+	s, _ := op.Node.(hostir.Step)
+	trees := hostir.FinishOf(s.Do).Makes
+	if len(trees) == 0 || sum == nil {
+		return sum
+	}
+	return formulasOf(op, trees, append([][]Number{sum}, beside...), len(sum))
 }
 
 // functionOf is the result of a step's formulas; nil where the operation has no step.

@@ -203,8 +203,8 @@ func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 // element, it is the values of the whole row. first is the column of the first value.
 func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) (made []Number, first int64) {
 	last := len(index) - 1
-	columns := int(m.tensor(op.Out).inRow)
-	begin := int(index[last]) / columns * columns // of its row
+	w, begin := m.walk(run, op, index)
+	columns := w.columns
 	before := m.Schedule.With(op)
 	x := func(at []int64) Number {
 		if len(op.In) > 1 {
@@ -212,7 +212,6 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		}
 		return m.read(op.In[0], m.plain(run, before, at))
 	}
-	w := &walk{first: int(index[last]) - begin, columns: columns, width: m.extent}
 	at := append([]int64{}, index...)
 	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
 		w.x = []Number{x(at)}
@@ -223,6 +222,15 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 			w.x = append(w.x, x(at))
 		}
 	}
+	return w.all(trees), int64(begin + w.first)
+}
+
+// walk reads trees for an element of an operation's result, and has the column at which the element's row begins.
+func (m *meaning) walk(run int, op schedule.Op, index []int64) (w *walk, begin int) {
+	last := len(index) - 1
+	columns := int(m.tensor(op.Out).inRow)
+	begin = int(index[last]) / columns * columns
+	w = &walk{first: int(index[last]) - begin, columns: columns, width: m.extent}
 	w.operand = func(tensor string, lies schedule.Lies, _, place int) Number {
 		of := []int64{int64(place)}
 		switch lies {
@@ -240,7 +248,7 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		}
 		return m.read(tensor, m.element(run, tensor, of))
 	}
-	return w.all(trees), int64(begin + w.first)
+	return w, begin
 }
 
 // read is an element of a tensor as formulas read it.

@@ -62,10 +62,10 @@ func kept(sum Number) Number { return applied("in fp32", sum) }
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
 
 // widened is a sum that is kept in fp32. It has two numbers for each number of a term, or one in a plan of fp32.
-func (x *search) widened(operands [][]Number, size int) []Number {
+func (x *search) widened(op *ops.Op, terms, beside [][]Number, size int) []Number {
 	var made []Number
-	if len(operands[0]) == size {
-		for _, sum := range x.added(operands, size) {
+	if len(terms[0]) == size {
+		for _, sum := range finished(op, x.added(terms, size), beside) {
 			made = append(made, kept(sum))
 		}
 		return made
@@ -73,7 +73,7 @@ func (x *search) widened(operands [][]Number, size int) []Number {
 	if size%2 != 0 {
 		return nil
 	}
-	for _, sum := range x.added(operands, size/2) {
+	for _, sum := range finished(op, x.added(terms, size/2), beside) {
 		made = append(made, halves(kept(sum))...)
 	}
 	return made

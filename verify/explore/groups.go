@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -58,12 +59,12 @@ func (m *machine) rowsInGroups(launch []ops.Op) int64 {
 	return m.rowsOf(launch)
 }
 
-// ofGroup lists the uses of an operation, cut to a group's rows. The weights and a bias stay whole.
+// ofGroup lists the uses of an operation, cut to a group's rows. The weights and operands by column stay whole.
 func ofGroup(o ops.Op, rows, group int64) (uses []ops.Use) {
-	weight, result := o.Factors().B, o.Result().Bytes
+	weight := o.Factors().B
 	from, to := rows*group/blocks, rows*(group+1)/blocks
 	for i, u := range o.Uses {
-		if whole := &o.Uses[i] == weight || o.Kind == ops.Sum && u.Bytes != result; !whole {
+		if whole := &o.Uses[i] == weight || o.LiesOf(i) == schedule.ByColumn; !whole {
 			row := u.Bytes / rows
 			u.At.Offset, u.Bytes = u.At.Offset+from*row, (to-from)*row
 		}

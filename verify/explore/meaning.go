@@ -177,24 +177,19 @@ func (m *meaning) partial(op schedule.Op) bool {
 	})
 }
 
-// behind is an element of a sum of partial results, plus the tensors and then the rows that functions add to it.
+// behind is an element of a sum of partial results, plus the tensors that functions add to it, after the functions behind
+// these.
 func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
-	for _, f := range op.Then {
-		if tensor := f.Adds(); tensor != "" && !f.Joins {
-			sum = add(sum, m.element(run, tensor, index), m.ordered)
-		}
+	added, behind := m.Schedule.Summed(op)
+	for _, tensor := range added {
+		sum = add(sum, m.element(run, tensor, index), m.ordered)
 	}
-	for _, f := range op.Then {
-		if row := f.AddsRow(); row != "" {
-			sum = add(sum, m.element(run, row, index[len(index)-1:]), m.ordered)
-		}
+	if len(behind) == 0 {
+		return sum
 	}
-	for _, f := range op.Then {
-		if f.Adds() == "" && f.AddsRow() == "" { // a number that no program makes
-			sum = applied("unknown "+f.String(), sum)
-		}
-	}
-	return sum
+	w, _ := m.walk(run, op, index)
+	w.x = []Number{sum}
+	return w.all(m.trees(behind))[0]
 }
 
 // total is the sum, over letters, of the product of the operands' elements. It sums over the indices of each rank and

@@ -42,7 +42,7 @@ func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows i
 	return made
 }
 
-// scaledTerms lists the operands of a sum, with each term multiplied by the scales of its rows, which follow all terms.
+// scaledTerms lists what a sum adds up, with each term multiplied by the scales of its rows, which follow all terms.
 // It is nil where a term does not have a scale for each of its rows.
 func scaledTerms(o *ops.Op, operands [][]Number) (made [][]Number) {
 	terms, scalesOf, others := ops.SummandsOf(o, operands)
@@ -50,12 +50,12 @@ func scaledTerms(o *ops.Op, operands [][]Number) (made [][]Number) {
 		return nil
 	}
 	for i, codes := range terms {
-		scales, term := elementsOf(scalesOf[i], len(codes)/int(max(o.Columns, 1))), make([]Number, len(codes))
-		if len(scales)*int(o.Columns) != len(codes) {
+		scales, term := elementsOf(scalesOf[i], len(codes)/int(max(o.Scaled, 1))), make([]Number, len(codes))
+		if len(scales)*int(o.Scaled) != len(codes) {
 			return nil
 		}
 		for j, x := range codes {
-			term[j] = scaledBy(ops.A, x, scales[j/int(o.Columns)])
+			term[j] = scaledBy(ops.A, x, scales[j/int(o.Scaled)])
 		}
 		made = append(made, term)
 	}

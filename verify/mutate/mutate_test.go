@@ -51,6 +51,15 @@ var (
 	}()
 )
 
+// finishedSums is a sum of which every rank gets all, with a number of each row and tensors behind it.
+func finishedSums(way schedule.Way) schedule.Schedule {
+	return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] R[M N] T[M N] U[M N] S[M] Z[M] C[M N]"),
+		Ops: []schedule.Op{schedule.Sum("C", "A", schedule.Add("R"), schedule.Func{
+			Is: schedule.Plus(schedule.Times(schedule.X, schedule.Column("S")), schedule.Column("Z"))},
+			schedule.SwiGLU("T"), schedule.Add("U"))},
+		Moves: []schedule.Move{{Of: "C", Way: way}}}
+}
+
 // some are at most so many mutants of each kind, from the first to the last of them.
 func some(list []mutate.Mutant, most int) (shown []mutate.Mutant) {
 	all, seen := map[string]int{}, map[string]int{}
@@ -84,6 +93,14 @@ func TestSchedule(t *testing.T) {
 			"swap operands", "shift an index"}},
 		{"OwnRows", ownRows, []string{"drop", "drop an operand", "an operand of another rank", "swap operands"}},
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
+		{"FinishedSums", finishedSums(schedule.PushShot{}), []string{"drop a function", "swap operands",
+			"shift an index"}},
+		{"FinishedTwoShots", finishedSums(schedule.TwoShot{}), []string{"drop a function", "swap operands",
+			"shift an index", "drop a term"}},
+		{"FinishedSlots", finishedSums(schedule.Slots{}), []string{"drop a function", "swap operands",
+			"shift an index", "drop a term"}},
+		{"FinishedSpread", finishedSums(schedule.PushTwoShot{}), []string{"drop a function", "swap operands",
+			"shift an index"}},
 		{"AllToAllColumns", catalog.AllToAllColumns, []string{"rows for columns", "shift an index"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
 		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word", "count blocks"}},

@@ -114,7 +114,7 @@ var packetKernels = []KernelMutant{
 		New: "half + 0 * p.part;"},
 	{File: "push.cu.tmpl", Text: "the own part in place of what is added",
 		Old: "terms[p.n] = p.added;", New: "terms[p.n] = p.terms[p.rank];"},
-	{File: "push.cu.tmpl", Text: "nothing is added to what landed", Old: "{{if .Added}} + 1{{end}}, part",
+	{File: "push.cu.tmpl", Text: "nothing is added to what landed", Old: "{{if .Added}} + {{.Added}}{{end}}, part",
 		New: ", part"},
 	{File: "packetgather.cu.tmpl", Text: "the own part stays where it is",
 		Old: "store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);\n        } else {", New: "} else {"},
@@ -151,8 +151,10 @@ var spreadKernels = []KernelMutant{
 		Old: "for (unsigned q = 0; q < p.n; q++) {\n      char",
 		New: "for (unsigned i = 0; i < p.n; i++) {\n      const u64 q = (p.rank + i) % p.n;\n      char"},
 	{File: "packetspread.cu.tmpl", Text: "a sum is sent before the tensor is added",
-		Old: "{{if .Added}}    for (unsigned u = 0; u < units_at_once; u++) {\n      const u64 at = i + u * stride;\n",
-		New: "{{if .Added}}    for (unsigned u = 0; u < units_at_once; u++) {\n      const u64 at = i + u * stride;\n" +
+		Old: "{{if eq .Added 1}}    for (unsigned u = 0; u < units_at_once; u++) {\n" +
+			"      const u64 at = i + u * stride;\n",
+		New: "{{if eq .Added 1}}    for (unsigned u = 0; u < units_at_once; u++) {\n" +
+			"      const u64 at = i + u * stride;\n" +
 			"      for (unsigned q = 0; q < p.n && at < end; q++) {\n        if (q != p.rank) {\n" +
 			"          send(p.to[q] + p.spread + half + at, p.to[q] + p.spread + half + p.beside + 2 * at, " +
 			"rounded<E>(x[u]));\n        }\n      }\n"},

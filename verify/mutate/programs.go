@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -116,6 +117,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 		}
 		m.words(n, add)
 		views(n, add)
+		finish(n, add)
 		switch x := n.Do.(type) {
 		case hostir.Sum:
 			reduce(n, x, add)
@@ -159,6 +161,33 @@ func (m *maker) variants(n hostir.Node) []variant {
 		m.err = fmt.Errorf("no mutants are known of a %T", n)
 	}
 	return list
+}
+
+// finish leaves out the last function with which a sum ends, and exchanges operands of its functions.
+func finish(n hostir.Step, add adder) {
+	x := hostir.FinishOf(n.Do)
+	with := func(change func(*hostir.Finish)) hostir.Node {
+		c := x
+		c.Operands = slices.Clone(x.Operands)
+		change(&c)
+		n := hostir.Changed(n, func(x *hostir.Sum) { x.Finish = c })
+		n = hostir.Changed(n, func(x *hostir.Packets) { x.Finish = c })
+		n = hostir.Changed(n, func(x *hostir.PacketSpread) { x.Sum.Finish = c })
+		return hostir.Changed(n, func(x *hostir.Scatter) { x.Finish = c })
+	}
+	if last := len(x.Makes) - 1; last >= 0 {
+		add("drop a function", x.Word, with(func(c *hostir.Finish) {
+			c.Makes = c.Makes[:last]
+			c.Operands = c.Operands[:len(schedule.Operands(c.Nodes()))]
+		}))
+	}
+	for i := range x.Operands {
+		for j := range i {
+			add("swap operands", fmt.Sprintf("%s and %s", x.Operands[j], x.Operands[i]), with(func(c *hostir.Finish) {
+				c.Operands[i], c.Operands[j] = c.Operands[j], c.Operands[i]
+			}))
+		}
+	}
 }
 
 // together replaces a collective by another one, or changes its views.
@@ -257,14 +286,15 @@ func (m *maker) words(n hostir.Step, add adder) {
 	}
 }
 
-// reduce drops, doubles and shortens terms, with their scales, and the row among them. It also gives each term the
-// scales of the next one.
+// reduce drops, doubles and shortens terms, with their scales, and gives each term the scales of the next one.
 func reduce(n hostir.Step, x hostir.Sum, add adder) {
-	all := append(slices.Clone(x.Terms), n.Rows()...)
+	all := x.Terms
 	terms := func(list []hostir.View) hostir.Node {
 		c := hostir.Reduce(n.Stream, x.To, list...)
 		c.Origin, c.Pre, c.Post, c.By, c.ByBlocks = n.Origin, n.Pre, n.Post, n.By, n.ByBlocks
-		return hostir.Changed(c, func(c *hostir.Sum) { c.Scales, c.Columns = scalesOf(c.Terms, x), x.Columns })
+		return hostir.Changed(c, func(c *hostir.Sum) {
+			c.Scales, c.Columns, c.Finish = scalesOf(c.Terms, x), x.Columns, x.Finish
+		})
 	}
 	if last := len(x.Scales) - 1; last >= 0 {
 		add("drop the scales", "", hostir.Changed(n, func(x *hostir.Sum) {

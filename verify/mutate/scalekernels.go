@@ -74,7 +74,7 @@ var scaleKernels = []KernelMutant{
 	{File: "device/scaledsum.h", Text: "units of memory that is not aligned", Old: "apart == 0 ?", New: "apart < 64 ?"},
 	{File: "device/scaledsum.h", Text: "the scale of the next row of an element", Old: "scales[t])[i / columns]",
 		New: "scales[t])[i / columns + 1]"},
-	{File: "device/scaledsum.h", Text: "a row added to the units alone", Old: "    row.add(&x, i, 1);\n", New: ""},
+	{File: "device/scaledsum.h", Text: "a function of the units alone", Old: "    finish(x, i, 1);\n", New: ""},
 
 	{File: "device/eightunits.h", Text: "bytes in the other order", Old: "v.bytes >> 8 * k)",
 		New: "v.bytes >> 8 * (7 - k))"},

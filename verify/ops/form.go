@@ -102,9 +102,11 @@ func (o *Op) misused() string {
 		return fmt.Sprintf("has %d results", len(writes))
 	case o.Scales > 0 && o.Kind != Product, o.InBlocks && o.Scales < 2:
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
-	case o.ScaledTerms > 0 && (o.Kind != Sum || len(reads) < 2*o.ScaledTerms || o.Columns < 1):
-		return fmt.Sprintf("is a %s of %d operands and rows of %d, with %d scaled terms", o.Kind, len(reads), o.Columns,
-			o.ScaledTerms)
+	case o.ScaledTerms > 0 && (o.Kind != Sum || len(reads) < 2*o.ScaledTerms+len(o.Lies) || o.Scaled < 1):
+		return fmt.Sprintf("is a %s of %d operands, with %d scaled terms and a scale for %d elements", o.Kind,
+			len(reads), o.ScaledTerms, o.Scaled)
+	case len(o.Lies) > 0 && len(reads) <= len(o.Lies):
+		return fmt.Sprintf("is a %s of %d operands, of which formulas read %d", o.Kind, len(reads), len(o.Lies))
 	case o.Kind == Product && o.Factors().A == nil:
 		return fmt.Sprintf("is a product of %d operands", len(reads))
 	}

@@ -47,11 +47,11 @@ type Op struct {
 	// part.
 	AtOnce bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that follows: linear gelu. Of a
-	// Collective: its kind, as package hostir names it. Of an Apply: the schedule.Key of its formulas. Of a Call: the
-	// name of the call.
+	// Collective: its kind, as package hostir names it. Of an Apply: the schedule.Key of its formulas; of a Sum: of those
+	// that it applies to what it adds up, before it rounds that. Of a Call: the name of the call.
 	Form string
-	// Lies says how the further operands of an Apply lie. Columns is the number of columns of a row, 0 where nothing
-	// depends on it. Heads are the widths of heads in the formula, in its order.
+	// Lies says how the further operands of an Apply, or of a Sum's formulas, lie. Columns is the number of columns of a
+	// row, 0 where nothing depends on it. Heads are the widths of heads in the formula, in its order.
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
@@ -60,8 +60,9 @@ type Op struct {
 	LeavesScales bool
 	// Launch of a Call by a kernel, as LaunchOf prints it.
 	Launch string
-	// ScaledTerms is the number of terms of a Sum that have eight bits. Each has scales, one for each Columns elements.
+	// ScaledTerms is the number of terms of a Sum that have eight bits. Each has scales, one for each Scaled elements.
 	ScaledTerms int
+	Scaled      int64
 	// Scales is the number of a Product's operands with scales: 2, or 1 if only the second operand has them.
 	Scales int
 	// InBlocks: the scales are of blocks of rows, and of squares of the second operand.
@@ -139,7 +140,7 @@ const (
 	Signal                // waits and writes of words, in order
 	Copy
 	Product // a matrix product
-	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
+	Sum     // the sum of its terms, in their order, and formulas of that, with their operands behind the terms
 	Apply   // a function of the elements or rows of the first operand, with the other operands beside it
 	Call    // work of the caller, which reads all of its operands
 	Take    // packets that landed are taken: their memory is 0 again
@@ -261,6 +262,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.ScaledTerms > 0 {
 		b = append(strconv.AppendInt(append(b, " of "...), int64(o.ScaledTerms), 10), " scaled terms"...)
+	}
+	if o.Scaled > 0 {
+		b = append(strconv.AppendInt(append(b, ", a scale for "...), o.Scaled, 10), " elements"...)
 	}
 	if o.InBlocks {
 		b = append(b, " by blocks"...)

@@ -10,8 +10,8 @@ import (
 // An operation lists its uses in one order: its reads, then its result, and then a workspace or scales beside the
 // result. Only this file knows the meaning of each use.
 
-// Reads are the uses that an operation reads: the source of a Copy or a Collective, the terms of a Sum, the factors of
-// a Product, the operands of a Call, or the source of an Apply followed by the operands of its formulas.
+// Reads are the uses that an operation reads: the source of a Copy or a Collective, the factors of a Product, the
+// operands of a Call, or the source of an Apply or the terms of a Sum, followed by the operands of their formulas.
 func (o *Op) Reads() []Use { return o.Uses[:o.written()] }
 
 // Writes are the uses that an operation writes: its result, and perhaps a workspace or scales. A Take has only results.
@@ -70,10 +70,17 @@ func (o *Op) LeftScales(i int) bool { return o.LeavesScales && i == len(o.Uses)-
 
 // LiesOf says how use i of an operation lies to its result, by the operation's formulas.
 func (o *Op) LiesOf(i int) schedule.Lies {
-	if i > 0 && i <= len(o.Lies) {
-		return o.Lies[i-1]
+	if reads := o.written(); i >= reads-len(o.Lies) && i < reads {
+		return o.Lies[i-(reads-len(o.Lies))]
 	}
 	return schedule.InPlace
+}
+
+// FinishOf names values, one for each read of a Sum: what it adds up, and the operands of the formulas that it applies
+// to that, in the order of Lies.
+func FinishOf[T any](o *Op, values []T) (summands, beside []T) {
+	n := max(len(values)-len(o.Lies), 0)
+	return values[:n:n], values[n:]
 }
 
 // Factors are the operands of a Product: its uses, or a reader's value for each of them. Operands that it does not have
@@ -133,8 +140,8 @@ func (o *Op) Next() (f Factors[bool]) {
 	return f
 }
 
-// SummandsOf names values, one for each read of a Sum: the terms of eight bits, the scales of each, and the terms that
-// it adds unscaled.
+// SummandsOf names values, one for each summand of a Sum: the terms of eight bits, the scales of each, and the terms
+// that it adds unscaled.
 func SummandsOf[T any](o *Op, values []T) (terms, scales, others []T) {
 	n := min(o.ScaledTerms, len(values)/2)
 	return values[:n:n], values[n : 2*n : 2*n], values[2*n:]

@@ -1,12 +1,16 @@
 package ops
 
-import "ovgen/schedule/hostir"
+import (
+	"slices"
+
+	"ovgen/schedule/hostir"
+)
 
 // packets adds work with packets. The data for each peer are copied to this rank's part of the peer's landing, and the
 // flags are posted and awaited. Then the sum, or the copies of a gather, read the parts that landed here and this
-// rank's view. A tensor that is added to the sum comes last. Packets are their own flags, so the kernel takes them back
-// to 0 once it has read them.
-func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added hostir.View) {
+// rank's view. Tensors that are added to the sum come behind, and operands of its formulas last. Packets are their own
+// flags, so the kernel takes them back to 0 once it has read them.
+func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result hostir.View, of hostir.Packets) {
 	_, sums := n.Do.(hostir.Packets)
 	for _, p := range u.peers(hostir.Every) {
 		var src Loc
@@ -55,8 +59,9 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added ho
 		dst.Offset += from.Bytes
 	}
 	if sums {
-		if added.Buffer != "" {
-			from, bytes := u.view(added)
+		u.finish(&sum, of.Finish)
+		for _, v := range slices.Concat(of.Added, of.Finish.Operands) {
+			from, bytes := u.view(v)
 			sum.use(Use{At: from, Bytes: bytes})
 		}
 		sum.use(Use{Write: true, At: dst, Bytes: bytes})

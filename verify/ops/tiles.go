@@ -1,6 +1,10 @@
 package ops
 
-import "ovgen/schedule/hostir"
+import (
+	"slices"
+
+	"ovgen/schedule/hostir"
+)
 
 // tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part
 // of a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
@@ -55,7 +59,8 @@ func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	for rank := range u.c.Ranks {
 		part.use(Use{At: slot(rank), Bytes: bytes})
 	}
-	for _, v := range some(x.Added, x.Bias) {
+	u.finish(&part, x.Finish)
+	for _, v := range slices.Concat(x.Added, x.Finish.Operands) {
 		at, size := u.view(v)
 		part.use(Use{At: at, Bytes: size})
 	}

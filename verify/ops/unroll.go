@@ -126,16 +126,16 @@ func (u *unroller) enqueue(n hostir.Step) {
 		u.scatter(n, x)
 		return
 	case hostir.Packets:
-		u.packets(at, n, x.Sent, x.To, x.Added)
+		u.packets(at, n, x.Sent, x.To, x)
 		u.makes(at, n, x.Then)
 		return
 	case hostir.PacketGather:
-		u.packets(at, n, x.Sent, x.To, hostir.View{})
+		u.packets(at, n, x.Sent, x.To, hostir.Packets{})
 		return
 	case hostir.PacketSpread:
 		sum, spread := x.Steps(n)
-		u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum.Added)
-		u.packets(at, spread, x.Spread.Sent, x.Spread.To, hostir.View{})
+		u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum)
+		u.packets(at, spread, x.Spread.Sent, x.Spread.To, hostir.Packets{})
 		return
 	case hostir.Collective:
 		u.collective(at, x)
@@ -253,13 +253,29 @@ func (u *unroller) sum(at Op, n hostir.Step, x hostir.Sum) {
 	at.Kind = Sum
 	_, size := u.view(x.To)
 	if size > 0 && len(x.Scales) > 0 {
-		at.Columns = u.eval(x.Columns)
+		at.Scaled = u.eval(x.Columns)
 		for _, v := range x.Scales {
 			u.each(v.Each.Index, v.Each.From, v.Each.To, func() { at.ScaledTerms++ })
 		}
 	}
+	u.finish(&at, x.Finish)
 	reads, _ := n.Views()
 	u.use(at, []hostir.View{x.To}, reads...)
+}
+
+// finish adds to a sum the formulas with which it ends.
+func (u *unroller) finish(op *Op, x hostir.Finish) {
+	if len(x.Makes) == 0 {
+		return
+	}
+	nodes := x.Nodes()
+	op.Form = schedule.Key(nodes)
+	for _, operand := range schedule.Operands(nodes) {
+		op.Lies = append(op.Lies, operand.Lies)
+	}
+	if !x.ByPlace() {
+		op.Columns = u.eval(x.Columns)
+	}
 }
 
 // applies adds formulas and the formulas of their results, each with a separate node.
@@ -308,13 +324,15 @@ func (u *unroller) launch(l hostir.Launch) string {
 }
 
 // use adds an operation that reads views and writes its results. A view may stand for several reads. For a result of no
-// bytes the operation reads no row.
+// bytes the operation reads no operand that belongs to all rows.
 func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
 	_, size := u.view(results[0])
 	for i, v := range reads {
-		lies := op.LiesOf(i)
-		forAll := lies == schedule.ByColumn || lies == schedule.ByHead
-		if (v.Row || forAll) && size == 0 {
+		lies := schedule.InPlace
+		if k := i - (len(reads) - len(op.Lies)); k >= 0 && k < len(op.Lies) {
+			lies = op.Lies[k]
+		}
+		if forAll := lies == schedule.ByColumn || lies == schedule.ByHead; forAll && size == 0 {
 			continue
 		}
 		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {

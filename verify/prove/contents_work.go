@@ -13,18 +13,12 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	if o.Kind == ops.Copy && len(reads) != 1 {
 		return nil, s.wrong(n, "a copy is of one range")
 	}
-	row, width, c := stale, int64(0), (*Counterexample)(nil)
+	reads, beside := ops.FinishOf(o, reads)
 	if o.ScaledTerms > 0 {
+		var c *Counterexample
 		if reads, c = s.scaledTerms(n, o, reads); c != nil {
 			return nil, c
 		}
-	}
-	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last], to) {
-		width = reads[last].in(to)
-		if row, c = s.rowToAll(n, reads[last], to); c != nil {
-			return nil, c
-		}
-		reads = reads[:last]
 	}
 	for _, a := range reads {
 		if !alike(a, to) {
@@ -40,12 +34,9 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 			}
 			terms = append(terms, a.list[i].expr)
 		}
-		if row != stale {
-			terms = append(terms, s.toEach(row, width, to.sizes[i]))
-		}
-		made[i] = s.widened(o, s.sum(terms))
+		made[i] = s.sum(terms)
 	}
-	return made, nil
+	return s.finish(n, o, made, beside, to)
 }
 
 // proportional reports whether two uses have equally many chunks, and each chunk is the same fraction of its whole.
@@ -59,31 +50,6 @@ func proportional(a, b *chunks) bool {
 		}
 	}
 	return true
-}
-
-// rowToAll is a row that a sum adds to each row of its result. Each chunk of the result must be whole rows.
-func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
-	for i, c := range a.list {
-		if c.expr == stale {
-			return stale, s.misread(n, a, i)
-		}
-	}
-	row := a.in(to)
-	for _, size := range to.sizes {
-		if row == 0 || size%row != 0 {
-			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d",
-				row, size))
-		}
-	}
-	return s.tuple(a.exprs()), nil
-}
-
-// toEach is a row, repeated for each row of a chunk. The chunk may be one row.
-func (s *symbols) toEach(row expr, bytes, chunk int64) expr {
-	if chunk == bytes {
-		return row
-	}
-	return s.row(row)
 }
 
 // multiply computes a product. Each chunk of A makes one chunk of C; for a gradient, all chunks of A make one chunk.

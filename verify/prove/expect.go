@@ -174,13 +174,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		return stale, err
 	}
 	if partial || forms[op.Index] == "gradient" { // whose products add to a tensor
-		behind, err := x.behind(op, out, rank, bound)
+		sum, err := x.summed(op, list, out, rank, bound)
 		if err != nil {
 			return stale, err
-		}
-		sum := x.sum(append(list, behind...))
-		if !partial && len(list) == 1 && len(behind) == 1 { // the product adds to it
-			sum = x.add(behind[0], list[0])
 		}
 		if x.Schedule.InFP32(op) {
 			sum = x.kept(sum)

@@ -1,53 +1,50 @@
 package prove
 
 import (
-	"fmt"
-	"slices"
-
 	"ovgen/schedule"
 )
 
-// severalRows reports whether a result has more than one row within the bounds.
-func severalRows(out []rune, bound map[rune]interval) bool {
-	return slices.ContainsFunc(out[:len(out)-1], func(l rune) bool { return bound[l].len() > 1 })
-}
-
-// behind lists the terms that an operation's functions add to a sum of partial results: tensors first, and then rows.
-func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
-	var rows []expr
-	for _, f := range x.functions(op).with {
-		if f.Joins {
-			continue // ahead of the sum
-		}
-		axes, tensor, row := out, f.Adds(), f.AddsRow()
-		switch {
-		case row != "":
-			axes = out[len(out)-1:]
-		case tensor == "":
-			return nil, fmt.Errorf("no rule for %s behind a sum", f)
-		}
-		part, err := x.boxOf(axes, bound)
+// summed is the sum of an operation's partial results and of the tensors that functions add to it, with the local
+// functions behind, rounded once.
+func (x *expectation) summed(op schedule.Op, list []expr, out []rune, rank int, bound map[rune]interval) (expr, error) {
+	added, behind := x.Schedule.Summed(op)
+	for _, tensor := range added {
+		part, err := x.boxOf(out, bound)
 		if err != nil {
-			return nil, err
+			return stale, err
 		}
-		if tensor != "" {
-			added, err := x.chunk(tensor, rank, part)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, added)
-			continue
-		}
-		added, err := x.operand(row, rank, part)
+		term, err := x.chunk(tensor, rank, part)
 		if err != nil {
-			return nil, err
+			return stale, err
 		}
-		if severalRows(out, bound) {
-			added = x.row(added)
-		}
-		rows = append(rows, added)
+		list = append(list, term)
 	}
-	return append(list, rows...), nil
+	sum := x.sum(list)
+	if !x.Schedule.Partial(op) && len(list) == 2 && len(added) == 1 { // the product adds to it
+		sum = x.add(list[1], list[0])
+	}
+	var trees []schedule.Expr
+	for _, f := range behind {
+		trees = append(trees, x.Schedule.Tree(f))
+	}
+	nodes, columns := schedule.Nodes(trees...), int64(0)
+	var args []expr
+	var elements []int64
+	for _, operand := range schedule.Operands(nodes) {
+		arg, err := x.besideFormula(operand, out, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		if operand.Lies != schedule.InPlace {
+			columns = bound[out[len(out)-1]].len()
+		}
+		args, elements = append(args, arg), append(elements, x.element(operand.Tensor))
+	}
+	elements = append(elements, x.element(op.Out))
+	if len(x.functions(op).own) > 0 { // which read it rounded
+		elements[len(elements)-1] = 8 * x.ElementSize
+	}
+	return x.unrounded(schedule.Key(nodes), columns, elements, sum, args...), nil
 }
 
 // functions are the functions of an operation, read once, since each chunk asks for them.

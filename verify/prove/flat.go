@@ -10,7 +10,7 @@ import (
 
 // flat: a program that cuts a result by its elements is proven at shapes whose rows the ranks divide, and New also
 // accepts other shapes. The other shapes have the same operations. They have the same contents if only copies and sums
-// by elements use a part of a buffer: a product makes rows of rows, a sum may add a row to each row, and a function may
+// by elements use a part of a buffer: a product makes rows of rows, and the functions of a sum and others may
 // read rows.
 func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 	if !slices.ContainsFunc(p.Checks, func(c hostir.Divide) bool { return c.With != "" }) {
@@ -36,8 +36,11 @@ func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
 // elementwise reports whether an operation uses the elements of its operands and of its result each for itself.
 func elementwise(o ops.Op) bool {
 	switch o.Kind {
-	case ops.Sum: // of terms as large as the result: no row
-		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != o.Result().Bytes })
+	case ops.Sum: // of terms as large as the result, and of what lies in place
+		terms, _ := ops.FinishOf(&o, o.Reads())
+		return o.Columns == 0 && !slices.ContainsFunc(terms, func(u ops.Use) bool {
+			return u.Bytes != o.Result().Bytes
+		})
 	case ops.Copy, ops.Take, ops.Collective, ops.Signal, ops.Record, ops.WaitEvent, ops.After, ops.Done:
 		return true
 	}

@@ -50,30 +50,74 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	elements = append(elements, to.element)
 	made := make([]expr, len(to.list))
 	for i := range to.list {
-		var args []expr
-		for k, a := range reads {
-			if !eachRow(o.LiesOf(k)) {
-				for j := range a.list {
-					if a.list[j].expr == stale {
-						return nil, s.misread(n, a, j)
-					}
-				}
-				args = append(args, s.tuple(a.exprs()))
-				continue
-			}
-			if a.list[i].expr == stale {
-				return nil, s.misread(n, a, i)
-			}
-			args = append(args, a.list[i].expr)
+		args, c := s.arguments(n, o, reads, i)
+		if c != nil {
+			return nil, c
 		}
 		made[i] = s.formula(o.Form, o.Columns, o.Heads, elements, args)
 	}
 	return made, nil
 }
 
-// unlike says which operand of a formula has chunks that do not fit the chunks of the result, and is empty if none has.
-func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
-	for k, a := range reads {
+// arguments are what the last reads of an operation have for a chunk of its result.
+func (s *symbols) arguments(n int32, o *ops.Op, last []*chunks, chunk int) (args []expr, _ *Counterexample) {
+	first := len(o.Reads()) - len(last)
+	for k, a := range last {
+		if !eachRow(o.LiesOf(first + k)) {
+			for j := range a.list {
+				if a.list[j].expr == stale {
+					return nil, s.misread(n, a, j)
+				}
+			}
+			args = append(args, s.tuple(a.exprs()))
+			continue
+		}
+		if a.list[chunk].expr == stale {
+			return nil, s.misread(n, a, chunk)
+		}
+		args = append(args, a.list[chunk].expr)
+	}
+	return args, nil
+}
+
+// finish applies a sum's formulas to what it has added up for each chunk, before that is rounded.
+func (s *symbols) finish(n int32, o *ops.Op, sums []expr, beside []*chunks, to *chunks) ([]expr, *Counterexample) {
+	if why := s.unlike(o, beside, to); why != "" {
+		return nil, s.wrong(n, why)
+	}
+	var elements []int64
+	for _, a := range append(beside, to) {
+		elements = append(elements, a.element)
+	}
+	for i, sum := range sums {
+		args, c := s.arguments(n, o, beside, i)
+		if c != nil {
+			return nil, c
+		}
+		sums[i] = s.widened(o, s.unrounded(o.Form, o.Columns, elements, sum, args...))
+	}
+	return sums, nil
+}
+
+// unrounded is the result of the formula with this key on a sum that is not rounded yet, rounded once; without a key it
+// is the sum. elements are the bits of an element of each further operand, and of the result.
+func (e *expressions) unrounded(key string, columns int64, elements []int64, sum expr, args ...expr) expr {
+	if key == "" || key == copies {
+		return sum
+	}
+	form := fmt.Sprintf("unrounded %s of rows of %d, elements of %d bits", key, columns, elements)
+	if columns == 0 { // no operand lies otherwise than in place
+		e.alone[form] = true
+	}
+	return e.applied(form, append([]expr{sum}, args...))
+}
+
+// unlike says which of an operation's last reads has chunks that do not fit the chunks of the result, and is empty if
+// none has.
+func (s *symbols) unlike(o *ops.Op, last []*chunks, to *chunks) string {
+	first := len(o.Reads()) - len(last)
+	for k, a := range last {
+		k += first
 		switch {
 		case o.LiesOf(k) == schedule.InPlace && !alike(a, to):
 			return fmt.Sprintf("a formula of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes)

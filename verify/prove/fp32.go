@@ -51,9 +51,6 @@ func alike(a, b *chunks) bool {
 	return true
 }
 
-// isRow reports whether an operand behind the first is one row, added to each row of the result: it has fewer elements.
-func isRow(operand, result *chunks) bool { return operand.in(result) < result.Bytes }
-
 // in is the number of bytes of a result that have as many elements as a.
 func (a *chunks) in(result *chunks) int64 { return a.Bytes * result.element / a.element }
 

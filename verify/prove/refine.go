@@ -3,6 +3,7 @@ package prove
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -56,7 +57,8 @@ func (f finer) operation(o ops.Op) bool {
 			if ops.OfStream(u.At) {
 				continue
 			}
-			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) // cut like their rows
+			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) ||
+				o.LiesOf(i) == schedule.ByRow // cut like their rows
 			if eachRow(o.LiesOf(i)) && (beside || f.elements(u) == f.elements(from)) {
 				changed = f.tie(from, u) || changed
 			}

@@ -58,15 +58,15 @@ func (s *symbols) timesEach(list []*cell, scales *chunks) (made []*cell) {
 	return made
 }
 
-// scaledTerms lists the operands of a sum, with each term multiplied by the scales of its rows. The scales follow all
+// scaledTerms lists what a sum adds up, with each term multiplied by the scales of its rows. The scales follow all
 // terms among the reads.
 func (s *symbols) scaledTerms(n int32, o *ops.Op, reads []*chunks) ([]*chunks, *Counterexample) {
 	made, scalesOf, others := ops.SummandsOf(o, slices.Clone(reads))
 	for i, a := range made {
 		one, scales := *a, scalesOf[i]
-		if !proportional(a, scales) || 8*a.Bytes/a.element != 8*scales.Bytes/scales.element*o.Columns {
+		if !proportional(a, scales) || 8*a.Bytes/a.element != 8*scales.Bytes/scales.element*o.Scaled {
 			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s, or has not one for each %d",
-				a.At, scales.At, o.Columns))
+				a.At, scales.At, o.Scaled))
 		}
 		for j, x := range a.list {
 			if x.expr == stale {
@@ -222,8 +222,11 @@ func (x *expectation) block(scale string) int64 {
 // elementsOf is the number of bits that an element of a read must have, given the bits of the result's elements.
 func elementsOf(o *ops.Op, reads []*chunks, read *chunks, result int64) int64 {
 	x, _ := ops.FactorsOf(o, reads)
-	terms, scales, _ := ops.SummandsOf(o, reads)
+	summands, beside := ops.FinishOf(o, reads)
+	terms, scales, _ := ops.SummandsOf(o, summands)
 	switch {
+	case slices.Contains(beside, read): // its formulas have the types
+		return read.element
 	case slices.Contains(terms, read):
 		return schedule.E4M3.Bits()
 	case slices.Contains(scales, read):

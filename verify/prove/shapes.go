@@ -144,6 +144,7 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	for r, list := range lists {
 		for _, o := range list {
 			o.Uses, o.Launch, o.Columns, o.Heads = slices.Clone(o.Uses), "", 0, nil
+			o.Scaled = 0
 			for i, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
@@ -174,9 +175,13 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 		if s, ok := n.(hostir.Step); ok {
 			// These expressions do not change which bytes the step uses.
 			s = hostir.Changed(s, func(x *hostir.Apply) { *x = x.OfAnyColumns() })
-			s = hostir.Changed(s, func(x *hostir.Sum) { x.Columns = hostir.Expr{} })
-			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then = x.Then.OfAnyColumns() })
 			s = hostir.Changed(s, func(x *hostir.Product) { x.Then = x.Then.OfAnyColumns() })
+			s = hostir.Changed(s, func(x *hostir.Sum) { x.Columns, x.Finish.Columns = hostir.Expr{}, hostir.Expr{} })
+			s = hostir.Changed(s, func(x *hostir.Packets) {
+				x.Then, x.Finish.Columns = x.Then.OfAnyColumns(), hostir.Expr{}
+			})
+			s = hostir.Changed(s, func(x *hostir.PacketSpread) { x.Sum.Finish.Columns = hostir.Expr{} })
+			s = hostir.Changed(s, func(x *hostir.Scatter) { x.Finish.Columns = hostir.Expr{} })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}
 		hostir.Exprs(n, see)

@@ -37,7 +37,7 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 			o.Uses, uses = append(o.Uses, uses[0]), uses[1:]
 		}
 		o.LeavesScales = len(o.Writes()) == 2
-		l.formula(&o, kernel, key, numbers)
+		formula(&o, kernel, key, numbers, l.words)
 		list = append(list, o)
 	}
 	return list
@@ -73,9 +73,16 @@ func numbersOf(form string) (numbers []string) {
 	return numbers
 }
 
-// formula notes the contents of one key. The key determines how many numbers end the parameters of its kernel: the
-// columns of a row, the widths of heads, and numbers of the Shape.
-func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
+// finish notes the formulas of each element of a sum, of which the sum's last reads are operands.
+func (l *launch) finish(o *ops.Op) {
+	if key := l.kernel.Finish; key != "" && l.kernel.FinishEnd <= len(l.words) {
+		formula(o, hostir.ElementsKernel, key, numbersOf(key), l.words[:l.kernel.FinishEnd])
+	}
+}
+
+// formula notes the contents of one key. The key determines how many numbers end the parameters: the columns of a row,
+// the widths of heads, and numbers of the Shape.
+func formula(o *ops.Op, kernel, key string, numbers []string, params []uint64) {
 	o.Form = key
 	var seen, heads []string
 	rowed := kernel != hostir.ElementsKernel
@@ -90,14 +97,14 @@ func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
 			heads = append(heads, words[at])
 		}
 	}
-	end := len(l.words) - len(numbers)
-	for _, width := range l.words[end-len(heads) : end] {
+	end := len(params) - len(numbers)
+	for _, width := range params[end-len(heads) : end] {
 		o.Heads = append(o.Heads, int64(width))
 	}
 	if rowed {
-		o.Columns = int64(l.words[end-len(heads)-1])
+		o.Columns = int64(params[end-len(heads)-1])
 	}
-	for i, word := range l.words[end:] {
+	for i, word := range params[end:] {
 		_, name, _ := strings.Cut(numbers[i], " ")
 		want := reading.Number(name)
 		if name == schedule.Epsilon {

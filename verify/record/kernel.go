@@ -172,10 +172,14 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 				continue
 			}
 			next.At.Offset += next.Bytes
+			again := next.At.Offset - u.At.Offset
+			if from.LiesOf(j) == schedule.ByRow && 0 < again && again <= driver.FP32.Size() {
+				next.At.Offset = u.At.Offset // of the row in which the block before ends
+			}
 			if u.At != next.At || u.Write != next.Write {
 				return fmt.Errorf("its part is %s, and those before it end at %s", u, next.At)
 			}
-			to.Uses[j].Bytes += u.Bytes
+			to.Uses[j].Bytes = u.At.Offset + u.Bytes - to.Uses[j].At.Offset
 		}
 	}
 	return nil
@@ -255,7 +259,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.packets {
 		return l.packets(n, o, k)
 	}
-	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
+	p := phases{names: n, kind: k, finishes: l.kernel.Finish != "", opens: o, work: o, posts: o}
 	p.work.Kind = ops.Copy
 	if k.sum {
 		p.work.Kind = ops.Sum
@@ -285,6 +289,11 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.product && err == nil {
 		return l.products(p.work), nil
 	}
+	for i := range list {
+		if list[i].Kind == ops.Sum {
+			l.finish(&list[i])
+		}
+	}
 	if i := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply }); i >= 0 {
 		list = slices.Concat(list[:i], l.formulas(list[i], o.Kernel), list[i+1:])
 	}
@@ -295,6 +304,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 type phases struct {
 	names              *Names
 	kind               kind
+	finishes           bool // its sum ends with formulas
 	opens, work, posts ops.Op
 	opening, closing   wait // before the work and after it
 	worked             bool // the work has begun
@@ -320,7 +330,8 @@ func (p *phases) take(t touch.Touch) error {
 	switch {
 	case p.kind.widens && t.Kind == touch.Write:
 		typ = driver.FP32
-	case (p.kind.function || p.kind.product && len(p.work.Writes()) > 0) && own(t.Type):
+	case (p.kind.function || p.finishes && t.Kind == touch.Read || p.kind.product && len(p.work.Writes()) > 0) &&
+		own(t.Type):
 		typ = t.Type
 	}
 	if p.kind.sum && p.scaledTerm(t) {
@@ -348,14 +359,14 @@ func (p *phases) take(t touch.Touch) error {
 }
 
 // scaledTerm reports whether the next read of a sum is a term of eight bits, which it counts, or the scales of a term.
-// The columns are then the elements of the term for each scale.
+// Then it notes the elements of the term for each scale.
 func (p *phases) scaledTerm(t touch.Touch) bool {
 	o, at := &p.work, len(p.work.Uses)
 	switch {
 	case t.Kind == touch.Read && t.Type.Valid() && t.Type.Saturates() && at == o.ScaledTerms:
 		o.ScaledTerms++
 	case t.Kind == touch.Read && o.ScaledTerms <= at && at < 2*o.ScaledTerms && t.Type == driver.FP32:
-		o.Columns = o.Source().Bytes / max(t.Bytes/driver.FP32.Size(), 1)
+		o.Scaled = o.Source().Bytes / max(t.Bytes/driver.FP32.Size(), 1)
 	default:
 		return false
 	}

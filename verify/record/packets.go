@@ -36,7 +36,7 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 			resets++
 		case ops.IsStep(at):
 			err = n.word(&waits.notes, t.At, t.Value, true)
-		case t.Type != n.Type && !k.gathers && !(summed && own(t.Type)):
+		case t.Type != n.Type && !k.gathers && !((summed || l.kernel.Finish != "") && own(t.Type)):
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		case summed:
 			made.Uses = append(made.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
@@ -56,6 +56,9 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 			list = append(list, copied)
 			copied.Uses = nil
 		}
+	}
+	if !k.gathers {
+		l.finish(&sum)
 	}
 	waited := signal
 	if waited.Words, err = waits.list(); err != nil {

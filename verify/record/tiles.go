@@ -22,7 +22,7 @@ func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	}
 	var g grouped
 	for block := 0; block <= last; block++ {
-		x := tilePart{names: n, plain: o, sums: k.sum}
+		x := tilePart{launch: l, names: n, plain: o, sums: k.sum}
 		for _, t := range l.touches {
 			if t.Block == block {
 				if err := x.take(t); err != nil {
@@ -53,6 +53,7 @@ func (l *launch) ends(last int) bool {
 // tilePart turns the touches of one part into operations, in their order: words until memory is read, a copy where one
 // tensor is read and then written, a product where several are read.
 type tilePart struct {
+	launch  *launch
 	names   *Names
 	plain   ops.Op
 	list    []made
@@ -91,7 +92,7 @@ func (x *tilePart) take(t touch.Touch) error {
 		return word(&x.signal.notes)
 	case t.Kind == touch.Write && x.signal.awaits(at):
 		return word(&x.signal.resets)
-	case t.Type != x.names.Type:
+	case t.Type != x.names.Type && !(x.launch.kernel.Finish != "" && t.Kind == touch.Read && own(t.Type)):
 		return fmt.Errorf("a product of %s in a plan of %s", t.Type, x.names.Type)
 	}
 	if t.Kind == touch.Read && x.written {
@@ -128,6 +129,9 @@ func (x *tilePart) flush() error {
 		}
 		if kind == ops.Product {
 			o.Form = "linear"
+		}
+		if kind == ops.Sum {
+			x.launch.finish(&o.Op)
 		}
 		x.list = append(x.list, o)
 	}

@@ -18,18 +18,25 @@ func (p *Problem) TypeOf(name string) driver.Type {
 	return p.Type
 }
 
-// apply is a step's result after the functions that formulas apply together, rounded once.
+// apply is a step's result after the functions that formulas apply: those of a sum together, rounded once, and those
+// behind together, rounded once.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
-	if len(s.Made) == 0 {
+	own := s.Made
+	if s.Finish > 0 {
+		own = s.Made[s.Finish:]
+		typ := p.Type
+		if len(own) == 0 {
+			typ = p.TypeOf(s.C)
+		}
+		x = p.function(s.C, x, v, p.trees(s.Made[:s.Finish]), typ)
+	}
+	if len(own) == 0 {
 		if scale := p.Tensor(s.C).Scale; scale != "" {
 			v[scale] = v[p.Tensor(s.A).Scale] // eight bits are copied with their scales
 		}
 		return x
 	}
-	var trees []schedule.Expr
-	for _, f := range s.Made {
-		trees = append(trees, p.schedule().Tree(f))
-	}
+	trees := p.trees(own)
 	if scale := p.Tensor(s.C).Scale; scale != "" {
 		divisor, _ := schedule.Divisor(trees) // Validate has seen that it divides
 		columns, _ := p.columns(s.C)
@@ -41,6 +48,13 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 		}
 	}
 	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
+}
+
+func (p *Problem) trees(list []schedule.Func) (trees []schedule.Expr) {
+	for _, f := range list {
+		trees = append(trees, p.schedule().Tree(f))
+	}
+	return trees
 }
 
 // columns is the number of columns of a row of a result. parts is the number of these rows in one row of all ranks:
@@ -123,7 +137,7 @@ func (p *Problem) param(name string) float64 {
 	return cmp.Or(p.Epsilon, schedule.DefaultEpsilon)
 }
 
-// changed reports whether separate kernels apply functions to a step's result.
+// changed reports whether formulas are applied to a step's result.
 func (s Step) changed() bool { return len(s.Made) > 0 }
 
 // Chained reports whether an operation reads an earlier result, or applies a function that no product can apply.
@@ -135,7 +149,7 @@ func (p *Problem) Chained() bool {
 // calls, that no plain product has; or only a weight has eight bits; or scales are of ranks' parts of rows; or the
 // integers are drawn so that products are not exact.
 func (p *Problem) HostOnly() bool {
-	if !p.draws().exact || slices.ContainsFunc(p.steps, func(s Step) bool { return s.Narrow }) {
+	if !p.draws().exact || slices.ContainsFunc(p.steps, func(s Step) bool { return s.Narrow || s.Finish > 0 }) {
 		return true
 	}
 	return slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {

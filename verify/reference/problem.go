@@ -35,7 +35,9 @@ type Step struct {
 	Terms         []string // products whose partial results are added to this product's before they travel
 	Ranks         int      // the number of summands, each of a part of the summed axis; 0: it is one sum
 	// Made are the functions of the result that neither the product nor the sum applies: formulas apply them together.
-	Made []schedule.Func
+	// The first ones may be of a sum that is not rounded yet; Finish counts these.
+	Made   []schedule.Func
+	Finish int
 }
 
 // Does is the kind of a step.
@@ -181,14 +183,14 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 			Own: p.schedule().OfOwnRows(o)}, nil
 	}
 	first := p.schedule().With(o)
-	s := Step{C: o.Out, A: o.In[0], Bias: first.Bias(), Added: first.Added(), Product: Product{Type: p.Type}}
+	s := Step{C: o.Out, A: o.In[0], Product: Product{Type: p.Type}}
 	for _, t := range p.schedule().Terms(o) {
 		s.Terms = append(s.Terms, t.Out)
 	}
 	if p.schedule().InFP32(o) {
 		s.Sum = driver.FP32
 	}
-	if err := s.functions(first.Then, p.schedule().Own(o)); err != nil {
+	if err := s.functions(first, p.schedule().Own(o), p.schedule().Partial(o)); err != nil {
 		return s, err
 	}
 	if len(o.In) == 2 {
@@ -211,18 +213,35 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 // none is the error for an operation, or a function, that the reference can't compute.
 func none(o fmt.Stringer) error { return fmt.Errorf("no reference for %s", o) }
 
-// functions notes who applies an operation's functions: a product, a sum, or a separate kernel.
-func (s *Step) functions(with, own []schedule.Func) error {
+// functions notes who applies an operation's functions: a product, a sum, or a separate kernel. The step itself adds a
+// row and a tensor, and nothing else that a sum takes.
+func (s *Step) functions(first schedule.Op, own []schedule.Func, sums bool) error {
 	s.Made = own
-	for _, f := range with {
+	for _, f := range first.Then {
+		row, tensor := f.AddsRow(), f.Adds()
 		switch {
+		case f.Joins:
+		case row != "" && s.Bias == "":
+			s.Bias = row
+		case tensor != "" && s.Added == "":
+			s.Added = tensor
+		case sums:
+			s.finish(first.Then, own)
+			return nil
 		case f.Epilogue() != "":
 			s.Func = f.Epilogue()
-		case f.AddsRow() == "" && f.Adds() == "":
+		default:
 			return none(f)
 		}
 	}
 	return nil
+}
+
+// finish notes that a sum stays in fp32 until its functions are applied.
+func (s *Step) finish(with, own []schedule.Func) {
+	with = slices.DeleteFunc(slices.Clone(with), func(f schedule.Func) bool { return f.Joins })
+	s.Bias, s.Added, s.Sum = "", "", driver.FP32
+	s.Made, s.Finish = slices.Concat(with, own), len(with)
 }
 
 // multiply makes a step a product of two matrices; the rows of A may come from several batches.
@@ -370,6 +389,6 @@ func (p *Problem) sum(s Step, v map[string]Values) Values {
 	for i := range ones {
 		ones[i] = 1
 	}
-	all := Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: parts}
+	all := Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: parts, Sum: s.Sum}
 	return all.Of(points(ones), a, bias, v[s.Added])
 }

@@ -43,9 +43,8 @@ var chains = []declared{
 		s.Linear("Q", "X", "Wq")).by("X", s.PushGather{}), served},
 	{"one product, its residual and packets", "no chain", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
 		s.Linear("C", "A", "B", s.Add("R"))).by("C", s.PushShot{}), served},
-	{"the same with a bias", "no kernel of packets adds rows", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
-		s.Linear("C", "A", "B", s.Bias("Bias"))).by("C", s.PushShot{}),
-		at("Moves[0].Way", "no kernel that takes what lands adds Bias to each row of C")},
+	{"the same with a bias", "each block has it all", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Bias("Bias"))).by("C", s.PushShot{}), served},
 	{"a norm of columns", "a rank has some of each row", of(
 		"A[M K/D] Norm[K] B[N K/D] C[M/D N]", s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0]", "each rank has a part of each row of X, and")},

@@ -25,6 +25,30 @@ var formulas = []declared{
 	{"a sum that is scaled, by one kernel", "its move is named after the result", of(
 		"A[M K/D] W[N K/D] R[M/D N] C[M/D N]", s.Linear("C", "A", "W", s.Scale(.22), s.Add("R"))).by("C", s.Shot{}),
 		served},
+	{"a gate behind a sum", "where its operand was", of("A[D/D M N] U[M N] C[M N]", s.Sum("C", "A", s.Scale(2),
+		s.SwiGLU("U"))).changed("C", func(t *s.Tensor) { t.Within = "U" }).by("C", s.PushShot{}), served},
+	{"a gate behind a sum", "whose operand is in its place", of("A[M K/D] W[N K/D] U[M/D N] C[M/D N]",
+		s.Linear("C", "A", "W", s.Scale(2), s.SwiGLU("U"))).changed("U", inC), served},
+	{"a bias behind packets", "by column", of("A[D/D M N] V[N] C[M N]", s.Sum("C", "A", s.Bias("V"))).
+		by("C", s.PushShot{}), served},
+	{"rows scaled behind packets in two shots", "parts are of rows", of("A[D/D M N] S[M] C[M N]",
+		s.Sum("C", "A", s.Func{Is: s.Times(s.X, s.Column("S"))})).by("C", s.PushTwoShot{}), served},
+	{"a residual in a ring", "behind the last sum, which is rounded", of("A[M K/D] W[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "W", s.Add("R"), s.SoftCap(30))).by("C", s.RingSum{}), served},
+	{"a residual in a ring that accumulates", "and a norm", of("A[M K/D] W[N K/D] R[M/D N] V[N] C[M/D N]",
+		s.Linear("C", "A", "W", s.Add("R"), s.RMSNorm("V"))).by("C", s.RingAccumulate{}), served},
+	{"a gate in NCCL's parts", "behind all", of("A[M K/D] W[N K/D] U[M/D N] C[M/D N]",
+		s.Linear("C", "A", "W", s.SwiGLU("U"))).by("C", s.NCCL{Parts: 2}), served},
+	{"two tensors and numbers of rows by tiles", "in the kernel that multiplies", of(
+		"A[M K/D] W[N K/D] R[M/D N] T[M/D N] S[M/D] C[M/D N]", s.Linear("C", "A", "W", s.Add("R"), s.Add("T"),
+			s.Func{Is: s.Times(s.X, s.Column("S"))})).by("C", s.Tiles{}).types(s.BF16, s.FP16),
+		served},
+	{"an operand of fp32 behind a sum", "in plans of 16 bits", of("A[D/D M N] R[M N] C[M N]", s.Sum("C", "A",
+		s.SiLU(), s.Add("R"))).in32("R"), served},
+	{"an operand of fp32 behind packets", "added first", of("A[D/D M N] R[M/D N] C[M/D N]", s.Sum("C", "A",
+		s.Add("R"))).in32("R").by("C", s.PushShot{}), served},
+	{"a tensor behind a sum of codes", "beside its row", of("Q[D/D M N] R[M/D N] V[N] C[M/D N]", s.Sum("C", "Q",
+		s.Add("R"), s.Bias("V"))).eight(true, "Q"), served},
 	{"a sum that every rank scales", "of all rows", of("A[M K/D] W[N K/D] C[M N]",
 		s.Linear("C", "A", "W", s.Scale(.22))), served},
 	{"a sum with a bias, squared", "Nemotron's gate behind partial results", of(
@@ -59,7 +83,7 @@ var formulas = []declared{
 		s.Linear("H", "A", "W", s.RMSNorm("Q").PerHead("128")), s.Copy("C", "H", s.RotaryOf(64, "128", "T"))), served},
 	{"numbers of other rows", "of a sum", of("A[M K/D] W[N K/D] U[M] C[M/D N]",
 		s.Linear("C", "A", "W", s.Func{Word: "scaled", Is: s.Times(s.X, s.Column("U"))})),
-		at("Tensors[2]", "leave it otherwise: C = linear(A, W), scaled(x*U[row]), beside C = linear(A, W)")},
+		at("Tensors[2]", "leave it otherwise: C = linear(A, W), scaled(x*U[row])")},
 	{"a part of a head that has no whole ones", "columns of the next head would be turned", of(
 		"A[M/D K] W[N/D K] T[M 48] C[M:D N/D]", s.Linear("C", "A", "W", s.RotaryOf(48, "128", "T"))),
 		at("Ops[0].Then[0].Is.Of[0].Of[0].Of[1].Tensor", "heads of 48 columns do not lie in those of 128")},
@@ -187,6 +211,56 @@ func TestBrokenFormulas(t *testing.T) {
 		}
 		if explored, err := explore.Small(p, []int{2}, true); err == nil && name != oneHead {
 			t.Errorf("%s: nothing is found on %v ranks", name, explored)
+		}
+	}
+}
+
+// brokenFinishes are sums that end otherwise than the schedule says.
+var brokenFinishes = map[string]func(x *hostir.Finish){
+	"operands the other way round": func(x *hostir.Finish) {
+		x.Operands[2], x.Operands[3] = x.Operands[3], x.Operands[2]
+	},
+	"numbers of rows the other way round": func(x *hostir.Finish) {
+		x.Operands[0], x.Operands[1] = x.Operands[1], x.Operands[0]
+	},
+	"functions the other way round": func(x *hostir.Finish) { slices.Reverse(x.Makes[2:]) },
+	"the numbers of all rows for those of a rank's": func(x *hostir.Finish) {
+		x.Operands[0] = hostir.Chunk(x.Operands[0].Buffer, hostir.Const(0))
+	},
+	"rows of half the columns": func(x *hostir.Finish) { x.Columns = hostir.Div(x.Columns, hostir.Const(2)) },
+	"a function less":          func(x *hostir.Finish) { x.Makes = x.Makes[:3]; x.Operands = x.Operands[:4] },
+}
+
+// TestBrokenFinishes: both checkers refuse each broken sum, by each way.
+func TestBrokenFinishes(t *testing.T) {
+	by := func(row string) s.Func { return s.Func{Is: s.Times(s.X, s.Column(row))} }
+	for _, way := range []s.Way{s.Slots{}, s.TwoShot{}, s.PushTwoShot{}} {
+		d := of("A[D/D M N] S[M] Z[M] R[M N] U[M N] V[N] C[M N]", s.Sum("C", "A", by("S"), s.Func{Is: s.Minus(s.X,
+			s.Column("Z"))}, s.SwiGLU("R"), s.Func{Is: s.Minus(s.X, s.Of("U"))}, s.Bias("V"))).by("C", way)
+		for name, mutate := range brokenFinishes {
+			p, err := lower.Lower("Finish", d.Schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := 0
+			p.Body = hostir.MapSteps(p.Body, func(step hostir.Step) []hostir.Node {
+				change := func(x *hostir.Finish) {
+					x.Makes, x.Operands = slices.Clone(x.Makes), slices.Clone(x.Operands)
+					mutate(x)
+					changed++
+				}
+				step = hostir.Changed(step, func(x *hostir.Sum) { change(&x.Finish) })
+				return []hostir.Node{hostir.Changed(step, func(x *hostir.PacketSpread) { change(&x.Sum.Finish) })}
+			})
+			if changed != 1 {
+				t.Fatalf("%d steps sum", changed)
+			}
+			if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3}}); err == nil {
+				t.Errorf("%T: %s is proven", way, name)
+			}
+			if explored, err := explore.Small(p, []int{2, 3}, true); err == nil {
+				t.Errorf("%T: %s: nothing is found on %v ranks", way, name, explored)
+			}
 		}
 	}
 }

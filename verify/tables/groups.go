@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"cmp"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/verify/touch"
@@ -62,12 +64,10 @@ func (x *launched) scatter() {
 		for of := range ranks {
 			m.part(touch.Read, slot(of), g)
 		}
-		if x.Added {
-			m.part(touch.Read, x.mapped(kernels.AddedMap), g)
+		for i := range x.Added {
+			m.part(touch.Read, x.mapped(kernels.AddedMap+i), g)
 		}
-		if x.Rows > 0 {
-			m.use(touch.Read, p[t.Bias]+uint64(g.column*x.Type.Size()), g.columns*x.Type.Size())
-		}
+		m.finishes(g)
 		m.part(touch.Write, x.mapped(kernels.ResultMap), g)
 		if ranks > 1 {
 			x.ofGroup(touch.Write, 0, kernels.PostWait, group)
@@ -88,6 +88,27 @@ func (x *launched) ofGroup(kind touch.Kind, value uint32, place, group int) {
 	for _, w := range x.words(place) {
 		x.word(kind, x.groupWord(w, group), value)
 	}
+}
+
+// finishes adds what the function of each element reads for a group's part of a rank's results.
+func (m tiledMemory) finishes(g rectangle) {
+	if m.Finish == nil {
+		return
+	}
+	plan := m.Type
+	for i, o := range m.Finish.Operands[1:] {
+		at := m.p[m.At.Finish+i]
+		m.Type = cmp.Or(o.Type, plan)
+		switch size := m.Type.Size(); o.Lies {
+		case kernels.ByColumn:
+			m.use(touch.Read, at+uint64(g.column*size), g.columns*size)
+		case kernels.ByRow:
+			m.use(touch.Read, at+uint64(g.row*size), g.rows*size)
+		default:
+			m.part(touch.Read, at, g)
+		}
+	}
+	m.Type = plan
 }
 
 // part adds a group's part of a tensor of a rank's results.

@@ -99,14 +99,16 @@ func (x *landed) exchanged(tensors []uint64) {
 	}
 }
 
-// added adds the touches of the sum of the parts that landed, of this rank's part, and of a tensor.
+// added adds the touches of the sum of the parts that landed, of this rank's part, and of what is beside them.
 func (x *landed) added(own, dst uint64) {
 	for _, r := range x.ranks() {
 		x.taken(r, own)
 	}
-	if x.Added {
-		x.data(touch.Read, x.p[x.At.Lands.Added])
+	for i := range x.Added {
+		x.data(touch.Read, x.p[x.At.Lands.Added+i])
 	}
+	size := x.Type.Size()
+	x.finish(x.from/size, x.bytes/size)
 	x.data(touch.Write, dst)
 }
 

@@ -78,7 +78,7 @@ func (m tiledMemory) operands(a uint64) {
 }
 
 func (m tiledMemory) bias() {
-	if m.Rows > 0 {
+	if m.Bias {
 		m.use(touch.Read, m.p[m.At.Tiled.Bias], int64(m.p[m.At.Tiled.N])*m.Type.Size())
 	}
 }

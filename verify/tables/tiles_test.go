@@ -34,12 +34,17 @@ func tileData(block int, kind touch.Kind, at driver.Ptr, bytes int64) touch.Touc
 	return touch.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
 }
 
+// biased is the function of sums that adds a row.
+func biased() *kernels.Made {
+	return &kernels.Made{Key: "bias", Word: "bias", Operands: []kernels.Operand{{}, {Lies: kernels.ByColumn}}}
+}
+
 // TestScatterTouches: a launch's beginning, the groups of each peer's rows, and those of the own rows with their sum,
 // as blocks.
 func TestScatterTouches(t *testing.T) {
 	table := kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []kernels.Kernel{{
-		Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 2, Rows: 1,
-		ByBlocks: true, Tile: kernels.Tile{Columns: 128, Cluster: 1}}}}
+		Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 2,
+		Finish: biased(), ByBlocks: true, Tile: kernels.Tile{Columns: 128, Cluster: 1}}}}
 	list := table.Code()
 	if len(list) != 1 || list[0].Name != "scatter_bf16" || !list[0].AtOnce || list[0].Threads != kernels.TileThreads ||
 		list[0].Only != 90 {
@@ -50,7 +55,7 @@ func TestScatterTouches(t *testing.T) {
 	for i, at := range []uint64{1000, 2000, 3000, 4000, 5000, 6000} {
 		p[x.Maps+i*len(driver.TensorMap{})] = at
 	}
-	p[x.Bias] = 3500
+	p[l.At.Finish] = 3500
 	const read, write, wait, post = touch.Read, touch.Write, touch.Wait, touch.Post
 	// Of a group: how many rows it has, and how many come before it.
 	part := func(block int, ready, a, to, done driver.Ptr, rows int64, above driver.Ptr) []touch.Touch {
@@ -95,9 +100,15 @@ func TestTilesAlike(t *testing.T) {
 		table := kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16}}
 		for i, tile := range []kernels.Tile{{Columns: 128, Cluster: 1}, {Columns: 112, Cluster: 2},
 			{Columns: 224, Cluster: 2, Together: true}} {
-			table.Kernels = append(table.Kernels, kernels.Kernel{Kind: kind, Number: i + 1, PrePost: each,
-				PreWait: each, PostPost: each, PostWait: each, Terms: 2, Rows: 1,
-				ByBlocks: kind == kernels.Scatter, Tile: tile})
+			k := kernels.Kernel{Kind: kind, Number: i + 1, PrePost: each,
+				PreWait: each, PostPost: each, PostWait: each, Terms: 2,
+				ByBlocks: kind == kernels.Scatter, Tile: tile}
+			if kind == kernels.Scatter {
+				k.Finish = biased()
+			} else {
+				k.Bias = true
+			}
+			table.Kernels = append(table.Kernels, k)
 		}
 		p, l := tileWords(table)
 		for i := range (l.At.Lists[0].At - l.At.Tiled.Maps) / len(driver.TensorMap{}) {
@@ -117,7 +128,7 @@ func TestTilesAlike(t *testing.T) {
 // TestTileTouches: a launch's beginning, a part for each shard, and its end, as blocks.
 func TestTileTouches(t *testing.T) {
 	table := kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []kernels.Kernel{{
-		Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 2, Rows: 1,
+		Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 2, Bias: true,
 		Tile: kernels.Tile{Columns: 112, Cluster: 2}}}}
 	list := table.Code()
 	if len(list) != 1 || list[0].Name != "tiles_bf16" || list[0].Params != 88*8 || list[0].Only != 90 ||

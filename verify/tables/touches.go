@@ -17,6 +17,7 @@ type launched struct {
 	to []touch.Touch
 	// number is the block that is being listed, from 1; 0: blocks are not listed separately.
 	number int
+	first  int64 // element of the sum with which a block's part begins
 	apart  int64 // bytes between the places to which a gather copies two tensors in a row
 }
 
@@ -99,6 +100,7 @@ func (x *launched) part(block, blocks int64) {
 	for t := range x.Terms {
 		x.p[x.At.Terms+t] += uint64(from)
 	}
+	x.first = from / size
 }
 
 func (x *launched) add(t touch.Touch) {
@@ -191,14 +193,7 @@ func (x *launched) work() {
 		}
 		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(term), Bytes: elements * typ.Size(), Type: typ})
 	}
-	rows := x.Rows
-	if bytes == 0 { // no row is read then
-		rows = 0
-	}
-	for i := range rows {
-		x.add(touch.Touch{Kind: touch.Read, At: driver.Ptr(x.p[x.At.Rows+i]),
-			Bytes: int64(x.p[x.At.Wide]) * x.Type.Size(), Type: x.Type})
-	}
+	x.finish(x.first, bytes)
 	x.add(touch.Touch{Kind: touch.Write, At: to, Bytes: bytes * made.Size(), Type: made})
 }
 

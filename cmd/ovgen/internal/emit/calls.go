@@ -216,19 +216,30 @@ func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
 func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
 	code, terms := b.terms(slices.Concat(x.Terms, x.Scales))
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(x.To), b.bytes(x.To)}
-	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(args, terms...)...))
+	return append(code, b.summing(n).Dot(exported(n.By)).Call(append(args, terms...)...))
 }
 
-// rowed is the plan's set of kernels, with the rows of a sum, and the number of columns of a term for each scale.
-func (b *body) rowed(n hostir.Step) *jen.Statement {
+// summing is the plan's set of kernels, with what a sum takes beside partial results: the number of columns of a term
+// for each scale, tensors that it adds, and a function of each element.
+func (b *body) summing(n hostir.Step, added ...hostir.View) *jen.Statement {
 	set := jen.Id("p").Dot("kernels")
 	if x, _ := n.Do.(hostir.Sum); len(x.Scales) > 0 {
 		set = set.Dot("Scaled").Call(b.columns("columns"+exported(x.To.Buffer), "of a row", x.Columns))
 	}
-	for _, row := range n.Rows() {
-		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
+	if len(added) > 0 {
+		set = set.Dot("Adding").Call(b.addresses(added)...)
+	}
+	if x := hostir.FinishOf(n.Do); len(x.Makes) > 0 {
+		set = set.Dot("Finishing").Call(append([]jen.Code{b.finish(n, x)}, b.addresses(x.Operands)...)...)
 	}
 	return set
+}
+
+func (b *body) addresses(list []hostir.View) (args []jen.Code) {
+	for _, v := range list {
+		args = append(args, b.address(v))
+	}
+	return args
 }
 
 // width is the number of columns of a head: a constant, or a field of the plan.
@@ -288,21 +299,21 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 // peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
 	var before, work, terms []jen.Code
-	set := b.rowed(n)
+	var added []hostir.View
 	switch x := n.Do.(type) {
 	case hostir.Tiles:
 		before, terms = b.terms([]hostir.View{x.Shards})
 		work = append(b.tiles(n, x.To, x.Gathered, x.Own, x.B, x.Bias), terms...)
 	case hostir.Scatter:
 		before, terms = b.terms([]hostir.View{x.Peers})
-		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, x.Bias), terms...)
-		set = b.adding(set, x.Added)
+		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, hostir.View{}), terms...)
+		added = x.Added
 	case hostir.Packets:
-		return b.packets(n, x.Sent, x.To, x.Added, x.Then)
+		return b.packets(n, x.Sent, x.To, x)
 	case hostir.PacketGather:
-		return b.packets(n, x.Sent, x.To, hostir.View{}, hostir.Apply{})
+		return b.packets(n, x.Sent, x.To, hostir.Packets{})
 	case hostir.PacketSpread:
-		return b.packets(n, x.Sum.Sent, x.Spread.To, x.Sum.Added, hostir.Apply{}, x.Spread.Landing)
+		return b.packets(n, x.Sum.Sent, x.Spread.To, x.Sum, x.Spread.Landing)
 	case hostir.Sum:
 		before, terms = b.terms(slices.Concat(x.Terms, x.Scales))
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
@@ -317,24 +328,16 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return nil
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}
-	return append(before, set.Dot(exported(n.By)).Call(append(args, work...)...))
+	return append(before, b.summing(n, added...).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// adding is the set of kernels whose sums add a tensor, if there is one.
-func (b *body) adding(set *jen.Statement, added hostir.View) *jen.Statement {
-	if added.Buffer == "" {
-		return set
-	}
-	return set.Dot("Adding").Call(b.address(added))
-}
-
-// packets calls a kernel of packets. The kernel may add a tensor to the sum, apply formulas to the result, and spread
-// the sums, which land in spread.
-func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply,
+// packets calls a kernel of packets. The kernel may finish the sum, apply formulas to the result, and spread the sums,
+// which land in spread.
+func (b *body) packets(n hostir.Step, x hostir.Sent, to hostir.View, of hostir.Packets,
 	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})
-	set := b.adding(jen.Id("p").Dot("kernels"), added)
-	if len(then.Makes) > 0 {
+	set := b.summing(n, of.Added...)
+	if then := of.Then; len(then.Makes) > 0 {
 		function, operands := b.function(then)
 		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)
 	}

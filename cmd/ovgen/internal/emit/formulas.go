@@ -92,6 +92,45 @@ func (u *unit) formula(n hostir.Apply) templates.Formula {
 	return f
 }
 
+// finish is the call that chooses the function of each element of a sum, with the columns of a row and its numbers.
+func (b *body) finish(n hostir.Step, x hostir.Finish) jen.Code {
+	of, _, err := b.unit.finish(n).Finish()
+	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Finish, &of) })
+	if err != nil || i < 0 {
+		return jen.Null() // table has reported the error
+	}
+	set := jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(b.unit.kernels.Kernels[i].Finish.Word))
+	if of.Rowed() {
+		set = set.Dot("Count").Call(b.columns("columns"+exported(n.Result().Buffer), "of a row", x.Columns))
+	}
+	for _, name := range schedule.Params(x.Nodes()) {
+		set = set.Dot("Number").Call(jen.Id("p").Dot(unexported(name)))
+	}
+	return set
+}
+
+// finish is the formula of each element of a step's sum, with the types that its tensors have whatever the plan's type
+// is.
+func (u *unit) finish(n hostir.Step) templates.Formula {
+	x := hostir.FinishOf(n.Do)
+	f := templates.Formula{Trees: x.Makes, Types: map[string]driver.Type{}}
+	for i, o := range schedule.Operands(x.Nodes()) {
+		f.Types[o.Tensor] = u.typeOf(x.Operands[i])
+	}
+	return f
+}
+
+// finished is the function of each element of a step's sum.
+func (u *unit) finished(n hostir.Step, list []kernels.Kernel) (*kernels.Made, error) {
+	made, code, err := u.finish(n).Finish()
+	if err != nil {
+		return nil, err
+	}
+	name(&made, true, hostir.FinishOf(n.Do).Word, list)
+	u.formulas[made.Word] = code
+	return &made, nil
+}
+
 // typeOf is the type of a view's elements where it does not depend on the plan; 0: it is the plan's type.
 func (u *unit) typeOf(v hostir.View) driver.Type {
 	b, _ := u.program.Buffer(v.Buffer)
@@ -117,15 +156,27 @@ func (u *unit) kernelMade(by string, s hostir.Apply, list []kernels.Kernel) (ker
 	for _, then := range s.Then {
 		words += ", " + then.Word
 	}
-	for n, word := 1, words; k.Made.Word == ""; n++ {
-		if n > 1 {
-			word = fmt.Sprintf("%s %d", words, n)
-		}
-		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && !madeAlike(o.Made, k.Made) }
-		if !slices.ContainsFunc(list, taken) {
-			k.Made.Word = word
-		}
-	}
+	name(k.Made, false, words, list)
 	u.formulas[k.Made.Word] = code
 	return k, nil
 }
+
+// name gives a function words that no other function of the package has; finishes: it is of each element of a sum.
+func name(made *kernels.Made, finishes bool, words string, list []kernels.Kernel) {
+	for n, word := 1, words; made.Word == ""; n++ {
+		if n > 1 {
+			word = fmt.Sprintf("%s %d", words, n)
+		}
+		taken := func(o *kernels.Made, alike bool) bool {
+			return o != nil && o.Word == word && !(alike && madeAlike(o, made))
+		}
+		if !slices.ContainsFunc(list, func(k kernels.Kernel) bool {
+			return taken(k.Made, !finishes) || taken(k.Finish, finishes)
+		}) {
+			made.Word = word
+		}
+	}
+}
+
+// sameMade reports whether two kernels have no function, or functions alike.
+func sameMade(a, b *kernels.Made) bool { return a == nil && b == nil || madeAlike(a, b) }

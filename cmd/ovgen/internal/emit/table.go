@@ -28,8 +28,8 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Coded == k.Coded &&
-				o.Tile == k.Tile && signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
+			return o.Kind == k.Kind && o.Bias == k.Bias && o.Added == k.Added && o.Coded == k.Coded &&
+				o.Tile == k.Tile && signalsAlike(o, k) && sameMade(k.Made, o.Made) && sameMade(k.Finish, o.Finish)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -56,6 +56,10 @@ func (u *unit) table() (kernels.Table, error) {
 			if k.Made = of.Made; !k.Lands() {
 				k.Kind = of.Kind
 			}
+		}
+		if x := hostir.FinishOf(s.Do); len(x.Makes) > 0 {
+			of, err := u.finished(s, t.Kernels)
+			errs, k.Finish = append(errs, err), of
 		}
 		for _, tile := range hostir.Tiled(s.Do) {
 			k.Tile = kernels.Tile(tile)
@@ -89,6 +93,10 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s takes %d peers at most, and it was proven for %d ranks "+
 					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
+		}
+		if k.Added > kernels.MostBeside {
+			errs = append(errs, fmt.Errorf("kernel %s adds %d tensors to its sum, and at most %d (add some of them in a "+
+				"schedule.Copy of the sum)", k.Kind, k.Added, kernels.MostBeside))
 		}
 		for _, typ := range t.Types {
 			if k.Multiplies() && typ.Size() != 2 {
@@ -152,16 +160,16 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	switch x := s.Do.(type) {
 	case hostir.Tiles:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Shards})
-		k.Rows = biases(x.Bias)
+		k.Bias = x.Bias.Buffer != ""
 	case hostir.Scatter:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
-		k.Rows, k.Added = biases(x.Bias), x.Added.Buffer != ""
+		k.Added = len(x.Added)
 	case hostir.Packets:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
-		k.Added = x.Added.Buffer != ""
+		k.Added = len(x.Added)
 	case hostir.PacketSpread:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Sum.Each})
-		k.Added = x.Sum.Added.Buffer != ""
+		k.Added = len(x.Sum.Added)
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.Sum:
@@ -172,18 +180,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.Gather:
 		k.Terms, k.Varies = u.termsOf(x.From)
 	}
-	if k.Rows == 0 {
-		k.Rows = len(s.Rows())
-	}
 	return k
-}
-
-// biases is the number of biases that a view stands for: 1 or 0.
-func biases(v hostir.View) int {
-	if v.Buffer == "" {
-		return 0
-	}
-	return 1
 }
 
 // termsOf is the largest number of terms of a sum, and whether the number varies with the ranks.

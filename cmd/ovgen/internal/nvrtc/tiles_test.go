@@ -43,7 +43,7 @@ func compileTiles(t *testing.T, c *Compiler, tile kernels.Tile) []byte {
 	t.Helper()
 	const each = kernels.EachPeer
 	table := kernels.Table{Peers: 1, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []kernels.Kernel{{
-		Kind: kernels.Tiles, Tile: tile, Rows: 1, Terms: 1, PrePost: each, PreWait: each, PostPost: each,
+		Kind: kernels.Tiles, Tile: tile, Bias: true, Terms: 1, PrePost: each, PreWait: each, PostPost: each,
 		PostWait: each}}}
 	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."},
 		Table: table}.Source()...)

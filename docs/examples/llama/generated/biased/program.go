@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "371562364900688fb24201635838025084e147db32e40df7007c9cafedb70fa8",
-	Proof:   "proven for D = 1..8, stamp de40b1ce6b3b328b",
+	Hash:    "a85995a66eb9a39dc0c969ee21649ee376a9bfa4882a795ad78b9289b1cc628c",
+	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

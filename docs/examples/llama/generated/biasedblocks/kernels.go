@@ -18,7 +18,7 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "quantise per head",
 				Key:      "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6",
 				Operands: []kernels.Operand{{}}, Heads: 1, Group: 1, Type: driver.E4M3, Scales: driver.FP32}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
+	Source:  "c8b7c18842ad51517c8a082f7764f7122b70f4fa2a6989cb7f27121e7eb5980a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedblocks",
-	Hash:    "9e7e645a0f046a40c4270637293de8c30a45c97f404b32df6777de777eb2e087",
+	Hash:    "81dc781128a1d343c2c450b8fea53d481026e0fdb82ee772991829d4e5d2f902",
 	Proof:   "proven for D = 1..8, stamp ed0f732925ac3348",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "a5bd658c3437120fe5154db8a9c1812fecb659b84db0fcdc64790224c3ab839c",
+	Source:  "62e89428191b230b9cea77fd263b370ddee855dccd35233d564fe2b6e5193d67",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "9b007db6b03c163481d1df9fe3f0a3ef18c49d698ffa61dcf355d2ccd1dad3bc",
-	Proof:   "proven for D = 1..8, stamp 9d728fd4471838b9",
+	Hash:    "89f48b18df1121732bd04a18056838782a0d5b9a9fb1aabef72205e18c4f232b",
+	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "815c1c47ef897ab32930fcfeb237cb669153910e10fa7a75e82d614a629112a3",
+	Hash:    "ebf77a39786c4dcccb9e0a078c46112e3eec1baffbf5e15337b67a87c42c5c50",
 	Proof:   "proven for D = 1..8, stamp 345acebb4435bcc4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "069580424fe581bf32ff5195dbd9ec63e03cb6c228fda29181a7a75019d73a58",
-	Proof:   "proven for D = 1..8, stamp b269636840737b51",
+	Hash:    "763d1cdae7a49a1f0e899244e308db0fc2f8ce8a467f4df5e51bca7deb51a8be",
+	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

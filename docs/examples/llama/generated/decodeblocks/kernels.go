@@ -18,7 +18,7 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "quantise per head",
 				Key:      "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6",
 				Operands: []kernels.Operand{{}}, Heads: 1, Group: 1, Type: driver.E4M3, Scales: driver.FP32}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
+	Source:  "3d1ef6cf7c8dbd9d1b9249f46675cde44522cd0a0f78875bb439a1d34e25d42b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "bcdb297c8880445ff69001948fec2a24d07a64b7d2d443cf3894b2bb26b1f802",
+	Hash:    "0d70200f53489402441f6e3eb4e6fb076a05322e14606002feeff8affe0924f7",
 	Proof:   "proven for D = 1..8, stamp d4ea80745d6a4997",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

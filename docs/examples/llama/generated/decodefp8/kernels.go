@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "55b60894d36754af1345d3758e663ab557744d9fdd5c93b1bbef334c7c9d5f51",
+	Source:  "e8558b98f49e87716eed90c6bce1d7417b2c19520abe989c3e9dc54c64b0f462",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "04e64a80d6fbe11dde86ae229b6e0b892203e413b78285a6a91cb28bd3b49d0d",
-	Proof:   "proven for D = 1..8, stamp bcbebf8d755a606d",
+	Hash:    "ce61ed077dba6a2bf8142bf1002dccc6780a0f6622b0c6d79d2becfb262cb9c2",
+	Proof:   "proven for D = 1..8, stamp 7d5bc544eaeda45a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},

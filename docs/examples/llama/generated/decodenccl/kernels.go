@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "993f9a4cca285986454de9683cec95f3f827afeb60803d72d579072dfeff55e9",
+	Source:  "637c173c321974164119c47549c509213dbec9a6dfc36c9ad2e639205a03e9c6",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

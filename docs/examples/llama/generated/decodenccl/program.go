@@ -19,8 +19,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "787a97105d9e9a647b54f2bd5b6e30de77cb9f4d504af9fb4c70ed37c7831b13",
-	Proof:   "proven for D = 1..8, stamp bb81b0664c185c08",
+	Hash:    "b5474d8e9378799c10296523f3978ff750c87bff787d82545044bedc15cd3a00",
+	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},

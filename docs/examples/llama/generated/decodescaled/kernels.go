@@ -14,13 +14,13 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
 			ByBlocks: true},
-		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
+	Source:  "632c2b79d754154e2c32aa3666c6ef5aae0b78660906d6e740ac7ad8b0ac7226",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -37,14 +37,14 @@ DEVICE void init(const struct Memory &m, unsigned stages, unsigned arrivals)
 }
 
 // load_bias loads the bias of a thread's columns, two at a time.
-template <typename E, typename Params, unsigned pairs>
-DEVICE void load_bias(const Params &p, unsigned (&bias)[pairs], unsigned first)
+template <typename E, unsigned pairs>
+DEVICE void load_bias(const char *row, u64 columns, unsigned (&bias)[pairs], unsigned first)
 {
-  const typename E::bits *const from = (const typename E::bits *)p.bias;
+  const typename E::bits *const from = (const typename E::bits *)row;
 #pragma unroll
   for (unsigned i = 0; i < pairs; i++) {
     const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
-    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
+    bias[i] = column < (unsigned)columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
   }
 }
 

@@ -4,11 +4,11 @@
 // the order of the terms and rounded once. So every rank gets the same bits, and where scales are powers of two a
 // product is exact.
 
-// scaled_sum is a thread's part in a sum of n terms and of a row. A scale is of so many columns of its term, which are
+// scaled_sum is a thread's part in a sum of n terms. A scale is of so many columns of its term, which are
 // whole units of eight. It goes by units where all memory is aligned, and else by one.
-template <typename Code, typename E, typename To = E, typename Row = no_row>
+template <typename Code, typename E, typename To = E, typename Finish = no_function>
 DEVICE void scaled_sum(char *dst, const char *const *terms, const char *const *scales, unsigned n, u64 columns,
-                       u64 count, struct Threads thread, Row row = Row())
+                       u64 count, struct Threads thread, Finish finish = Finish())
 {
   const u64 stride = thread.stride;
   u64 apart = (u64)dst % 16;
@@ -45,8 +45,8 @@ DEVICE void scaled_sum(char *dst, const char *const *terms, const char *const *s
     }
     for (unsigned u = 0; u < at_once; u++) {
       const u64 at = (i + u * stride) * unit_elements;
-      row.add(x[u], at, unit_elements);
       if (i + u * stride < units) {
+        finish(x[u], at, unit_elements);
         unit<To> made = {};
         for (unsigned k = 0; k < unit_elements; k++) {
           set_element(made, k, To::narrow(x[u][k]));
@@ -56,11 +56,11 @@ DEVICE void scaled_sum(char *dst, const char *const *terms, const char *const *s
     }
   }
   for (u64 i = units * unit_elements + thread.first; i < count; i += stride) {
-    float x = -0.0f;
+    float x[1] = {-0.0f};
     for (unsigned t = 0; t < n; t++) {
-      x += f_mul(element_at<Code>(terms[t], i), ((const float *)scales[t])[i / columns]);
+      x[0] += f_mul(element_at<Code>(terms[t], i), ((const float *)scales[t])[i / columns]);
     }
-    row.add(&x, i, 1);
-    ((typename To::bits *)dst)[i] = (typename To::bits)To::narrow(x);
+    finish(x, i, 1);
+    ((typename To::bits *)dst)[i] = (typename To::bits)To::narrow(x[0]);
   }
 }

@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "3dac664b2051f29625e80373b931a250d611bb0851c28cc55efddb21d7e8d644",
+	Source:  "b209201788109022b0bf2a27fcda6cacbd68611c48c35ecb2ee0b0c4ce862927",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "8c7a9e43aefb90c9b40bfe8967bf79c5324a4cfa5d710f8bfdfa5973e4f5d08a",
-	Proof:    "proven for D = 1..8, stamp 271183783c22dc06",
+	Hash:     "c2ad1681be0776a7af038d312c341a1529455d8ecf414b96a248c3a6a6641fbb",
+	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "F", By: "D"}, {Extent: "N", By: "D"}},

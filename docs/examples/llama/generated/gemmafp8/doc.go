@@ -73,5 +73,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums; geglu(U) of G by the kernel that multiplies.
 //
-// Proof: proven for D = 1..8, stamp bd8a32ed7212a9a3.
+// Proof: proven for D = 1..8, stamp f1b66005d9016952.
 package gemmafp8

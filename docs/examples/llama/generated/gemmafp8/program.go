@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "e542b9478a0a6b9eaecf4d31003f0de947183c005fdc0e47056c3b6600f9110d",
-	Proof:   "proven for D = 1..8, stamp bd8a32ed7212a9a3",
+	Hash:    "0b957c907ab9490d10afe29e64d457cd9da5ffb2fa88cede70c0d11e88f3e1bc",
+	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "F", By: "D", Times: 16},

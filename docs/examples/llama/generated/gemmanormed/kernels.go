@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "a55eba81f43631bff84d85cfab42db03a6ae1105907dd66542a839ea288f3a0e",
+	Source:  "8c8619112c1fb2f4f62d6ecca7a1936d390179dc993564283a0890feb3308434",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

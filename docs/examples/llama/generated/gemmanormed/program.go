@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "da4987cb3951ad6f617182cb7a77f7dc56d319096d36eb28125aa473fb9aa03b",
-	Proof:   "proven for D = 1..8, stamp 2372ad971a57052f",
+	Hash:    "801fbafbae342b3fc484ffd7f390a5ba17170534ec1c66a25fc87101ba06b2ee",
+	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},

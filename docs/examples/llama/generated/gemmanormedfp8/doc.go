@@ -92,5 +92,5 @@
 // Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
 // of Z by the kernel that sums; geglu(U) of G by the kernel that multiplies.
 //
-// Proof: proven for D = 1..8, stamp 7709ecde996f8556.
+// Proof: proven for D = 1..8, stamp 10284377a08afbba.
 package gemmanormedfp8

@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "3165fd2650eceb68d058398a9467d239e45dce8228e74090c60de4e342c6a742",
+	Source:  "e4f8226598ad71318c5d51f36e63f5f29ba97b4a669d9bb97b7c373cf8bdc0a1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

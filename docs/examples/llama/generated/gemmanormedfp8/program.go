@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "244997aa56ea93116ce08f4366c2f57fb125e150d039a368ac8b08e10e305dae",
-	Proof:   "proven for D = 1..8, stamp 7709ecde996f8556",
+	Hash:    "9992817a07acfcdc62befb6f718db6e06277d6380062cab36e0859ebc3a97e66",
+	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

@@ -2,7 +2,7 @@
 
 // The kernels of biasedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ca851b8f56ea2d19cc03b0e1e49e4758c3b476fd79b231d38e56ba20916cf712
+// 112daa1bdd31705f4da2fd9f2648cdc2270b1199eec9e6373ba9c9f37de58b41
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

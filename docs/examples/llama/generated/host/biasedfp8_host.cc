@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a8ab72c5ee48cdcbd2d006455e8b4e906dd5ef7ec039f64c681cf8f2044a8801
+// 1b28026bf5c0882fb939aaafb17bf5eced41522c9005be9adbab6d9b12c125e9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

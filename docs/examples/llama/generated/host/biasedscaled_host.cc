@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bf391e023325d710a847d634a3e4901c56a86d1745f1a19b0b7cd76c29dad7c9
+// 9b6bfeda8ef90a57c73d48ecf29a7c8c7ebf5965e88095ed1284ce18be327ebe
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

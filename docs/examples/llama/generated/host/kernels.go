@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "b76ac9a26a7461f392e2806498209bb7ead3a25cd1e22beab1ad909700124fd3",
+	sim.Compiled("biased", "f1d154eb4d068563e6c946c589752fd880e78f4dfb663d5ea785776b7d8e5cb7",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "50d84ddddc9607d544f751a3d005892f9ab626e3fb417086769bdc18232fe414",
+	sim.Compiled("biasedblocks", "c8b7c18842ad51517c8a082f7764f7122b70f4fa2a6989cb7f27121e7eb5980a",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "a5bd658c3437120fe5154db8a9c1812fecb659b84db0fcdc64790224c3ab839c",
+	sim.Compiled("biasedfp8", "62e89428191b230b9cea77fd263b370ddee855dccd35233d564fe2b6e5193d67",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "c23cd3567b15e3b08429c3334a3b976cc4699523747d2bfe1cb512da5df5a5bf",
+	sim.Compiled("biasedscaled", "9b9538c130798a5b9dd46d3e86d8638adf8db91a1162a1169b96988da0d88898",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "ef9fd18bd41698cfda40b78ec45f0e544971f8aecc8c328a9deb31d3ea277279",
+	sim.Compiled("decode", "197b166d69079e0334cf3178494c62661ec4044e2e56ba6fb705d8e190c6c338",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "83d7500d63cc743962675e903c36badd97e08fdc0ea0325afcf84bbe8d80b74b",
+	sim.Compiled("decodeblocks", "3d1ef6cf7c8dbd9d1b9249f46675cde44522cd0a0f78875bb439a1d34e25d42b",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "55b60894d36754af1345d3758e663ab557744d9fdd5c93b1bbef334c7c9d5f51",
+	sim.Compiled("decodefp8", "e8558b98f49e87716eed90c6bce1d7417b2c19520abe989c3e9dc54c64b0f462",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "993f9a4cca285986454de9683cec95f3f827afeb60803d72d579072dfeff55e9",
+	sim.Compiled("decodenccl", "637c173c321974164119c47549c509213dbec9a6dfc36c9ad2e639205a03e9c6",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "6dde91374420d39f7fbb6008b47910bfa74b8d1bfac9d675ca741ee52f7c8412",
+	sim.Compiled("decodescaled", "632c2b79d754154e2c32aa3666c6ef5aae0b78660906d6e740ac7ad8b0ac7226",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "3dac664b2051f29625e80373b931a250d611bb0851c28cc55efddb21d7e8d644",
+	sim.Compiled("gemma", "b209201788109022b0bf2a27fcda6cacbd68611c48c35ecb2ee0b0c4ce862927",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "a4eda2e2a496cafdc64fc7f1750db94ecd268e461d8f95bbbef001ad9fd24257",
+	sim.Compiled("gemmafp8", "94c8785f091d2e5674b7756f4b055e54aeb740a9cb05026d9956b4e6b6b68fb7",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "a55eba81f43631bff84d85cfab42db03a6ae1105907dd66542a839ea288f3a0e",
+	sim.Compiled("gemmanormed", "8c8619112c1fb2f4f62d6ecca7a1936d390179dc993564283a0890feb3308434",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "3165fd2650eceb68d058398a9467d239e45dce8228e74090c60de4e342c6a742",
+	sim.Compiled("gemmanormedfp8", "e4f8226598ad71318c5d51f36e63f5f29ba97b4a669d9bb97b7c373cf8bdc0a1",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "4029a1d136df40f0be403f91dfb635af42a2111f9684da62d915cccf5c77f507",
+	sim.Compiled("normed", "9ad5137976b72f8f7f04b85eaa643a315f05fd0ac93d681e6e24b27d42dca253",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "401791ab265692971306a549c6a17b8728066bcd581a8f8d7581ed527329014e",
+	sim.Compiled("normedblocks", "0902b69afba15094770b5ada915f830109810c24a4f0dabc967300d2474a2689",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "3bf717c376cc148221c3ff3e752772af4b261ec251ea19af2e3528f9391c4b7a",
+	sim.Compiled("normedfp8", "8cd986b0dca433b94543aa5433c25381ec8cc5e514c9d1a6d4ee619b54ef9146",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
+	sim.Compiled("normedscaled", "5c3ecc80c9239f6da62052901d41f5ebadc22cfc16aa72f597ee5866fea780d7",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "d99104c43f0cb7309af0854cad12007280449708ed80209591ba08cedfdb9e9f",
+	sim.Compiled("prefill", "d227c01d69f29e32ccab5a45ee686f8d2bb8407cd2f31a861af8c43fa027ed71",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "af3cdd1aac9119ce1e1344dc0e69c915c32bc65e48036a3801cc6401f9e67b00",
+	sim.Compiled("prefillnccl", "9084fa57f27da6fbea4c33f5c6c336f2b9faf7f1a2b11c7507fa1313da32b918",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "c12653e10db3cd20062a9f7f9942ef0b3b5852e73501b704e30204b2e33443bd",
+	sim.Compiled("prefillscaled", "417a647d3437f514d88c9e6c0a7d86dad4557aac2483127c33b543834bdaab4d",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 81f242fcf92f0067cbbe2a347e0457ab057e7910708c63c3c4f52a4615768601
+// 19071222db12d428b767a17af6d28d40fd3c67f6c63773629f741b4c361ce386
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f1472ecd3f0b2a6071e94f489d3b64561ba17c4fa463b91be2acf71d08315ab0
+// 1226c93a814f21ff0dcfc2c8db8cadaeb9435d6d88e518833a70fe863b97acd1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f81e084d9a6a038f99f893685cf34f99da1779f9d57a094131d44612336c222b
+// efd2d0769e7bbc311acbee1ed1ea977905ce29db3e67b4606c0ec9187fbe455e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

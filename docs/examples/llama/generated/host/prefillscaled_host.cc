@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e1cd530e97f24d384adb8060a2cbad308bb50b7754146e97bc0b1777257f9736
+// cc3c94fd552067f8f3a6cfc4fe0787c0e379e87a69f072b391708b3a8624bbae
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "dd7654bc57d723bab6ed2f7d35908630097df56eb1fc7022a3f757a68fd8c7ff",
-	Proof:   "proven for D = 1..8, stamp 2cb7a80d4d6306a5",
+	Hash:    "a20d5495107823c73a8873fc52ab603c342437c91b062691767a2d1f3e115014",
+	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "N3", By: "D"},

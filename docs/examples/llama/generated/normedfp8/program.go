@@ -18,8 +18,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "5c4bced5b07d6c36d445a8051e5bc64dcd17e372e577b4b9dda82c222e426353",
-	Proof:   "proven for D = 1..8, stamp 25e42952790c6417",
+	Hash:    "c4d2a78cb9e09dffc83d3927cc08e3d351649034b8e7974a354f1cd8642b29d9",
+	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},

@@ -19,13 +19,13 @@ var table = kernels.Table{
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
 			ByBlocks: true},
-		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true,
+		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "adfc7a04da4aa0058bb0119fbf92c5f649a1c0643d42d94fd6a24eead49b5b27",
+	Source:  "5c3ecc80c9239f6da62052901d41f5ebadc22cfc16aa72f597ee5866fea780d7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "d99104c43f0cb7309af0854cad12007280449708ed80209591ba08cedfdb9e9f",
+	Source:  "d227c01d69f29e32ccab5a45ee686f8d2bb8407cd2f31a861af8c43fa027ed71",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "ff99a7dae5a367e0f37f63b851e7cd8e2cb8f171232b54e442279687c4cb41cb",
+	Hash:    "f7d477f3b72e3c6c59aed82665608443d397b4c17cb2dfc814d148761a0cc120",
 	Proof:   "proven for D = 1..8, stamp 2ca548d3caeae2f0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

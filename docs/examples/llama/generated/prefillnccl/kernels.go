@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "af3cdd1aac9119ce1e1344dc0e69c915c32bc65e48036a3801cc6401f9e67b00",
+	Source:  "9084fa57f27da6fbea4c33f5c6c336f2b9faf7f1a2b11c7507fa1313da32b918",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "9823fcababa830099ea30e65a02da4ce8cf81fe5e4d62db122baa8acca050d60",
+	Hash:    "f04afe1072d2225c79b3b95930ef5a3f8b03636e62caa215962fce46ee74bbed",
 	Proof:   "proven for D = 1..8, stamp 708dd57ae08b7ecf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

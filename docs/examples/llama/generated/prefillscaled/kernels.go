@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "c12653e10db3cd20062a9f7f9942ef0b3b5852e73501b704e30204b2e33443bd",
+	Source:  "417a647d3437f514d88c9e6c0a7d86dad4557aac2483127c33b543834bdaab4d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

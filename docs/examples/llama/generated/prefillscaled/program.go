@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "67070188b2417f0247277611f5dbc1e7f4fa285762e3152711278a543b7f46f9",
+	Hash:    "4b629a40fc646fcfb79886006062bc9075ccea54b9cdb89302a48d0e4cd090e6",
 	Proof:   "proven for D = 1..8, stamp 87a92e8e3be24696",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
