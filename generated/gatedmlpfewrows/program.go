@@ -122,11 +122,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	p.kernels.PacketGather(q, main, p.alanded, p.agathered.At(0), p.bytesA, p.terms...)
 	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.agathered.At(0), p.up.At(0), plan.NoBias)
-	if p.few.Takes(p.gemmU) {
+	if p.few.Makes(p.gemmU) {
 		p.few.Making(1, p.g.At(0), p.u.At(0)).Linear(q, main, p.gemmU, p.g.At(0), p.agathered.At(0), p.gate.At(0),
 			plan.NoBias)
 	} else {
-		q.Linear(main, p.gemmU, p.g.At(0), p.agathered.At(0), p.gate.At(0), plan.NoBias)
+		p.few.Linear(q, main, p.gemmU, p.g.At(0), p.agathered.At(0), p.gate.At(0), plan.NoBias)
 		p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	}
 	p.few.Linear(q, main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)

@@ -174,7 +174,8 @@ func (b *body) product(n hostir.Step, x hostir.Product) []jen.Code {
 	if b.unit.functionOf(x) == nil {
 		return []jen.Code{few}
 	}
-	return b.orBehind(n, x, product, few, library)
+	without := jen.Id("p").Dot("few").Dot(f.Name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	return b.orBehind(n, x, product, few, without)
 }
 
 // scaled is a product of operands that have scales.

@@ -118,12 +118,12 @@ func (b *body) making(field string, x hostir.Product) *jen.Statement {
 	return set
 }
 
-// orBehind is a product by a kernel of few rows that applies a function, where the rows are few, and else a product by
-// the library, with the kernel of the function behind it.
-func (b *body) orBehind(n hostir.Step, x hostir.Product, product jen.Code, few jen.Code, library jen.Code) []jen.Code {
-	behind := []jen.Code{library}
+// orBehind is a product by a kernel of few rows that applies a function, where one does, and else a product without it,
+// with the kernel of the function behind.
+func (b *body) orBehind(n hostir.Step, x hostir.Product, product, few, without jen.Code) []jen.Code {
+	behind := []jen.Code{without}
 	if len(x.Then.Makes) > 0 {
 		behind = append(behind, b.make(n.Stream, x.Then)...)
 	}
-	return []jen.Code{jen.If(jen.Id("p").Dot("few").Dot("Takes").Call(product)).Block(few).Else().Block(behind...)}
+	return []jen.Code{jen.If(jen.Id("p").Dot("few").Dot("Makes").Call(product)).Block(few).Else().Block(behind...)}
 }

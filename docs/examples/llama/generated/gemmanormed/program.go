@@ -198,10 +198,10 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.behind.At(0), p.a.At(0), p.y.At(0), p.norm2.At(0)).Packets(q, main, p.rsumlanded, p.rsum.At(0),
 		p.bytesRsumpartial, p.terms...)
 	p.few.Linear(q, main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
-	if p.few.Takes(p.gemmU) {
+	if p.few.Makes(p.gemmU) {
 		p.few.Making(1, p.g.At(0), p.u.At(0)).Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	} else {
-		q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
+		p.few.Linear(q, main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 		p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	}
 	p.few.Linear(q, main, p.gemmCsumpartial, p.csumpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
