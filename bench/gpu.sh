@@ -14,7 +14,7 @@
 # forms    the bits of forms that no package of the catalogue has
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
-# making   the same products with functions in their kernels and behind, checked, beside cuBLASLt's with functions behind
+# making   the same products with functions in their kernels and behind, checked, beside cuBLASLt's
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # scaled   70B's layers of eight bits, and quantised gathers, beside torch's products with NCCL and its symmetric memory

@@ -18,7 +18,8 @@ func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
 	for _, o := range s.Apart().Ops {
 		from := s.MadeFrom(o)
 		alone := len(o.In) == 1 && from == 0 && len(o.Then) > 0 && !s.Partial(o)
-		early := !s.Partial(o) && slices.ContainsFunc(o.Then[:from], func(f Func) bool { return slices.Contains(f.Reads(), t.Name) })
+		reads := func(f Func) bool { return slices.Contains(f.Reads(), t.Name) }
+		early := !s.Partial(o) && slices.ContainsFunc(o.Then[:from], reads)
 		switch {
 		case early || slices.Contains(o.In, t.Name) && !alone:
 			v.add(path, hint, "only functions that a kernel of its own makes take a tensor of fp32 in plans of other "+

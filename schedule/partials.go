@@ -24,7 +24,8 @@ func (o Op) OfPartials() bool {
 // padding.
 func (s Schedule) Multiplied() (e Extent, ok bool) {
 	padded := func(m Move) bool { return WayName(m.Way) == WayName(Padded{}) }
-	if slices.ContainsFunc(s.Moves, padded) || !slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Call == "" && len(o.In) == 2 }) {
+	multiplies := func(o Op) bool { return o.Call == "" && len(o.In) == 2 }
+	if slices.ContainsFunc(s.Moves, padded) || !slices.ContainsFunc(s.Ops, multiplies) {
 		return "", false
 	}
 	for _, t := range s.Tensors {

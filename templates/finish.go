@@ -63,8 +63,8 @@ func (k Kernel) FinishArgs() string {
 // FinishAlone are the arguments of a sum's function for the element x at a row and a column.
 func (k Kernel) FinishAlone(x string) string {
 	return k.finishArgs(func(l Leaf) string {
-		index := map[schedule.Lies]string{schedule.InPlace: "(u64)row * p.columns + column", schedule.ByColumn: "column",
-			schedule.ByRow: "row"}[l.Lies]
+		index := map[schedule.Lies]string{schedule.InPlace: "(u64)row * p.columns + column",
+			schedule.ByColumn: "column", schedule.ByRow: "row"}[l.Lies]
 		if l.Field == "x" {
 			return x
 		}

@@ -7,9 +7,9 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Summing is a set of kernels, with what its sums take beside the partial results of ranks: tensors that are added last,
-// a function of each element of the sum, which is applied before it is rounded, and a function of its rows behind that.
-// The sums of a Set itself take nothing else.
+// Summing is a set of kernels, with what its sums take beside the partial results of ranks: tensors that are added
+// last, a function of each element of the sum, which is applied before it is rounded, and a function of its rows behind
+// that. The sums of a Set itself take nothing else.
 type Summing struct {
 	set     *Set
 	columns int64 // of a term for each scale; 0: terms have no scales

@@ -3,8 +3,8 @@ package catalog
 import s "ovgen/schedule"
 
 // Layers of rows that ranks have by counts, which Bind takes: those of data-parallel attention, or of a prompt in
-// chunks. M is all rows. New is told how many these are, so one product takes them all, and nothing is padded, but where
-// a schedule says so.
+// chunks. M is all rows. New is told how many these are, so one product takes them all, and nothing is padded, but
+// where a schedule says so.
 
 // AllGatherVLinearQuantised is a column-parallel layer of such rows in eight bits: each rank quantises its rows, codes
 // and scales are gathered by counts, and the product reads them as they are.
@@ -52,10 +52,10 @@ var GatedMLPVQuantised = s.Schedule{
 		s.Sum("C", "Codes")},
 }
 
-// DataParallelLayer is a layer whose attention each rank does for the tokens it has, and whose MLP all ranks share. Rows
-// travel in eight bits and with padding, P for each rank: so every Bind may have other counts, and New need not know how
-// many rows there are in all. Attention is the caller's, a function that is told how many rows the rank has. Choose it
-// where the number of all rows differs from step to step.
+// DataParallelLayer is a layer whose attention each rank does for the tokens it has, and whose MLP all ranks share.
+// Rows travel in eight bits and with padding, P for each rank: so every Bind may have other counts, and New need not
+// know how many rows there are in all. Attention is the caller's, a function that is told how many rows the rank has.
+// Choose it where the number of all rows differs from step to step.
 var DataParallelLayer = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.K)}},

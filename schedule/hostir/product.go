@@ -130,8 +130,8 @@ func (x Product) Making(then Apply) (_ Product, ok bool) {
 	return x, true
 }
 
-// Behind is the step of the formulas that a kernel of elements makes behind a product by the library, where no kernel of
-// few rows makes both; else it is the step.
+// Behind is the step of the formulas that a kernel of elements makes behind a product by the library, where no kernel
+// of few rows makes both; else it is the step.
 func (s Step) Behind() Step {
 	x, _ := s.Do.(Product)
 	if s.By != FewRowsKernel || len(x.Then.Makes) == 0 {

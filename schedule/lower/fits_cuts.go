@@ -122,11 +122,11 @@ func (d *draft) calledForCounted(rows string) error {
 		switch path := fmt.Sprintf("Ops[%d]", i); {
 		case o.Call == "":
 		case o.Kernel.File != "":
-			return refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as many rows as "+
-				"New is told, and Bind says how many a rank has of %s", rows)
+			return refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as many rows "+
+				"as New is told, and Bind says how many a rank has of %s", rows)
 		case !declared:
-			return refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank has of %s, "+
-				"which %s makes", o.Out, o.Call)
+			return refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank has of "+
+				"%s, which %s makes", o.Out, o.Call)
 		}
 	}
 	return nil

@@ -13,8 +13,8 @@ import (
 )
 
 // Formulas are made by a kernel of their own: behind a product, which ends with its bias and one function that the
-// library applies, behind a sum of partial results, which ends with local formulas, behind what travels to an operation,
-// and behind a gradient. Behind all but products they are of an operation of their own.
+// library applies, behind a sum of partial results, which ends with local formulas, behind what travels to an
+// operation, and behind a gradient. Behind all but products they are of an operation of their own.
 
 // sumOnly is a sum, what travels, or a gradient, whose other functions are of an operation of their own.
 type sumOnly struct {

@@ -23,7 +23,8 @@ func TestMaking(t *testing.T) {
 	}{
 		{"by the library", []schedule.Func{up}, 0, "", []string{"", ""}},
 		{"in place", []schedule.Func{up}, 8, "", []string{"swiglu"}},
-		{"several", []schedule.Func{schedule.Scale(.5), add, schedule.SoftCap(30)}, 8, "", []string{"[x*0.5, then x + R, then "}},
+		{"several", []schedule.Func{schedule.Scale(.5), add, schedule.SoftCap(30)}, 8, "",
+			[]string{"[x*0.5, then x + R, then "}},
 		{"an epilogue", []schedule.Func{schedule.Bias("V"), schedule.GELU()}, 8, "", []string{"gelu"}},
 		{"an epilogue and more", []schedule.Func{schedule.GELU(), add}, 8, "", []string{"add"}},
 		{"rows, columns and places", []schedule.Func{{Word: "sum", Is: several}}, 8, "", []string{"x + R"}},

@@ -111,8 +111,8 @@ func (m *meaning) held(run int, name string, rank int, own bool) (list []Number)
 	return list
 }
 
-// ownRows are a rank's own rows of a tensor, the first and how many: equal parts, or as Bind is told where the tensor is
-// made of rows by counts.
+// ownRows are a rank's own rows of a tensor, the first and how many: equal parts, or as Bind is told where the tensor
+// is made of rows by counts.
 func (m *meaning) ownRows(name string, rank int) (first, n int64) {
 	t, declared := m.Schedule.Tensor(name)
 	for of := name; !declared; t, declared = m.Schedule.Tensor(of) {

@@ -177,8 +177,8 @@ func (m *meaning) partial(op schedule.Op) bool {
 	})
 }
 
-// behind is an element of a sum of partial results, plus the tensors that functions add to it, after the functions behind
-// these.
+// behind is an element of a sum of partial results, plus the tensors that functions add to it, after the functions
+// behind these.
 func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
 	added, behind := m.Schedule.Summed(op)
 	for _, tensor := range added {

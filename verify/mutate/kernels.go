@@ -143,7 +143,8 @@ func (j *KernelJudge) Judge(ctx context.Context, m KernelMutant) (class Class, w
 }
 
 // run runs a test with the mutant, in kernels of all types or of one.
-func (j *KernelJudge) run(ctx context.Context, m KernelMutant, test, types string) (out []byte, passed bool, err error) {
+func (j *KernelJudge) run(ctx context.Context, m KernelMutant, test, types string) (out []byte, passed bool,
+	err error) {
 	text, err := m.text(j.dir)
 	if err != nil {
 		return nil, false, err

@@ -20,9 +20,9 @@ import (
 // seed picks: eager, replayed and run, with fresh inputs. It compares every element and asks the simulator for races.
 //
 // The fewest ranks run every shape, the first in every type, and the others in one type each. More ranks run one shape
-// in one type, in turn. If OVGEN_SOAK is set, all run every shape in every type. A program whose constants make it large
-// runs only in its first type, at its plain shape and on the fewest ranks. Run skips tests that a build without cgo, or
-// for another system than Linux, can't run.
+// in one type, in turn. If OVGEN_SOAK is set, all run every shape in every type. A program whose constants make it
+// large runs only in its first type, at its plain shape and on the fewest ranks. Run skips tests that a build without
+// cgo, or for another system than Linux, can't run.
 func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {

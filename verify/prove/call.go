@@ -182,8 +182,8 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 	return list, nil
 }
 
-// ownRows are a rank's own rows of a tensor: equal parts, or as many as Bind is told where the tensor is made of rows by
-// counts.
+// ownRows are a rank's own rows of a tensor: equal parts, or as many as Bind is told where the tensor is made of rows
+// by counts.
 func (x *expectation) ownRows(tensor string, rank int) interval {
 	p, declared := x.tensors[tensor]
 	for name := tensor; !declared; p, declared = x.tensors[name] {

@@ -89,8 +89,8 @@ var dataParallel = of("A[M/D~ K] O[M/D~ K] Norm[K] B[F/D K] B2[K F/D] C[M/D~ K]"
 var countedCalls = []declared{
 	{"CC01", "a layer", dataParallel, served},
 	{"CC02", "with padding", padded(dataParallel.most(s.P), "X"), served},
-	{"CC03", "the call's rows are multiplied", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk",
-		"A"), s.Linear("C", "Q", "B")), served},
+	{"CC03", "the call's rows are multiplied", of("A[M/D~ K] Q[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own",
+		"mk->mk", "A"), s.Linear("C", "Q", "B")), served},
 	{"CC04", "behind a norm", of("A[M/D~ K] Norm[K] O[M/D~ K] C[M K]", s.Copy("X", "A", s.RMSNorm("Norm")),
 		s.CallRows("O", "Own", "mk->mk", "X"), s.Copy("C", "O")), served},
 	{"CC05", "behind a sum", of("A[M K/D] B[K K/D] T[M/D~ N] X[M/D~ K] C[M/D~ K]", s.Linear("X", "A", "B"),
@@ -108,13 +108,14 @@ var countedCalls = []declared{
 
 	{"CC20", "all rows", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
 		s.Call("O", "All", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls)},
-	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct), at("Ops[0]", noCalls[:30])},
+	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct),
+		at("Ops[0]", noCalls[:30])},
 	{"CC22", "a kernel", of("A[M/D~ K] O[M/D~ K] C[M K]", s.CallRows("O", "Own", "mk->mk", "A").By(s.Kernel{
-		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel is launched for as "+
-		"many rows as New is told, and Bind says how many a rank has of A (leave it out, and set a function)")},
+		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel is launched for "+
+		"as many rows as New is told, and Bind says how many a rank has of A (leave it out, and set a function)")},
 	{"CC23", "a result that is not declared", of("A[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
-		s.Linear("C", "Q", "B")), at("Ops[0].Out", "nothing says how many rows a rank has of Q, which Own makes (declare "+
-		"it with its placement)")},
+		s.Linear("C", "Q", "B")), at("Ops[0].Out", "nothing says how many rows a rank has of Q, which Own makes "+
+		"(declare it with its placement)")},
 	{"CC24", "beside rows in equal parts", of("A[M/D~ K] T[M/D N] O[M/D~ K] C[M K]", s.CallRows("O", "Own",
 		"mk,mn->mk", "A", "T"), s.Copy("C", "O")), at("Tensors[1].Axes[0].Outer[0]",
 		"the rows of O need not be in equal parts, and those of T are (place both alike)")},
@@ -145,7 +146,8 @@ var paddedProducts = []declared{
 		s.Copy("Q", "A", s.Quantise()), s.Linear("H", "Q", "B", s.SiLU()), s.Linear("C", "H", "B2")).
 		eight(true, "Q", "B"), "Q"), served},
 	{"PP07", "sums of codes", padded(of("A[M/D~P K] B[F/D K] E[K F/D] Q[D/D M K] C[M/D~P K]", s.Linear("H", "A", "B"),
-		s.LinearPartial("P", "H", "E"), s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).eight(true, "Q"), "A"), served},
+		s.LinearPartial("P", "H", "E"), s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).eight(true, "Q"),
+		"A"), served},
 	{"PP08", "one scale", padded(linear("A[M/D~P K] B[N K] C[M N]").eight(false, "A", "B"), "A"), served},
 	{"PP09", "a bias and a function", padded(of("A[M/D~P K] B[N K] V[N] C[M N]", s.Linear("C", "A", "B", s.Bias("V"),
 		s.SiLU())), "A"), served},
@@ -157,13 +159,15 @@ var paddedProducts = []declared{
 		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B")).eight(true, "Q"), "X"), served},
 	{"PP13", "by kernels", linear("A[M/D~P K] B[N K] C[M N]").by("A", s.Padded{By: s.KernelCopies}), served},
 	{"PP14", "up to a number", padded(linear("A[M/D~4 K] B[N K] C[M N]"), "A"), served},
-	{"PP15", "a layer behind another", padded(of("A[M/D~P K] B[F/D K] B2[K F/D] X[M/D~P K] W[F/D K] W2[K F/D] C[M/D~P K]",
+	{"PP15", "a layer behind another", padded(of(
+		"A[M/D~P K] B[F/D K] B2[K F/D] X[M/D~P K] W[F/D K] W2[K F/D] C[M/D~P K]",
 		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2", s.Add("A")), s.Linear("G", "X", "W"),
 		s.Linear("C", "G", "W2", s.Add("X"))), "A", "X"), served},
 
 	{"PP20", "one of two gathers", padded(of("A[M/D~P K] B[F/D K] B2[K F/D] X[M/D~P K] W[F/D K] W2[K F/D] C[M/D~P K]",
 		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Linear("G", "X", "W"), s.Linear("C", "G", "W2")), "A"),
-		at("Moves[0].Way", "products take all rows of X, without padding (use schedule.Pull, or pad the rows of all products)")},
+		at("Moves[0].Way", "products take all rows of X, without padding (use schedule.Pull, or pad the rows of "+
+			"all products)")},
 	{"PP21", "a sum of all rows first", padded(of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] X[M/D~P K] C[M/D~P K]",
 		s.Linear("X", "A", "B"), s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), "X"),
 		at("Moves[0].Way", "products take all rows of A, without padding (use schedule.Pull")},

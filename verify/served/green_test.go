@@ -19,8 +19,9 @@ import (
 // are gathered, exchanged, balanced, counted, in batches or of several axes, eight bits, gradients, packets, NCCL, and
 // functions that are kept.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "P57BatchedMLP", "OwnProduct", "OwnRowsBetween",
-	"BalancedPushRing", "BalancedEightSum", "BatchesNormed", "FourAxes", "WeightPackets", "GradientNCCL", "GradientAdds",
-	"EightNarrow", "EightKernels", "ColumnsStores", "ExchangedKept", "MovedGated", "ColumnsSummedHeads", "CountedKept"}
+	"BalancedPushRing", "BalancedEightSum", "BatchesNormed", "FourAxes", "WeightPackets", "GradientNCCL",
+	"GradientAdds", "EightNarrow", "EightKernels", "ColumnsStores", "ExchangedKept", "MovedGated",
+	"ColumnsSummedHeads", "CountedKept"}
 
 // unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
 // two packages alike.

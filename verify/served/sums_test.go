@@ -17,8 +17,8 @@ var finished = []s.Func{s.Add("R"), s.Add("T"), {Word: "scaled", Is: s.Times(s.X
 
 const operandsOfSums = " S[M] V[N] R[M N] T[M N] U[M N] "
 
-// sumsFinished are programs of one computation by all ways that add in the order of ranks. In the last one the sum stays
-// in fp32, and a kernel of its own applies the functions.
+// sumsFinished are programs of one computation by all ways that add in the order of ranks. In the last one the sum
+// stays in fp32, and a kernel of its own applies the functions.
 func sumsFinished() map[string]form {
 	list := map[string]form{}
 	for name, way := range map[string]s.Way{"Slots": s.Slots{}, "Shot": s.Shot{}, "TwoShot": s.TwoShot{},

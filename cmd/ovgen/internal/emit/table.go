@@ -95,8 +95,8 @@ func unable(t kernels.Table) (errs []error) {
 			}
 		}
 		if k.Added > kernels.MostBeside {
-			errs = append(errs, fmt.Errorf("kernel %s adds %d tensors to its sum, and at most %d (add some of them in a "+
-				"schedule.Copy of the sum)", k.Kind, k.Added, kernels.MostBeside))
+			errs = append(errs, fmt.Errorf("kernel %s adds %d tensors to its sum, and at most %d (add some of them in "+
+				"a schedule.Copy of the sum)", k.Kind, k.Added, kernels.MostBeside))
 		}
 		for _, typ := range t.Types {
 			if k.Multiplies() && typ.Size() != 2 {
