@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -64,16 +65,18 @@ func (s Schedule) unpromised() Schedule {
 	return s
 }
 
-// Last orders two schedules of a family: a schedule that uses NCCL, which a machine may lack, comes after one that does
-// not.
-func Last(a, b Schedule) int {
-	switch x, y := a.UsesNCCL(), b.UsesNCCL(); {
-	case x == y:
-		return 0
-	case x:
+// Last orders two schedules of a family: those that use NCCL, which a machine may lack, come last, and before them those
+// whose products of few rows have kernels that only a measurement may choose.
+func Last(a, b Schedule) int { return cmp.Compare(a.last(), b.last()) }
+
+func (s Schedule) last() int {
+	switch {
+	case s.UsesNCCL():
+		return 2
+	case s.FewRows > 0:
 		return 1
 	}
-	return -1
+	return 0
 }
 
 // held is the tensor without the splits that do not change which part a rank has: steps, and all splits within a rank's

@@ -34,9 +34,6 @@ func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, line
 	type buffers = linearallreduce.Buffers
 	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
-		tuning.Other(&linearallreducefewrows.Program, linearallreducefewrows.New, (*linearallreducefewrows.Plan).Bind,
-			func(s shape) linearallreducefewrows.Shape { return linearallreducefewrows.Shape(s) },
-			func(x buffers) linearallreducefewrows.Buffers { return linearallreducefewrows.Buffers(x) }),
 		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
 			func(s shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
 			func(x buffers) linearallreduceoneshot.Buffers { return linearallreduceoneshot.Buffers(x) }),
@@ -53,6 +50,9 @@ func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, line
 			(*linearallreducetwoshotpackets.Plan).Bind,
 			func(s shape) linearallreducetwoshotpackets.Shape { return linearallreducetwoshotpackets.Shape(s) },
 			func(x buffers) linearallreducetwoshotpackets.Buffers { return linearallreducetwoshotpackets.Buffers(x) }),
+		tuning.Other(&linearallreducefewrows.Program, linearallreducefewrows.New, (*linearallreducefewrows.Plan).Bind,
+			func(s shape) linearallreducefewrows.Shape { return linearallreducefewrows.Shape(s) },
+			func(x buffers) linearallreducefewrows.Buffers { return linearallreducefewrows.Buffers(x) }),
 		tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
 			func(s shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
 			func(x buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),

@@ -255,12 +255,14 @@ func (s *Set) Takes(p *plan.Product) bool { return s.family.Takes(p.Desc()) }
 // oneTile is how many columns the 132 multiprocessors of an H100 or H200 make by one tile each.
 const oneTile = 132 * 64
 
-// Makes reports whether a kernel with a function makes a product. Where a block has several tiles of more than 8 rows
+// Makes reports whether a kernel with a function makes a product.
+func (s *Set) Makes(p *plan.Product) bool { return s.family.makes(p.Desc()) }
+
+// makes is Makes of a product. Where a block has several tiles of more than 8 rows
 // the functions of one tile hold up the next, and a kernel of elements behind the product is faster
-// (docs/performance.md); an epilogue is the product's own and stays in its kernel.
-func (s *Set) Makes(p *plan.Product) bool {
-	d := p.Desc()
-	return s.Takes(p) && (d.M <= 8 || d.N <= oneTile || d.Func != "")
+// (docs/performance.md), if the family has one for the product alone; an epilogue stays in the product's kernel.
+func (f Family) makes(d driver.MatmulDesc) bool {
+	return f.Takes(d) && (d.M <= 8 || d.N <= oneTile || d.Func != "" || f.of(0, d.M) < 0)
 }
 
 // Narrow sets C to A Bᵀ times the scales of B, plus a bias. Only B has the type d.Of, e4m3; all other tensors have

@@ -33,3 +33,27 @@ func TestWith(t *testing.T) {
 		}
 	}
 }
+
+// TestMakes: functions stay behind products of more than 8 rows for which a block has several tiles.
+func TestMakes(t *testing.T) {
+	function := &Function{Number: 1}
+	for _, x := range []struct {
+		family  Family
+		m, n    int
+		by      driver.Func
+		makes   bool
+		because string
+	}{
+		{Kernels.With(nil, function), 8, 14336, "", true, "it has few rows"},
+		{Kernels.With(nil, function), 16, oneTile, "", true, "a block has one tile"},
+		{Kernels.With(nil, function), 16, 14336, "", false, "a block has two tiles"},
+		{Kernels.With(nil, function), 16, 14336, "gelu", true, "the library rounds behind gelu"},
+		{Kernels.With(function), 16, 14336, "", true, "no kernel makes the product alone"},
+		{Kernels.With(nil, function), 65, 64, "", false, "no kernel has so many rows"},
+	} {
+		d := driver.MatmulDesc{M: x.m, K: 4096, N: x.n, Type: driver.BF16, Transposed: true, Func: x.by}
+		if got := x.family.makes(d); got != x.makes {
+			t.Errorf("%d x %d %q: a kernel with a function makes it: %t, though %s", x.m, x.n, x.by, got, x.because)
+		}
+	}
+}

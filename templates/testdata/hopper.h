@@ -239,11 +239,6 @@ static unsigned swizzled(unsigned at) { return at ^ (at >> 7 & 7) << 4; }
 #define __cvta_generic_to_shared(p) ((void)(p), shared_base)
 #define __float_as_uint(x) same_bits<unsigned>(static_cast<float>(x))
 #define __uint_as_float(x) same_bits<float>(static_cast<unsigned>(x))
-#define __fadd_rn(a, b) ((a) + (b))
-#define __fsub_rn(a, b) ((a) - (b))
-#define __fmul_rn(a, b) ((a) * (b))
-#define __fdiv_rn(a, b) ((a) / (b))
-#define __fsqrt_rn __builtin_sqrtf
 #define HERE [[maybe_unused]] static
 #define sreg_cluster_ctarank (me->of % me->launch->cluster)
 

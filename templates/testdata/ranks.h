@@ -583,17 +583,36 @@ static void shot2_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-// One that does all of its signalling itself.
-static void shot_round(World &w, unsigned r, unsigned round)
+// around has a kernel do all of its signalling itself.
+template <typename Params>
+static void around(World &w, unsigned r, Params &p)
 {
-  struct shot p = {};
   pre_wait(w, r, p);
   pre_post(w, r, p);
   post_post(w, r, p);
   for (unsigned i = 0; i < ranks - 1; i++) {
     p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
   }
+}
+
+static void shot_round(World &w, unsigned r, unsigned round)
+{
+  struct shot p = {};
+  around(w, r, p);
   add_up(w, r, round, "shot", p);
+}
+
+// The same, with a tensor of the rank's own behind the ranks' terms.
+static void shot6_round(World &w, unsigned r, unsigned round)
+{
+  struct shot6 p = {};
+  around(w, r, p);
+  terms(w, r, p);
+  p.terms[ranks] = p.terms[r];
+  p.n = ranks + 1;
+  launch(w, r, of("shot6", type_of(round)), p, blocks);
+  counted(w, r, round);
+  summed(w, r, round, ranks, [r, round](float x, size_t i) { return x + (float)number_of(r, round, i); });
 }
 
 template <typename Params>
@@ -1288,7 +1307,8 @@ static const Kind kinds[] = {
     {"widen", widen_round},
     {"call", total_round}, {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
-    {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
+    {"shot that posts and waits twice", shot_round}, {"shot and a tensor", shot6_round},
+    {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
     {"packets", [](World &w, unsigned r, unsigned i) { packets_round(w, r, i, "packets", packets{}, alone); }},
     {"packets and a tensor", [](World &w, unsigned r, unsigned i) {

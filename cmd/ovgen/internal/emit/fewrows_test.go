@@ -48,7 +48,7 @@ func TestFewRowsMaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string][]string{
-		"several/program.go": {"if p.few.Takes(p.gemm) {", "p.few.Making(1, p.c.At(0), p.w.At(0), p.r.At(0))." +
+		"several/program.go": {"if p.few.Makes(p.gemm) {", "p.few.Making(1, p.c.At(0), p.w.At(0), p.r.At(0))." +
 			"Number(p.scale).Linear(", "} else {", ".Make(q, main, "},
 		"several/kernels.go": {`Number: 1, Epilogue: "relu",`, "fewrows.Kernels.UpTo(64).With(functions[0])"},
 		"several/several.cu": {"made1_relu(float x)", "element_at<E>(p.operands[0], at.row),",
@@ -64,7 +64,7 @@ func TestFewRowsMaking(t *testing.T) {
 		}
 	}
 	for file, text := range map[string]string{"alone/alone.cu": "elements_bf16(", "narrow/narrow.cu": "elements_bf16(",
-		"narrow/program.go": "Takes("} {
+		"narrow/program.go": "Makes("} {
 		if strings.Contains(string(files[file]), text) {
 			t.Errorf("%s has %q, which no program calls", file, text)
 		}
