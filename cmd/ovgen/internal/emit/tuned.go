@@ -15,8 +15,8 @@ import (
 // tunedName is the package that chooses among the schedules of an operation.
 const tunedName = "tuned"
 
-// family is the schedules of one signature, in the order of their names; those that schedule.Last
-// names come last. All compute the same result. The first schedule names the operation.
+// family is the schedules of one signature, in the order of their names and of schedule.Last. All compute the same
+// result. The first schedule names the operation.
 type family []*unit
 
 // families are the families of at least two schedules. They leave out schedules that teach, that are over hosts, or
