@@ -276,8 +276,8 @@ func (c code) changed(cu, right string) (names []string) {
 func (c code) cut(cu string) map[string]string {
 	parts, name, from := map[string]string{}, "", 0
 	for _, m := range aStruct.FindAllStringSubmatchIndex(cu, -1) {
-		next := cu[m[2]:m[3]]
-		if slices.ContainsFunc(c.host.Kernels, func(k HostKernel) bool { return k.Params == next }) {
+		next := strings.TrimSuffix(cu[m[2]:m[3]], "_finish") // of its sum's function, whose code comes first
+		if next != name && slices.ContainsFunc(c.host.Kernels, func(k HostKernel) bool { return k.Params == next }) {
 			parts[name], name, from = cu[from:m[0]], next, m[0]
 		}
 	}
