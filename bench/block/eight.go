@@ -25,7 +25,8 @@ var (
 // axes are those of a tensor's scales by those of its rows and columns.
 type axes func(rows, columns s.Axis) []s.Axis
 
-// scaling is how the operands of products are scaled: weights, and what is quantised, by which operations R is.
+// scaling has the axes of the scales of weights and of codes, the function that quantises, and the operations that make
+// the normed rows and their codes.
 type scaling struct {
 	weight, codes axes
 	quantise      s.Func
@@ -53,7 +54,7 @@ var byBlocks = scaling{
 
 func blocks(a s.Axis) s.Axis { return s.Axis{Extent: s.Blocks(a.Extent, 128), Outer: a.Outer} }
 
-// inEightBits is a block by products of eight bits; gated are the rows of what the gate makes.
+// inEightBits returns a block whose products take e4m3. gated is the axis of the rows that the gate makes.
 func inEightBits(block s.Schedule, gated s.Axis, by scaling) s.Schedule {
 	coded := func(name string, rows, columns s.Axis, scales axes) []s.Tensor {
 		return []s.Tensor{

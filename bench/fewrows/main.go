@@ -1,9 +1,9 @@
 // Command fewrows checks the kernels of few rows on one GPU, and then times them beside cuBLASLt's best of eight and a
 // read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
 // OVGEN_FEWROWS_PTX names one; of several files each is a variant, and of one whose name begins with early launches may
-// start before the launch before them has ended. With -making the kernels apply functions, and are checked and timed
-// beside the kernels of these functions by themselves. A figure is the median of rounds, in each of which
-// the variants' graphs run in an order of its own. A graph reads so many weights that none is left in the cache.
+// start before the launch before them has ended. With -making the kernels apply functions; the command checks and times
+// them beside kernels that apply the same functions behind the products. A figure is the median of rounds, and each
+// round runs the variants' graphs in another order. A graph reads so many weights that none is left in the cache.
 package main
 
 import (

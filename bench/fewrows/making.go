@@ -63,8 +63,8 @@ func (g *gpu) apart(variant int, p product, f *fewrows.Function, x beside) error
 	return fmt.Errorf("no kernel makes %s", f.Made.Word)
 }
 
-// checksMaking checks all variants in all types: what a kernel makes with a function has the bits that the kernel
-// without it and a kernel of the function make. An epilogue of the library's is compared with the library's.
+// checksMaking checks all variants in all types. It compares the bits of a kernel that applies a function with those of
+// the plain kernel and a kernel of the function behind it. It compares an epilogue of the library with float64.
 func (g *gpu) checksMaking() error {
 	if *sure {
 		return nil
@@ -132,8 +132,8 @@ func (g *gpu) equal(variant int, p product, f *fewrows.Function, x beside) error
 	return nil
 }
 
-// both runs something into memory that held something else, and returns the product, what a function made of it, and
-// what is behind both.
+// both poisons the memory of the product and of its function's result, enqueues work that writes them, and returns both
+// with the bytes behind their rows.
 func (g *gpu) both(p product, x beside, enqueue func() error) (c, made []byte, err error) {
 	c = bytes.Repeat([]byte{0x5a}, int(p.Type.Bytes(most*p.N)))
 	made = bytes.Clone(c)

@@ -105,7 +105,8 @@ func (x Product) Kernel() string {
 	return FewRowsKernel
 }
 
-// Operands that a function of a kernel of products reads besides the result, and numbers of the Shape, at most.
+// A kernel of products takes at most this many operands besides the result for a function, and this many numbers of the
+// Shape: fewrows.MostOperands and fewrows.MostNumbers.
 const mostOperands, mostNumbers = 4, 2
 
 // Making joins a product and formulas of its result into one kernel. ok is false where no kernel can do both: each

@@ -12,9 +12,7 @@ import (
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	added, finish := w.finish(s, rows)
 	sum := hostir.Reduce(on, dst, append(terms, added...)...)
-	x := sum.Do.(hostir.Sum)
-	x.Finish = finish
-	sum.Do = x
+	sum = hostir.Changed(sum, func(x *hostir.Sum) { x.Finish = finish })
 	if w.widens(s) {
 		sum.By = hostir.WidenKernel
 	}

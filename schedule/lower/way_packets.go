@@ -45,9 +45,7 @@ func landedSums(words bool) atOnce {
 		sum := w.program.At(s.sums).Tensor
 		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, hostir.Elements(sum), sum.Axes...)
 		step := hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...)
-		x := step.Do.(hostir.Packets)
-		x.Finish = finish
-		step.Do = x
+		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
 		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
 			Applying(w.functionsOf(s.last(), false))}
 	}
@@ -87,9 +85,7 @@ func spreadSums(w *writer, s *stage) []hostir.Node {
 	added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
 	each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
 	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added...)
-	x := sum.Do.(hostir.PacketSpread)
-	x.Sum.Finish = finish
-	sum.Do = x
+	sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
 	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
 		Applying(w.functionsOf(s.last(), false))}
 }
