@@ -59,6 +59,9 @@ func (d Device) Kernels() (list []Kernel) {
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}
+		if one.Holds() {
+			one.Code = one.Code.held()
+		}
 		if k.Finish != nil {
 			one.Finished = d.Formulas[k.Finish.Word]
 		}

@@ -276,6 +276,23 @@ func (c *Code) KeptLeaves() (units []Leaf) {
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Kept })
 }
 
+// held is the code with all leaves in registers from the first pass on: few rows wait for each load.
+func (c *Code) held() *Code {
+	x := *c
+	hold := func(list []Leaf) []Leaf {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Kept = !list[i].Same
+		}
+		return list
+	}
+	x.Leaves, x.Passes = hold(x.Leaves), slices.Clone(x.Passes)
+	for i, p := range x.Passes {
+		x.Passes[i].Units = hold(p.Units)
+	}
+	return &x
+}
+
 // Same are the leaves that are equal in a whole group.
 func (c *Code) Same() (units []Leaf) {
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Same })

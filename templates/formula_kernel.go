@@ -82,6 +82,12 @@ func (k Kernel) Kept() int {
 	return 4
 }
 
+// Holds reports whether all leaves of a row stay in registers, and fewer units of each: a formula after a sum, whose few
+// rows wait for each load.
+func (k Kernel) Holds() bool {
+	return k.Makes() && k.Lands() && len(k.Code.Then) == 0 && len(k.Code.Passes) == 1
+}
+
 // Locals are the parameters that count columns.
 func (k Kernel) Locals() []string { return append([]string{"columns"}, k.Code.Widths...) }
 

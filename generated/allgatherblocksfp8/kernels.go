@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "efe768fff1c590ccefa7c48360173c39735bfcabfdd7e478b4052e1a45ca0d32",
+	Source:  "932e2600363981d593b0ffac591913f83fddf2259ced9c9e56ac65bc1035f71b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

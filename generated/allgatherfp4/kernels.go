@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "a9f60c524de229da76a9f96ee5a657302d7f42e0ad00e97ea4de882faf38663d",
+	Source:  "d32e775627a298667be06f92c066f17dc25e08c276ad979bcb86a5931db092d2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

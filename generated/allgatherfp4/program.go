@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "1b6aede7f4f6ff81bc0a6465da358bb6da6763d329ff74e6bfaba2b84e6f6b29",
+	Hash:    "b179621e07ba042729b5673ab8cde9dca09ce0ed2cdb85e12ee3c539695471a0",
 	Proof:   "proven for D = 1..8, stamp a9a3bd89b5d9f817",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

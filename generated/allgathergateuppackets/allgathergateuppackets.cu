@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(512, 2) packetgather(const __grid_constant__ s
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 v[units_at_once];
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<halves>(p.terms[q], at, bytes) : uint4();

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
-	Source:  "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
+	Source:  "f98776e5d0289bd47ea3040d7ea041ca5191055d5adb298ed3ee1bb4f9157000",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "c3f302f8a662960d001bbdae657b709fe83a2b2aed211a9400bcaa763c117ca6",
+	Hash:     "748282b16800493334876d5de1ef20f940eb596c822a86a2b406b2852d4345a7",
 	Proof:    "proven for D = 1..8, stamp 7a45a03f97eb9fa3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},

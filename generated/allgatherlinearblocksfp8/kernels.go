@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "745b22cd090c664aab4b01d5978a91f6cc8e2a0896f62b59c53a89566b11da37",
+	Source:  "502e85ffffd97595b88cf4fe945d46de436f1fc5e3ef647a45b41eda11cf31c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

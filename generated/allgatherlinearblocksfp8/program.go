@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "4a9c359595be8e5d49b52abf93e23672a305b57445e52e3d2bf910847efebb6c",
+	Hash:    "fbee86af064b37446855319979fb6cf8a7623b54d0b0e77c13398367959a72e4",
 	Proof:   "proven for D = 1..8, stamp ed0c0e7e3fc743dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

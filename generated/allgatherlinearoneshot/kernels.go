@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "b9468b992fecf83745711ac3dd74525ef15a28fdde9dbe25f78eaeb77b28e60f",
+	Source:  "4b15eca459693f20c017b4eb506d23361f895903a2e08ed542e896b32f9de76a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

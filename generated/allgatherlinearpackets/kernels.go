@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
+	Source:  "d3c9f0a13bd160fbce7181825f43ad1fc87e8c3550d8b03072584f2d7ecb74f9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

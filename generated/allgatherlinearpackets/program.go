@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "928dff39895c0ccb148f80108c6cfe2fc3c00eead81d45b6cc64f825ca596621",
+	Hash:     "3df8e50e8019d078e84db387fd90f8fc81682425238bdae9a917960570da9e07",
 	Proof:    "proven for D = 1..8, stamp 2709ec051456b67c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

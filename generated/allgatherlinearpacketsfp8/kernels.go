@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpacketsfp8",
-	Source:  "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
+	Source:  "36401b775133b6723d2f926df67c0f512b4c363777f1bd2954c9cf1b650a1882",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "bab88400d8252fb69d7e28c58defb12f32e2f6ab3577f0311d50d6562115cdc8",
+	Source:  "d5ed3124ac7292c233706e1a39a0722988337486e75686939cc860f1592d8d57",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "2bdc1273f6a966b9b479dbb0abb28ee852abb4fceb15c1cbcd1c8897fbf4d0e0",
+	Hash:    "058931b9b587e5f6017447749f03620d0438abf8cc1704725edac200529f2088",
 	Proof:   "proven for D = 1..8, stamp 906ac371681bfa83",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

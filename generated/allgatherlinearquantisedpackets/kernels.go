@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantisedpackets",
-	Source:  "a3d9e0f98092d7da6d920d088b62b43c40022d81c3660f4e2394278a446691dc",
+	Source:  "76a6c869049201f911f28a452d51d20cc5d773602152b604f3fc80c34885a1cf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

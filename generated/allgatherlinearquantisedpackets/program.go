@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "30626d7acc06c30e9f04a3dce9f681a1fba38cf10578350a3b4efe471186360a",
+	Hash:    "e34a89e4f301bb9e6dcc24a757a7486ff16bf1e2414918766475cdd52ca04f52",
 	Proof:   "proven for D = 1..8, stamp 1b7dff011e89def3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "68b0bd717a258388c1d7dde663e4a33871a5936dc837b0f9b631994cce1d9a66",
+	Source:  "dc4ec3357bf3eb3d9042dcca0f692935c8f89f71baad4b2164b9fc77a1043ddd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "1246ae066f460a1afa8fadcbff87d9854abd30f43e8e24989171e2849961b947",
+	Hash:    "c04b660d47906bf204d57de19672cb2f6a2a5c39c2caf1aaf37940ac9e706d43",
 	Proof:   "proven for D = 1..8, stamp a465e51f6c8e2d56",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "4da73085ae5d0bf1e37c9a3b5d941264cbce4d02b2eef74d0d7d9b9b9f813c51",
+	Source:  "8f11bdf3d98167e98b6a5e4650c236b47a97411ababa77b1f805c05796e251f3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "2802955e8bf609334c349fa443eba6f7a54c05c11fe46129db101a95897fe8c2",
+	Source:  "f4e25f1c9e8560a5e2933affc7ede3d12d85abc0d8b04da90294b8aa60a1f477",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

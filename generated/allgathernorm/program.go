@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "9011b3f6a193dd9f1134754b39e4c9729df040251fb2a579c3c0518f217c8fde",
+	Hash:    "43e92272b9472a8fb8d2ae94735cea705d802b82af17a0915fabc88ba2d86273",
 	Proof:   "proven for D = 1..8, stamp a868921ab955d650",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
+	Source:  "b95f316e810bc271dce9c9d6555e9b250d1e9a74a5cb425f06f2302c11601a7f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "f949da1912422690ab5247756c45265279b9385156909f5df80b52add9649115",
+	Hash:     "5a2a7cefdaadbdef86f794c1a6927616bd81e28b996dacd8a636601da1ba3395",
 	Proof:    "proven for D = 1..8, stamp 2bfb01c81b9f55e5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

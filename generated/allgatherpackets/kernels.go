@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "3135cffaf354b786875f3e94cf0244b756c91ad98887d2cfdfb1a2eb2124007f",
+	Source:  "740d08e080b7c7912b2062a3d1fd787c011d0dce944220bf2f660adcdfb45497",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

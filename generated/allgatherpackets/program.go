@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "d580b242b7750b098ff2cda279cc09a4dcbb6a8648b25f8f0adb9c4d4ae36bee",
+	Hash:     "83958b5d6a1bf8b1b856249c1e231938b6e3f94ed96d16b104482a4ada0c2403",
 	Proof:    "proven for D = 1..8, stamp 25e832c81cffea91",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

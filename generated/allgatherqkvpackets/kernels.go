@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
-	Source:  "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
+	Source:  "8d4e3bede43519f1959e16e0bfed1bec344ca4788ad0bc8151f09873cc6904dd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

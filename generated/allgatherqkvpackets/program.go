@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "5acee8637f64acbe754f49e05cfd5948123cb95cf713506a67c8e49985411195",
+	Hash:     "2bec10746fed57815529f0781b00032c27cb20c9682282d37efcae36f6eea9bf",
 	Proof:    "proven for D = 1..8, stamp 8d66a826dbc843a6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},

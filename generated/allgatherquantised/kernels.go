@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "b3e8d3d24d50bde0da978d91bf2dd2f2b32728c94908b0c8d642c924cb003e0c",
+	Source:  "694655f78676a3562374efd7ed65e6973efabfda1acfd3e23fb3fc3f6fe217ef",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

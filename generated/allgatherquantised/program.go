@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "5941e2530c9dc5d2ae5e4d52a4f4ea0bfd615a7211d18d03399f59e279ae4dbc",
+	Hash:    "6540e9ebdb6bf5a5562cf5f2bbc1bca404dcc867efd0822a003fb97061289444",
 	Proof:   "proven for D = 1..8, stamp 55535514dbbaf42d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "e3fa6916a5037172ec977238af54745bdee05a674486dd9e2c96939c89a0f603",
+	Source:  "07288d96c606d85f83d611eaeb5c3f9691ffd8676e0174aa0d267ad27bb37cfa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

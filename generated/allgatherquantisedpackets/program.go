@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "d9a20b667e99132b1d762783a6a2b8d6dfc764a85e38b4566eca006503f4e826",
+	Hash:     "ca19d60b55826570af27584cdff619faebccf6b570dcbe3357c46277a338755d",
 	Proof:    "proven for D = 1..8, stamp 648e03c2207d02f9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

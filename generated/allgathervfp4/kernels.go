@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "884183defe32fdb97b480460c7124fb3fccd3992837bf0d38ff948e91cbbc5fa",
+	Source:  "9cc8280b9c094b1ea7e1df11b78835accc7f99e5e635ab9bb9df29d06cd3fc39",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

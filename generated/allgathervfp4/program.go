@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "11ea4fbbdce038e1f9067c89df70e0cb2c6826fd1bfdc55ca520cf6cf816f040",
+	Hash:    "d94648b7b89b723f15b88ab8b31678ccc1e23b44f46ed34f91c7f07e6bcad0f2",
 	Proof:   "proven for D = 1..8, stamp 0a30f4080d2b515b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "7f503bd4de4c5032abe0cf7487dcfd94bbdeb7779081753646c92f32f0284149",
+	Source:  "09bbe398d7c0ca424b1414087d61de61e8e608ae2d1f3dfd37b440a0587e4736",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

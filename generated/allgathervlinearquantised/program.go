@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "9ca23ad13ba12d29818870bd7fc026c76d1ece3694934c3c5cb4ef04846c8528",
+	Hash:    "68f0ed18a454f2f7b42e85b0d727dadf4e77c075791ff73f062617b32670b35b",
 	Proof:   "proven for D = 1..8, stamp 73df8e05aefbaf23",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "6eb537fefe19eb474ad6affebc885831236ebfed0b223631b3de51942ba054d5",
+	Source:  "2f8d0525cd39de9b0ceeff04f507c67965d00f5be250fcfe3b0f7f79681bd4de",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "20c1c2e7ad661cebb39df229fb76262ad49944cac0a16564f13d15b7da4fec26",
+	Source:  "d07757cd02adea2c52dcc8adf30476c4ad148e584b1290482b367a5d96204e5f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "0cd46d1644b8877437dcb9e327bd1d50bcc0a3b7ad7b8affc65e142666426008",
+	Hash:     "c513e0defb632642e42973d7fd4536edfe04506817a2ee44c3fc5bfa746790fa",
 	Proof:    "proven for D = 1..8, stamp 9184b56a3bc8bcd6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "6c13ab626cfc9c7e3082b4a912be0d08f6560a75602930852f5b690b627a5b18",
+	Source:  "8692df4b8c2e7375d7f86c1070034e016407b30e326a3f1d8eafb6bfaa09a553",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -147,17 +147,19 @@ DEVICE void packets_of(const struct packets &p)
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
     float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+    for (unsigned u = 0; u < units_at_once; u++) {  // what stays comes while packets leave
+      const u64 at = i + u * stride;
+      own[u] = at < end ? load_16<E>(p.terms[p.rank], at, bytes) : uint4();
+    }
+    for (unsigned ahead = 1; ahead < p.n; ahead++) {
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
       }
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        if (q == p.rank) {
-          own[u] = v[u];
-        } else if (at < end) {
+        if (at < end) {
           send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }

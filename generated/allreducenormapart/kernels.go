@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "a2f1af94fe2a2ec1cf305c92d025dc274b3981df44029d348435547ffba53562",
+	Source:  "0a9834001cb14895da8c8da5f31a6d65d233ded48f641903bce8f05d9f8d8010",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "99b41a5fb1eda4fd0e77c3a0f0ad7fbc2736281f40f06e31fea0552677bdd854",
+	Source:  "21fb98991a91896bb085891e94c6dfb3e6df2be6bddff16dffcce7732fc0e946",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "cf427f99e34da7453b620aaba4711e5ea948fc9bf339d7aaf7915c43a7e59c28",
+	Source:  "992d3bfad44b567189cc73d2759c87e6b4969fb6cc30df8a428c01d16a1fa29b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
-	Hash:     "546b884c6337cf43f029d5fbcd15dcc137f52bc0f0a681f45b16a691aa7714a6",
+	Hash:     "6c85dc435d74efdf658f7d506e3f3c33ecdd897575ba3525960d44f7020a2c0e",
 	Proof:    "proven for D = 1..8, stamp 6f9519b62e20e56e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

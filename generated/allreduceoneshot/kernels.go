@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "08b5fe4452d0f3cd6c167db156835ece8a9dd362b0c9f1f955cbdd17dc120c40",
+	Source:  "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

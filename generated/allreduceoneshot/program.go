@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
-	Hash:     "58508987040d906bbe9f4010e1de4e469c30cea2608c6b44343672bbdbbbddf6",
+	Hash:     "7588410edcea1f6fb20d610aebf441e16e2a0c27cdcdbdd80c7709294a7bb163",
 	Proof:    "proven for D = 1..8, stamp 54bcad98b3e89cc4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "98cf4c249683cde13dbe00a09682f50cd4d5d675891990b6fc40d0074ada8f0b",
+	Source:  "d9e2679c261a60f5780d01332f03eeaa79a5166948d2f9948649203119343d13",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
-	Hash:     "3e93db152a01c9224a7befc6de17133d1faa115d0db1c2dd3beaf0ab52b02a24",
+	Hash:     "c4cc040043e2f2f6bbe9891eabdc1926b1a626432c030ca737b19dcc3289a266",
 	Proof:    "proven for D = 1..8, stamp 4a0d6220541417f5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

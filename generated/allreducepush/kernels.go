@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepush",
-	Source:  "026dad6838432f56e6a3e3139795bae63fd1e0b698822a3197df59e8bb66488c",
+	Source:  "952f5c5bdbe182b32d985db05cbf15f5568378d98371cc702ba77b7c6aace006",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

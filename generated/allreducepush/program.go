@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepush",
-	Hash:     "85e35f2ecff72206bd88d2f84f30ff402702c5939303adbdb068a02dd2d224a3",
+	Hash:     "09434b87a5c7386ee0ae554e4ae97eb87eb8daeac3a29f8f83187cee97993b47",
 	Proof:    "proven for D = 1..8, stamp cc28c5fb7bb5e7cf",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

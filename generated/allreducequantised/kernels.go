@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "0c4e6d17c5769cbdf1089f42062e2fd3cbbf604980f9141334eaff80298625ed",
+	Source:  "8d412e9e3f0f89bfe93ebe413bde066d88156651c9ba3981636592fa84d5bd86",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "0b414ef4c773ab6daebabd3f1adec8e0229fa04c988fb1e7e8bbce4b0f1c14ec",
+	Hash:     "0ab1e6f072f54c8d1ca7a25208910691628991f05031537adc5b8c0c27ba3692",
 	Proof:    "proven for D = 1..8, stamp 521d1f5e830a6e18",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

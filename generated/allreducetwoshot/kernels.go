@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "bc9b579775121ad89f8f7f687d013a24f5ea27a5429dd2c0c09dd3c69f9f1fb9",
+	Source:  "7f4fa0869fef96fa5ad315ea98623a762f8fcd0bbc62777d8883865d739f0e51",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "44aa1800af309f416d5dfa7effa6e3c0a21784fbf992012d13eaedb32bcd7a79",
+	Hash:     "2c094d5372a22549cfaa952d7b6fafc21154f8b521375f8a7a573d343ae8d19c",
 	Proof:    "proven for D = 1..8, stamp 73d2c04d47a02baa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshotpackets",
-	Source:  "1d6d09a44876f9095f90680eb3362368c9b9976c0d1fe8176da0abe41ffdc3c1",
+	Source:  "f9818dffeb94d64fffd4f8522479af4856d67e304a7cfc5ebbbf1d21b1fa43a0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

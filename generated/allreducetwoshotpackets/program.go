@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "6e15966a858acd4a643c773683d33a4acfdcede37857aca4793fcfe46efc0245",
+	Hash:     "63811f41de02d16c13c1d496bd7cec1582c42724dbee303f2569fd5a96223b5e",
 	Proof:    "proven for D = 1..8, stamp db92f926e304b642",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

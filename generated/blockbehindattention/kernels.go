@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "4bc6e46bde195eba2e997ab80adacded014237d68dc288bf75843d219b7d768c",
+	Source:  "be4a8c0d053fbe899ad40e30e3309d9ff8adf45a60e6e40db8d3e7fc5f0983fe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

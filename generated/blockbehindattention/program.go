@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "53a4d6cfe0255d74f2d62fe6500acebe0a54781aa33ad7d931272ae96aaabf6a",
+	Hash:     "50a58de000e95fd6a343f5ba196fe6d4573f05fdf789380182501582b506c204",
 	Proof:    "proven for D = 1..8, stamp dd8dec04d65220e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

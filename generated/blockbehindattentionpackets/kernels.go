@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "e8c97f3bf0f474900f08c7e9cfd1794745f8dc1a196975bbc228b817eaeaa730",
+	Source:  "37b41f85c2e18ad5db417ad4b56ba3b1a587097162a9afd7f4d11124de75e4a5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "91f885aa141d9a58625a0fc85e562957565467c92e38bbd8b03c88e540ddc683",
+	Hash:     "16dcbe1875583ec383f9e15db8b7dcab34acf15a724c80e6b2bb9a14fcf32251",
 	Proof:    "proven for D = 1..8, stamp 0e0e94ce169bf952",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "c21f769f92ed3a8ebeb6045a81264e653351c997dfc41c3779848df378bf09a7",
+	Source:  "cc9bd382eeec23a39a89f638a8d2eb3af217446c323fa3d49460360ccb9dbde8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

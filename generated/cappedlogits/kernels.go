@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "2319f094af874c83eb316fbd724c230879ca33cd1e805ac245dc86f641401024",
+	Source:  "dda40d9eac9e83a0c82dd9e43d5be49b45b0a31037de7f5d7f7bad01f19a0ad2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "7f6cd1f5dbbc462bef5f81977f1b91906f70edb3e21af5e9dbc260024d5068d7",
+	Hash:     "cacb097fd86fc6a389e073635c20a9bb3e41676f506d6df9af072d49f28829e5",
 	Proof:    "proven for D = 1..8, stamp 01f9cde8b6cabb87",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "dataparallellayer",
-	Source:  "454f96f982c133221294e78c369291d5c06904a71957e8398b38caf9a6ec758e",
+	Source:  "29461ca11f15386435fcf4752b807ae5539b33247e74b97a2e24cc2415c17f8a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -10,15 +10,20 @@ struct Part { u64 from, bytes; };
 // part_of_block cuts bytes in lines of 128, as many a block.
 DEVICE struct Part part_of_block(u64 bytes, u64 blocks)
 {
-  const u64 each = ((bytes + blocks - 1) / blocks + 127) / 128 * 128;
-  struct Part part = {blockIdx.x * each, each};
-  if (part.from > bytes) {
-    part.from = bytes;
+  const unsigned lines = (unsigned)((bytes + 127) / 128), count = (unsigned)blocks;  // 64 bits divide slowly
+  const unsigned each = (lines + count - 1) / count;
+  const u64 from = (u64)(blockIdx.x * each) * 128, most = (u64)each * 128;
+  if (from >= bytes) {
+    return {bytes, 0};
   }
-  if (part.bytes > bytes - part.from) {
-    part.bytes = bytes - part.from;
-  }
-  return part;
+  return {from, most < bytes - from ? most : bytes - from};
+}
+
+// rank_after is the rank that many after a rank, of n in a ring; a remainder takes long.
+DEVICE unsigned rank_after(u64 rank, unsigned ahead, u64 n)
+{
+  const unsigned q = (unsigned)rank + ahead;
+  return q < (unsigned)n ? q : q - (unsigned)n;
 }
 
 // block_post sets the block's word at each peer, a thread each; it lets the peers see all that

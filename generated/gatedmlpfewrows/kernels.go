@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "3ef17b003230acae8d4092dfde8648aa58f41223b1f0d9ed774254972db30b1b",
+	Source:  "a058b63d29885c3fb6c76194b2bd994e909a3a15a3b0b5cd9c9ee3871cb39982",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "444afcdb6b9a972f232dd3ffe2beff8b7bba304d1d47ff07a4d693932e2df94a",
+	Hash:     "b17b653924e8013459960d49305dd81cbde9fdaa876f96d966863ded9c317101",
 	Proof:    "proven for D = 1..8, stamp fc1234baa3c61f55",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

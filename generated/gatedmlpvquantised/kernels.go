@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "3810e28bb428cf0fe92b7d43d5ba056739c2e4cec947e1de56cd132dc206c30f",
+	Source:  "643bc738170ae6f9e3bfd7f86378e73501afdbb43e140c20af9a51f73f72361d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "26592648a33571966932f700a9d59982efd061e2a72eb0e751f84b827bbefc10",
+	Hash:     "3b15c3599c1481831f697b0cc66df2f9f090ca77f108582922eab858691779e4",
 	Proof:    "proven for D = 1..8, stamp ed3c60458ac2ea3c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b5a0b60c6b282fd22d30861e3cfe8852e2a20eb6edf372f3a66e41b997afeb63
+// fcd271e9bfa63acb391d7523e440b6c5c4494987a21fb5fe470ceea30fb0ca51
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

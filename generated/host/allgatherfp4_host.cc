@@ -2,7 +2,7 @@
 
 // The kernels of allgatherfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0df71b81f84e6c3c56492723fc707fb16c1ead7b51a0e26e884c6f589d71547f
+// 74a0e45f310ba6611b396b770a75313c3415be014e41105d94c1109cb38e127e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

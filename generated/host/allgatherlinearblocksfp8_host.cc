@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1460a6b8e9b0378d1f45b9e5a11047cafe0e8b1e23c5e9efae1611ee27b7ff30
+// 0d2335c60247c8337277cf9443c9020dd0eca44cacdc32f3b81f7cf85124647b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 48fe898455a9910a2a184402dd5e6eb670fed1d1e3f91433fbb56d60337ab589
+// fa0f3e936cb9844c99618e58bfe6ed547efaf50a2edce8a6b61f7f2a31c6824c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8412355a8c1356d9dc1037c91afd42194466e3c8838a4001ec6305e9b02ab731
+// 8a43c6ba6bdabfe5f797afac2d7eb127a55beb55be5b5da1487fd5030c4e4f22
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1e612bc64c120555522ce88ae4da2437f25f403029fe509f870c85cd82baf92a
+// 0131bc06467fb8bd2d52b9a350a8234524f6aaf294c49d851bb3d1181768e0fc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6e75e5820ffee2cb927ee4882b7c3e52aa96ec4b9ed6fb4e2d9f7139b17c0d5b
+// 287f09e72cb8d899b07ea128326c1f9e084c3b64c97fc9c629896d5a2cfc8110
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormapart.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d4afae05f397e662cd7d8f122382ae2eaf1f5369ddd3c356f0f363f1a68b700d
+// b9291d3c151136d3c857b588d9db776d6cac6ad7ce8b227fe4b6e8226087e55a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d77d4072fff0c6a25d6478c2ee97ae3a94fbe66478883473488901245589edbc
+// 5f180ba0d3bd103c831b74848dc92f90fab2ae5329cd379e73bd947b2d5ce733
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

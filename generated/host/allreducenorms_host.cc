@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorms.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 299214d489ae70871e49bbf14cd64cd0fd034824e6d979c42a1d6e617d64732c
+// 76626e5d21e85f776782d2fc0df824f9b21423b962a478833cbec7cbea69f0da
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fd89eff5e27e51a4e1e6703e60af326e742d8e8228595d04af21ff3a81c92486
+// e74ed6ab29823eb0bdd685b1864ed607c04758d4bb46b3b1158037c43e47beb2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

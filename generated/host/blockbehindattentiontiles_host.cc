@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d310d972ee133f2cf1f47808801722578430b369e964d3d86aec930a78a195f8
+// 09690861db1666289b533808a794c2abbfb8c91e441238bbb20c3b86653d5a57
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

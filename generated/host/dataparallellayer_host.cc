@@ -2,7 +2,7 @@
 
 // The kernels of dataparallellayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2f32049aa55ca0e06b9ca09b762cf17b9011bae5e575a53b57755c7ca358943d
+// 139984d248def2f179cf9529c1ade5c35d4799a41776edfcb9b024225196cbe5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1ca953c174abe9a32ced54aca6648964242bdfac84cf554e14172eb8733d8bb3
+// 3dbcc04febbd86cdd15885799ce719a21e10a10358fbd828228111f7480895aa
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of invariantmlppackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 88518d821730f9e318a12b60def46a39fd97528e95095039516fd19a824f307a
+// d13648e65b4659974d2675b9f3027fabd1e92687a558c88a4963f63020d327b3
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -74,127 +74,127 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "efe768fff1c590ccefa7c48360173c39735bfcabfdd7e478b4052e1a45ca0d32",
+	sim.Compiled("allgatherblocksfp8", "932e2600363981d593b0ffac591913f83fddf2259ced9c9e56ac65bc1035f71b",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "a9f60c524de229da76a9f96ee5a657302d7f42e0ad00e97ea4de882faf38663d",
+	sim.Compiled("allgatherfp4", "d32e775627a298667be06f92c066f17dc25e08c276ad979bcb86a5931db092d2",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
+	sim.Compiled("allgathergateuppackets", "f98776e5d0289bd47ea3040d7ea041ca5191055d5adb298ed3ee1bb4f9157000",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "745b22cd090c664aab4b01d5978a91f6cc8e2a0896f62b59c53a89566b11da37",
+	sim.Compiled("allgatherlinearblocksfp8", "502e85ffffd97595b88cf4fe945d46de436f1fc5e3ef647a45b41eda11cf31c5",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
 	sim.Compiled("allgatherlinearkernels", "cd8cd0b2f9adc86ff57ec90ee6a608cbd3d8eee3a050de96054afdde3b71cf4a",
 		unsafe.Pointer(C.allgatherlinearkernels_kernels))
-	sim.Compiled("allgatherlinearoneshot", "b9468b992fecf83745711ac3dd74525ef15a28fdde9dbe25f78eaeb77b28e60f",
+	sim.Compiled("allgatherlinearoneshot", "4b15eca459693f20c017b4eb506d23361f895903a2e08ed542e896b32f9de76a",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherlinearpackets", "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
+	sim.Compiled("allgatherlinearpackets", "d3c9f0a13bd160fbce7181825f43ad1fc87e8c3550d8b03072584f2d7ecb74f9",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearpacketsfp8", "5354526bbc1707eef9ff3c3f882db6cc74b92c95736ee322a1dda1c3004728e6",
+	sim.Compiled("allgatherlinearpacketsfp8", "36401b775133b6723d2f926df67c0f512b4c363777f1bd2954c9cf1b650a1882",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "bab88400d8252fb69d7e28c58defb12f32e2f6ab3577f0311d50d6562115cdc8",
+	sim.Compiled("allgatherlinearquantised", "d5ed3124ac7292c233706e1a39a0722988337486e75686939cc860f1592d8d57",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlinearquantisedpackets", "a3d9e0f98092d7da6d920d088b62b43c40022d81c3660f4e2394278a446691dc",
+	sim.Compiled("allgatherlinearquantisedpackets", "76a6c869049201f911f28a452d51d20cc5d773602152b604f3fc80c34885a1cf",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
 	sim.Compiled("allgatherlineartiles", "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "68b0bd717a258388c1d7dde663e4a33871a5936dc837b0f9b631994cce1d9a66",
+	sim.Compiled("allgathermxfp4", "dc4ec3357bf3eb3d9042dcca0f692935c8f89f71baad4b2164b9fc77a1043ddd",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "4da73085ae5d0bf1e37c9a3b5d941264cbce4d02b2eef74d0d7d9b9b9f813c51",
+	sim.Compiled("allgathermxfp8", "8f11bdf3d98167e98b6a5e4650c236b47a97411ababa77b1f805c05796e251f3",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "2802955e8bf609334c349fa443eba6f7a54c05c11fe46129db101a95897fe8c2",
+	sim.Compiled("allgathernorm", "f4e25f1c9e8560a5e2933affc7ede3d12d85abc0d8b04da90294b8aa60a1f477",
 		unsafe.Pointer(C.allgathernorm_kernels))
-	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
+	sim.Compiled("allgatheroneshot", "b95f316e810bc271dce9c9d6555e9b250d1e9a74a5cb425f06f2302c11601a7f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherpackets", "3135cffaf354b786875f3e94cf0244b756c91ad98887d2cfdfb1a2eb2124007f",
+	sim.Compiled("allgatherpackets", "740d08e080b7c7912b2062a3d1fd787c011d0dce944220bf2f660adcdfb45497",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
+	sim.Compiled("allgatherqkvpackets", "8d4e3bede43519f1959e16e0bfed1bec344ca4788ad0bc8151f09873cc6904dd",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "b3e8d3d24d50bde0da978d91bf2dd2f2b32728c94908b0c8d642c924cb003e0c",
+	sim.Compiled("allgatherquantised", "694655f78676a3562374efd7ed65e6973efabfda1acfd3e23fb3fc3f6fe217ef",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "e3fa6916a5037172ec977238af54745bdee05a674486dd9e2c96939c89a0f603",
+	sim.Compiled("allgatherquantisedpackets", "07288d96c606d85f83d611eaeb5c3f9691ffd8676e0174aa0d267ad27bb37cfa",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "884183defe32fdb97b480460c7124fb3fccd3992837bf0d38ff948e91cbbc5fa",
+	sim.Compiled("allgathervfp4", "9cc8280b9c094b1ea7e1df11b78835accc7f99e5e635ab9bb9df29d06cd3fc39",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "7f503bd4de4c5032abe0cf7487dcfd94bbdeb7779081753646c92f32f0284149",
+	sim.Compiled("allgathervlinearquantised", "09bbe398d7c0ca424b1414087d61de61e8e608ae2d1f3dfd37b440a0587e4736",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "6eb537fefe19eb474ad6affebc885831236ebfed0b223631b3de51942ba054d5",
+	sim.Compiled("allgathervquantised", "2f8d0525cd39de9b0ceeff04f507c67965d00f5be250fcfe3b0f7f79681bd4de",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "34f5cf0323f0cba880fd9cbdef02c14b2799351dde1b1d4ae77ca590eb6ca9ec",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("allreduceinplace", "20c1c2e7ad661cebb39df229fb76262ad49944cac0a16564f13d15b7da4fec26",
+	sim.Compiled("allreduceinplace", "d07757cd02adea2c52dcc8adf30476c4ad148e584b1290482b367a5d96204e5f",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "6c13ab626cfc9c7e3082b4a912be0d08f6560a75602930852f5b690b627a5b18",
+	sim.Compiled("allreducenorm", "8692df4b8c2e7375d7f86c1070034e016407b30e326a3f1d8eafb6bfaa09a553",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "a2f1af94fe2a2ec1cf305c92d025dc274b3981df44029d348435547ffba53562",
+	sim.Compiled("allreducenormapart", "0a9834001cb14895da8c8da5f31a6d65d233ded48f641903bce8f05d9f8d8010",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "99b41a5fb1eda4fd0e77c3a0f0ad7fbc2736281f40f06e31fea0552677bdd854",
+	sim.Compiled("allreducenormquantised", "21fb98991a91896bb085891e94c6dfb3e6df2be6bddff16dffcce7732fc0e946",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "cf427f99e34da7453b620aaba4711e5ea948fc9bf339d7aaf7915c43a7e59c28",
+	sim.Compiled("allreducenorms", "992d3bfad44b567189cc73d2759c87e6b4969fb6cc30df8a428c01d16a1fa29b",
 		unsafe.Pointer(C.allreducenorms_kernels))
-	sim.Compiled("allreduceoneshot", "08b5fe4452d0f3cd6c167db156835ece8a9dd362b0c9f1f955cbdd17dc120c40",
+	sim.Compiled("allreduceoneshot", "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "98cf4c249683cde13dbe00a09682f50cd4d5d675891990b6fc40d0074ada8f0b",
+	sim.Compiled("allreducepackets", "d9e2679c261a60f5780d01332f03eeaa79a5166948d2f9948649203119343d13",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("allreducepush", "026dad6838432f56e6a3e3139795bae63fd1e0b698822a3197df59e8bb66488c",
+	sim.Compiled("allreducepush", "952f5c5bdbe182b32d985db05cbf15f5568378d98371cc702ba77b7c6aace006",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "0c4e6d17c5769cbdf1089f42062e2fd3cbbf604980f9141334eaff80298625ed",
+	sim.Compiled("allreducequantised", "8d412e9e3f0f89bfe93ebe413bde066d88156651c9ba3981636592fa84d5bd86",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("allreducetwoshot", "bc9b579775121ad89f8f7f687d013a24f5ea27a5429dd2c0c09dd3c69f9f1fb9",
+	sim.Compiled("allreducetwoshot", "7f4fa0869fef96fa5ad315ea98623a762f8fcd0bbc62777d8883865d739f0e51",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducetwoshotpackets", "1d6d09a44876f9095f90680eb3362368c9b9976c0d1fe8176da0abe41ffdc3c1",
+	sim.Compiled("allreducetwoshotpackets", "f9818dffeb94d64fffd4f8522479af4856d67e304a7cfc5ebbbf1d21b1fa43a0",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "4bc6e46bde195eba2e997ab80adacded014237d68dc288bf75843d219b7d768c",
+	sim.Compiled("blockbehindattention", "be4a8c0d053fbe899ad40e30e3309d9ff8adf45a60e6e40db8d3e7fc5f0983fe",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "e8c97f3bf0f474900f08c7e9cfd1794745f8dc1a196975bbc228b817eaeaa730",
+	sim.Compiled("blockbehindattentionpackets", "37b41f85c2e18ad5db417ad4b56ba3b1a587097162a9afd7f4d11124de75e4a5",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "c21f769f92ed3a8ebeb6045a81264e653351c997dfc41c3779848df378bf09a7",
+	sim.Compiled("blockbehindattentiontiles", "cc9bd382eeec23a39a89f638a8d2eb3af217446c323fa3d49460360ccb9dbde8",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "2319f094af874c83eb316fbd724c230879ca33cd1e805ac245dc86f641401024",
+	sim.Compiled("cappedlogits", "dda40d9eac9e83a0c82dd9e43d5be49b45b0a31037de7f5d7f7bad01f19a0ad2",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("dataparallellayer", "454f96f982c133221294e78c369291d5c06904a71957e8398b38caf9a6ec758e",
+	sim.Compiled("dataparallellayer", "29461ca11f15386435fcf4752b807ae5539b33247e74b97a2e24cc2415c17f8a",
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "3ef17b003230acae8d4092dfde8648aa58f41223b1f0d9ed774254972db30b1b",
+	sim.Compiled("gatedmlpfewrows", "a058b63d29885c3fb6c76194b2bd994e909a3a15a3b0b5cd9c9ee3871cb39982",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "3810e28bb428cf0fe92b7d43d5ba056739c2e4cec947e1de56cd132dc206c30f",
+	sim.Compiled("gatedmlpvquantised", "643bc738170ae6f9e3bfd7f86378e73501afdbb43e140c20af9a51f73f72361d",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "3ba1bad5bae85a0f32b4f7833b577ac652e3405e4001b0b5cad0fb0af0cb5313",
+	sim.Compiled("invariantmlppackets", "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "77d14d28de1ebae8a182fdf17f498151254a9f72ac094c4031a16e3b9daf25b3",
+	sim.Compiled("layernormlinear", "51cf0207f60acfe52e2c7b832b157d0dbfbdd592a42671a4b918b02436f1b638",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "f634c1fff148dd41e7085cc8e7a1e23c60d1b37eb1fe85112fc5448b69030893",
+	sim.Compiled("linearallreducefewrows", "24c7ae4481ab114a3e2f48288b4122a3180971307730074dd3742efe6add74c9",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "4de16ab5c898335ac118be5f53430aeb2615107dfc6081c644bd6b7bc7529ecf",
+	sim.Compiled("linearallreducefewrowsahead", "fe32b8f4bb1cfb75793f7e49300502c4bc70385f33670f65d0413a9aadbc1e85",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
-	sim.Compiled("linearallreducefp8", "4898e58294518f69e758c0ee48f9ef7b27e9f72c5a2a5cce15f47edfe36644f2",
+	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearallreducehosts", "9f53603ee1e68501aabcf96118e95838861665dd9137c0f4456ded97024cb54f",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("linearallreduceoneshot", "16e58c1cc271c7ea90f8c95cc273f4f1ad4bd591d1a643ebdd45409b0cc9f46f",
+	sim.Compiled("linearallreduceoneshot", "7c1aa94d57d4c5228578bbcea24f49b1c0971e6eebb36fdd6f879a704398285a",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "08a8776823f9926b37debb134937d7ff232194a085852b248a1e5cfb6eef1561",
+	sim.Compiled("linearallreducepackets", "6073862b1a89d4bba021a290a0f4d9e45e7c926c865c7482c73a3f8482f4acab",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearallreducepush", "ddd2aadd0d68bb3ff973d0fc5d0301d6868a9e059811c7082c99c92bce198deb",
+	sim.Compiled("linearallreducepush", "e64545525680761b5582dcd953b1c62403d841667b164d682f6a3d8316b26b93",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "51051196d3c8933c50bb3634043018dd52cd2f363a40725ded2603a71338fb10",
+	sim.Compiled("linearallreducequantised", "62c0c5260491021e423825d4722d5184f85695c3d5c0a30d5285bcbe526626c3",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "b925704b0e972910bcd1ae9147bb9e6a8514465713ad4c7ede89b32dc8cca39c",
+	sim.Compiled("linearallreducequantisedsums", "fdf46f167bb8ac9713e85e6dca008ff4a36e63feacf9931221dedd0aa3b74a43",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducetwoshot", "a1b06cdd4ee36581a4f25d5fe19973cb0aea5d3b302470d7bd82f3ca673ccd00",
+	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("linearallreducetwoshotpackets", "a44f44d537382241071d55968f2adce0237a1dcd49211df1a94dcae6bf66ea83",
+	sim.Compiled("linearallreducetwoshotpackets", "1b11be5d927e4ebbe1aef6f9164988a28ee2f589627f6c3198272e197203e02e",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "268ed86449c1c4611c7795f6344611d1fde157eff2e612caec7b05c8d6f07da8",
+	sim.Compiled("linearallreduceweightsfp8", "5766d703ab62cd63af4f12f04d1813f2fc9bd3de02e38569c679dcf0cffb0a1f",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -217,49 +217,49 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterkernels", "ed6e8dd73c532d97d5011574abd3764e38ff0081b974f6e1a0dcd4df27676a35",
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
-	sim.Compiled("linearreducescatteroneshot", "645fc1cd26a89d3d82de21be58ec572365f928b0329922cf23b70bad6bb4a8e7",
+	sim.Compiled("linearreducescatteroneshot", "558a1caedb5c2fb2f727a376d40a2092e15813e6ee2b35b10d1ab4438ecad320",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "584b5bce1adedc78b93b6f8ffbc7b65930c6a4fb96b2f37a824d8bae52052588",
+	sim.Compiled("linearreducescatterpackets", "942f6d8020900b902d838f355756d6953b9cf05db7eca5aa8aa844ebda472f5a",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearreducescatterpacketsfp8", "1d1a5aac60a94fb4b2c5dcb41cc66ae85f2b56bc48b7724f9617fb14cacad967",
+	sim.Compiled("linearreducescatterpacketsfp8", "c2915bc0cd96fea277b8d006e991a842ee9e0bf4669275438b66d6d4d07b9346",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "8cf0b23f028bd8060bbe728b7ad91925d0372b9fc33feb5c9eeca2e01c94b14f",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "d5c10f224147f458fd3416cac5a6d11a664ae6f205e8fb92d151cf1fd2c10108",
+	sim.Compiled("linearreducescatterquantised", "7ff6be9d29f98d92427034c9d5b84489ac60d6c9446667c06ac3e8853ff63ccc",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "e4037b6cb70589fabf77239f55a9841c70a3c5f6dd710c5c58401e420a3e915c",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "646cd894f0e5ebad8f0d2e14db37295b27bf958817aa93ff5216d9fa73e170ae",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "ff8fd37697b996c594bdf6097e622adb9b7f22e8894c8b8ad99f99699ed4b739",
+	sim.Compiled("linearreducescattervquantised", "5fd5519b77ee7142fbb3e700c6be7f38109c4f8de472a23a3b5bb63de84343b9",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "8a77a06b474221477a131bc3afce4f53700d8c0bef82b852aa28465616abceb5",
+	sim.Compiled("llamalayer", "5870287c1ae46595bece2698e95dae7ad26615e27d254dd4468a0d12961c1a2e",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "c9391af48a4aa9321c8396c3a2d49236dcf04c4f1ff2360d3c9ab7378ed67e8c",
+	sim.Compiled("llamalayernccl", "54b627bbeeef975ca48ff428b139d0b29862bf5c5b8041806a646625e53aec3c",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "6492cfe93f37ec321b8160cc533797802a4b24afd747f31974b138910358d217",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "2d8d71c71af034b42f4a40dbc3a9b4d3220fcd41ac448814ea19c5b0ac46106d",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "d591552bf244365d8ca1103c4431875e59822d046fb77e065764a1891f326bc6",
+	sim.Compiled("normedheads", "0dda4eb40e0d3875fc56e2ddd1d6ea66c3083771a4d3695bb0976d8fdc0789d0",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "773a5b7239b4f0913014640b7dd33e78f7fb6ee21b0cad91c40b5dea559c3173",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d6878a8b95019dbcc0a9f0b1e4b6d0ae928e1182f022018bfa3da23a1c096454",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "468013cb8d001728a4240d1829608cff60f203099cabb69b8e4419533002f674",
+	sim.Compiled("reducescatternormgather", "e5577c94b42354b044ae0b8035df76a2903a3a9e39b70cd1d4d66e8d138c1e60",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
-	sim.Compiled("reducescatteroneshot", "73dffd82675e9563f472b713c9cc0d26476b8ea0c74c948d6e7f3cd543aa7593",
+	sim.Compiled("reducescatteroneshot", "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "2f799ccb80743ac97d878d0369ea967ebee5ab674ccfe1583f0c0279d6b05053",
+	sim.Compiled("reducescatterpackets", "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "6ce844b4d8e830e2100f173aeed3d3e4814e35c5ca3855c7374f48a33151be8a",
+	sim.Compiled("reducescatterquantised", "9b6a894afa6d99f2bdbf22f913c66dc7c9c674263fc48afa608ec0d9a3c01df5",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "afb57b4d9a9656cfc0cd0d9f7f6777d888dee98cd54f4c5154f513824c6ed85a",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "03634dc381454a07ee847637d292844f87eb6fabdca459a42305f592630f42c0",
+	sim.Compiled("reducescattervquantised", "d4a3baf74acc0fdf62fc3b22998f9a2267de108d01e62f40cf8983b2c5df7073",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "c79e1f0c6a826c5fab60d1884095bb878316dee74f76082d2c4d478e8b6354d2",
+	sim.Compiled("rotaryattention", "dbd889091f0105a6790c7f64c0ad78b3e62f4e7bcb79e254d0bd8e2cd2ee0ee9",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "dbbfcad08ea25871488ac508c95d719198576cfe27478686a5435bd11ab68cb0",
 		unsafe.Pointer(C.rowparallellinear_kernels))

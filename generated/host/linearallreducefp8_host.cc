@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducefp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9435f2bc03e4fe1b441a563c59d882bc481943de743da2e8a873194d35ce91d9
+// bb0117292e4975f33c2d8fe0cd05aabc69c705e7e244e6f48c40dc5f15b201ca
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

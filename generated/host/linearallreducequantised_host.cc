@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// dd9748c6fd48fffbece365bb5f5260c2b3d01888ee40e467f389cb44c8ccc085
+// f536cf081e5a281b88ec8fa8501754c32e04b4417c747b0a367fc2185af45810
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

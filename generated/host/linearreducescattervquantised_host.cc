@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattervquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 00e941beea1dbfe9063511aa6d07aab9ad88c13eec7e150332b8e5cc40996a23
+// eec097ef1ef497723461c461874b4c883164e86f416b7ab5bad9ce71dd8b406e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 65f50a3b051280552db2e303b8020d5be4b90699a4c6517a9f0da6f89dc1a111
+// 54fd234a224b76adf2e42cbaa7f0fc1ef784550e2960b7924292a5bb57b1868f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 46c471a0e5611fd61500745ae7caac64247512e3682dde6165debb187686edb7
+// 824863f56cabc9ee75a834e13c4614ac39c4b2d51a682d05e2ba0566d2fc036e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3ceaeb8abbcfedf663907b3b15936ff104c2ae08d35ca529c714343c1f8fd9e6
+// 1f0248ac89911ee87b3bd742f506a4006571b00abc51b50d57f582643f12492b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// af8c493cca91571129362837b0bee54b053cd164d7d1c96c5f38a3d5340f0aec
+// e9861e6ae20d4a2953b23d776834a45c648958d72dcf5707d7bdcde50c53bd15
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

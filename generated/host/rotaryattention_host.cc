@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2c29c961a0dd9159f53c8f24632f520374d757c6677e829fb6d94e7a513c1d7b
+// 980104d08b252a6ead2eaffc0640fd9d3a2173b2b0dc9e09b1ceef06944f0345
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "3ba1bad5bae85a0f32b4f7833b577ac652e3405e4001b0b5cad0fb0af0cb5313",
+	Source:  "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

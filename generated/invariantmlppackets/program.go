@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "37d02c6bf6082617e7ec8913f234c65aa601b9b7b89d2e478f84c79e85e06f60",
+	Hash:     "be5e1d06ff0c1ca07af647eb2ba8a25341aa26d96ae9323147cd77813ff0faff",
 	Proof:    "proven for D = 1..8, stamp 230ba4ec0d77c293",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "77d14d28de1ebae8a182fdf17f498151254a9f72ac094c4031a16e3b9daf25b3",
+	Source:  "51cf0207f60acfe52e2c7b832b157d0dbfbdd592a42671a4b918b02436f1b638",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

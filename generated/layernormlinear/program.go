@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "3fa0c3922de22ce649d4762bdb7cd411a85a03aa75045977a43eb8db534c294a",
+	Hash:    "8d32ac3ae202400ad4047c6330f465a3192c1bb77383aeafbc7f7cd03678026d",
 	Proof:   "proven for D = 1..8, stamp 24288ac801a3cb60",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "f634c1fff148dd41e7085cc8e7a1e23c60d1b37eb1fe85112fc5448b69030893",
+	Source:  "24c7ae4481ab114a3e2f48288b4122a3180971307730074dd3742efe6add74c9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

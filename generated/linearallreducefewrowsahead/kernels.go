@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "4de16ab5c898335ac118be5f53430aeb2615107dfc6081c644bd6b7bc7529ecf",
+	Source:  "fe32b8f4bb1cfb75793f7e49300502c4bc70385f33670f65d0413a9aadbc1e85",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

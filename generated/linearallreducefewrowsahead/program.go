@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "891701b7633e820849e41963f0f9153a4ae0329eafd17ab20c35ad10630b4743",
+	Hash:     "383f56bb6b3bd53a598475897ccb94bc9e842d5a7af85da7dcaac4bb7717f100",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefp8",
-	Source:  "4898e58294518f69e758c0ee48f9ef7b27e9f72c5a2a5cce15f47edfe36644f2",
+	Source:  "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

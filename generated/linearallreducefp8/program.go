@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "278775123e5e21ee34db6549a75e48f8bda3f4b13f0073ffa5139136d93d914a",
+	Hash:      "53bffe4f85b4f362d4508d955d610dcd32ebbb1d8cab930e6f60adbdbfec8a9b",
 	Proof:     "proven for D = 1..8, stamp 77f51591a4329a31",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "16e58c1cc271c7ea90f8c95cc273f4f1ad4bd591d1a643ebdd45409b0cc9f46f",
+	Source:  "7c1aa94d57d4c5228578bbcea24f49b1c0971e6eebb36fdd6f879a704398285a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

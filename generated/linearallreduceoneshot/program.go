@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "c746de1bc06359685ae7cb2d845c4980d56289abc080323be6b9e2ce429fbd76",
+	Hash:     "3c114ea6b26e5ef778892a3a41245952d792ec94f2b3b64b3a7177149d2df4d1",
 	Proof:    "proven for D = 1..8, stamp b3213cf8bd376c4d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "08a8776823f9926b37debb134937d7ff232194a085852b248a1e5cfb6eef1561",
+	Source:  "6073862b1a89d4bba021a290a0f4d9e45e7c926c865c7482c73a3f8482f4acab",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "8301c0a68f66e0ac2855d8ebd6ab86ac5f54b885a370b21a6e5d547f8589f5c1",
+	Hash:     "3e2d66ca71eb5abd7c178a142dc0a532ecfdb2acc8eac09c73612db513775332",
 	Proof:    "proven for D = 1..8, stamp 87a2a32fb805fe94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

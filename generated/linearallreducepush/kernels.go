@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepush",
-	Source:  "ddd2aadd0d68bb3ff973d0fc5d0301d6868a9e059811c7082c99c92bce198deb",
+	Source:  "e64545525680761b5582dcd953b1c62403d841667b164d682f6a3d8316b26b93",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

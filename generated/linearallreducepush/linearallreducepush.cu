@@ -49,7 +49,7 @@ DEVICE void push_of(const struct push &p)
   const u64 size = sizeof(typename E::bits);
   const struct Part part = part_of_block(p.count * size, p.blocks);
   for (unsigned ahead = 1; ahead < p.n; ahead++) {
-    const u64 q = (p.rank + ahead) % p.n;
+    const unsigned q = rank_after(p.rank, ahead, p.n);
     copy_bytes<rest_at_once>(p.to[q] + half + part.from, p.terms[q] + part.from, part.bytes, threads_of_block());
   }
   const bool peer = threadIdx.x < p.n && threadIdx.x != p.rank;

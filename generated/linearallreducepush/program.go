@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "aa7795551ab28c65dcf322b70c7feb11f5fa04f6110293b5f09d8574e652005f",
+	Hash:     "1ed945a3f9f2feae770e55f34b8717af8e9aef2d00c6e7c71d62cfd04402035d",
 	Proof:    "proven for D = 1..8, stamp 4a3966d1e77254e7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "51051196d3c8933c50bb3634043018dd52cd2f363a40725ded2603a71338fb10",
+	Source:  "62c0c5260491021e423825d4722d5184f85695c3d5c0a30d5285bcbe526626c3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

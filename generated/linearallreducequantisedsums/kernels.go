@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "b925704b0e972910bcd1ae9147bb9e6a8514465713ad4c7ede89b32dc8cca39c",
+	Source:  "fdf46f167bb8ac9713e85e6dca008ff4a36e63feacf9931221dedd0aa3b74a43",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "ff8d2a7d7bba2e600f89add9f373b29328b994e2fecc4d2cc7f767a2e90788de",
+	Hash:    "0990586613ca11aac4955d0d25a8a80c11f8a3da124be274a2fcfa36f41ae821",
 	Proof:   "proven for D = 1..8, stamp cba4ace68e6d31e8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

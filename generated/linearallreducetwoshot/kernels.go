@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "a1b06cdd4ee36581a4f25d5fe19973cb0aea5d3b302470d7bd82f3ca673ccd00",
+	Source:  "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

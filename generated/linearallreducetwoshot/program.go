@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "69fb40f4741bb38577e2188077b7c8c221b6875d15bf7c4cbd92709e9fa5295f",
+	Hash:     "9b08d7be7ec12e691f6f9eea79495b92bc757df010f194ae58654730cfb17f9e",
 	Proof:    "proven for D = 1..8, stamp a8f91c09d7222940",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshotpackets",
-	Source:  "a44f44d537382241071d55968f2adce0237a1dcd49211df1a94dcae6bf66ea83",
+	Source:  "1b11be5d927e4ebbe1aef6f9164988a28ee2f589627f6c3198272e197203e02e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

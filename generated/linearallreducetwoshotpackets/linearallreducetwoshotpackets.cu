@@ -54,7 +54,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
   uint4 v[units_at_once];
   for (u64 i = first; i < end; i += units_at_once * stride) {  // parts to their owners
     for (unsigned ahead = 1; ahead < p.n; ahead++) {
-      const u64 q = (p.rank + ahead) % p.n;
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
@@ -97,7 +97,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
       v[u] = rounded<E>(x[u]);
     }
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       char *const to = p.to[q] + p.spread + half;
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;

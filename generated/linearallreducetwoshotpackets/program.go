@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "5993721ac5761741cdc0e3f3b93bcbf5f10b0c9606e22206adcf6d555c36c6dc",
+	Hash:     "2cf496974020551b42510712335758e3c1a915f6789f4d29001115d6d86338d9",
 	Proof:    "proven for D = 1..8, stamp eb4cb62a7eefe58a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

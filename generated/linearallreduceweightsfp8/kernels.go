@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "268ed86449c1c4611c7795f6344611d1fde157eff2e612caec7b05c8d6f07da8",
+	Source:  "5766d703ab62cd63af4f12f04d1813f2fc9bd3de02e38569c679dcf0cffb0a1f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "6eae08200fff13fd278e814778a57d587f649fa5d403b55e75b3f467d3784033",
+	Hash:     "dd82e611729a1fb58f4c6a6aed6dc365e169abd69d49884c97ef5ee92efde35e",
 	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "645fc1cd26a89d3d82de21be58ec572365f928b0329922cf23b70bad6bb4a8e7",
+	Source:  "558a1caedb5c2fb2f727a376d40a2092e15813e6ee2b35b10d1ab4438ecad320",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "fb77b667564ef040342931e8722a62191a49ab19e25a4762b6784a8be5a4fc8d",
+	Hash:     "310a0238b6e5511cbe3e20484382812dbccb45d9fe4eee1145a324d75100d79f",
 	Proof:    "proven for D = 1..8, stamp d4a8944fdce56cc5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "584b5bce1adedc78b93b6f8ffbc7b65930c6a4fb96b2f37a824d8bae52052588",
+	Source:  "942f6d8020900b902d838f355756d6953b9cf05db7eca5aa8aa844ebda472f5a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpacketsfp8",
-	Source:  "1d1a5aac60a94fb4b2c5dcb41cc66ae85f2b56bc48b7724f9617fb14cacad967",
+	Source:  "c2915bc0cd96fea277b8d006e991a842ee9e0bf4669275438b66d6d4d07b9346",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

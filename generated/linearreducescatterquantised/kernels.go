@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "d5c10f224147f458fd3416cac5a6d11a664ae6f205e8fb92d151cf1fd2c10108",
+	Source:  "7ff6be9d29f98d92427034c9d5b84489ac60d6c9446667c06ac3e8853ff63ccc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "6f0c003004870d80db36eebed88122c256fad1b5b694b03563d680b58f1d5bcf",
+	Hash:     "2361528b9c954120ff537723eeaa881a59327fb8f685baadd5a5d7f321a4b8ed",
 	Proof:    "proven for D = 1..8, stamp 7067e61a42103d5d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

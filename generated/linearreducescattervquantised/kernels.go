@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "ff8fd37697b996c594bdf6097e622adb9b7f22e8894c8b8ad99f99699ed4b739",
+	Source:  "5fd5519b77ee7142fbb3e700c6be7f38109c4f8de472a23a3b5bb63de84343b9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

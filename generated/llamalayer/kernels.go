@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "8a77a06b474221477a131bc3afce4f53700d8c0bef82b852aa28465616abceb5",
+	Source:  "5870287c1ae46595bece2698e95dae7ad26615e27d254dd4468a0d12961c1a2e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

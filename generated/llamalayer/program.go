@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "69431a11a4770d500d5ee8a5009e8399c48a493b1107623f9efbefbd9432bf3f",
+	Hash:    "d5113c85c39b85c79f1fd810eba96bd2c903ab9f35a20d09da32cfc4337890b1",
 	Proof:   "proven for D = 1..8, stamp 4b86019725d853b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "c9391af48a4aa9321c8396c3a2d49236dcf04c4f1ff2360d3c9ab7378ed67e8c",
+	Source:  "54b627bbeeef975ca48ff428b139d0b29862bf5c5b8041806a646625e53aec3c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

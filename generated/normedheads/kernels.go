@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "d591552bf244365d8ca1103c4431875e59822d046fb77e065764a1891f326bc6",
+	Source:  "0dda4eb40e0d3875fc56e2ddd1d6ea66c3083771a4d3695bb0976d8fdc0789d0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

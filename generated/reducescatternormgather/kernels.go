@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "468013cb8d001728a4240d1829608cff60f203099cabb69b8e4419533002f674",
+	Source:  "e5577c94b42354b044ae0b8035df76a2903a3a9e39b70cd1d4d66e8d138c1e60",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

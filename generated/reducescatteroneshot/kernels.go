@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "73dffd82675e9563f472b713c9cc0d26476b8ea0c74c948d6e7f3cd543aa7593",
+	Source:  "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "2efbb2a0ad1ba38e500a90fa199e1593baeab1e709b0974f864543af8a100187",
+	Hash:     "020e9967c819399898913ee3cbd9ee33f9cf14ede42e0542532e644894b03d35",
 	Proof:    "proven for D = 1..8, stamp 62518feecd2970e1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

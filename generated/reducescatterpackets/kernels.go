@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "2f799ccb80743ac97d878d0369ea967ebee5ab674ccfe1583f0c0279d6b05053",
+	Source:  "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "6ce844b4d8e830e2100f173aeed3d3e4814e35c5ca3855c7374f48a33151be8a",
+	Source:  "9b6a894afa6d99f2bdbf22f913c66dc7c9c674263fc48afa608ec0d9a3c01df5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "03634dc381454a07ee847637d292844f87eb6fabdca459a42305f592630f42c0",
+	Source:  "d4a3baf74acc0fdf62fc3b22998f9a2267de108d01e62f40cf8983b2c5df7073",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

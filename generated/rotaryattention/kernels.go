@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "c79e1f0c6a826c5fab60d1884095bb878316dee74f76082d2c4d478e8b6354d2",
+	Source:  "dbd889091f0105a6790c7f64c0ad78b3e62f4e7bcb79e254d0bd8e2cd2ee0ee9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -12,11 +12,12 @@ enum { most_parts = 512 };
 // parts_of is how many a group has: a power of 2, for a unit each where they suffice.
 DEVICE unsigned parts_of(u64 width)
 {
-  unsigned parts = 1;
-  while (parts < most_parts && (u64)parts * unit_elements < width) {
-    parts *= 2;
+  const u64 units = (width + unit_elements - 1) / unit_elements;
+  unsigned below = (unsigned)(units < most_parts ? units : (u64)most_parts) - 1;
+  for (unsigned bits = 1; bits < 9; bits *= 2) {
+    below |= below >> bits;  // all bits under the highest
   }
-  return parts;
+  return below + 1;
 }
 
 // lanes_of is how many lanes share so many parts, each of them one or two.

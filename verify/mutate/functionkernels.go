@@ -44,8 +44,8 @@ var functionKernels = []KernelMutant{
 	{File: "elements.cu.tmpl", Text: "the first of two units alone", Old: "i += units_ahead * thread.stride",
 		New: "i += (units_ahead + 1) * thread.stride"},
 
-	{File: "device/groups.h", Text: "lanes for all columns and one more", Old: "unit_elements < width",
-		New: "unit_elements <= width"},
+	{File: "device/groups.h", Text: "lanes for all columns and one more", Old: "(width + unit_elements - 1)",
+		New: "(width + unit_elements)"},
 	{File: "device/groups.h", Text: "numbers joined before they are there",
 		Old: "  sync_lanes(lanes);\n  if (lanes > warp && lane", New: "  if (lanes > warp && lane"},
 	{File: "device/groups.h", Text: "the next number before all have read the one before",

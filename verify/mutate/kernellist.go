@@ -158,12 +158,12 @@ var ownKernels = []KernelMutant{
 		New: "{threadIdx.x, blockDim.x}"},
 
 	// Kernels whose blocks signal each for itself.
-	{File: "device/byblock.h", Text: "parts that overlap", Old: "{blockIdx.x * each, each}",
-		New: "{blockIdx.x * each, each + 128}"},
-	{File: "device/byblock.h", Text: "parts with a gap", Old: "{blockIdx.x * each, each}",
-		New: "{blockIdx.x * each, each - 128}"},
-	{File: "device/byblock.h", Text: "a last part that ends too late", Old: "part.bytes = bytes - part.from;",
-		New: "part.bytes = bytes - part.from + 4;"},
+	{File: "device/byblock.h", Text: "parts that overlap", Old: "most = (u64)each * 128;",
+		New: "most = (u64)each * 128 + 128;"},
+	{File: "device/byblock.h", Text: "parts with a gap", Old: "most = (u64)each * 128;",
+		New: "most = (u64)each * 128 - 128;"},
+	{File: "device/byblock.h", Text: "a last part that ends too late", Old: "bytes - from};", New: "bytes - from + 4};"},
+	{File: "device/byblock.h", Text: "a ring that ends a rank too late", Old: "q < (unsigned)n ? q", New: "q <= (unsigned)n ? q"},
 	{File: "device/byblock.h", Text: "a post before the block's threads are there",
 		Old: "  __syncthreads();\n  if (threadIdx.x < count) {\n    store_release",
 		New: "  if (threadIdx.x < count) {\n    store_release"},

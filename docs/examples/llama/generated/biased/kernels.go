@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "f1d154eb4d068563e6c946c589752fd880e78f4dfb663d5ea785776b7d8e5cb7",
+	Source:  "6a064f3547d2a2e1865aaeb0cc49e5b655a1bb3c26e749795ea1bd5bc4200c2e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "a85995a66eb9a39dc0c969ee21649ee376a9bfa4882a795ad78b9289b1cc628c",
+	Hash:    "84ee999a27b1d2785c17d4131d9ef080b571c8ba7e9a3f6bf4cea8cdec2e4179",
 	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

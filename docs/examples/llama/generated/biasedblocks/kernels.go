@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "c8b7c18842ad51517c8a082f7764f7122b70f4fa2a6989cb7f27121e7eb5980a",
+	Source:  "c2bd2f04fcccf94e17f17647ba9f651bc82b520abec9e322357596f66633edca",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

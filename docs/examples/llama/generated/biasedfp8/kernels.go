@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "62e89428191b230b9cea77fd263b370ddee855dccd35233d564fe2b6e5193d67",
+	Source:  "fc4710cbab84d90962b7f47e555d6565ac63ec7c2956b17cbbd807f2495d3d38",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

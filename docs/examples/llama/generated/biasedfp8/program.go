@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "89f48b18df1121732bd04a18056838782a0d5b9a9fb1aabef72205e18c4f232b",
+	Hash:    "64bba5a366a5b085a8a57e63507a2edb1666e995e116cb200d50aa9eb151e6d8",
 	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "9b9538c130798a5b9dd46d3e86d8638adf8db91a1162a1169b96988da0d88898",
+	Source:  "cc9e7e978d43b062ed695e6cf224aa394e99794938889a5f79c463ae8adbbff7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "candidates",
-	Source:  "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
+	Source:  "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "candidates",
-	Hash:     "cb7e348284809096ff3bbf5c922de24392164409472cfe5c9953b9076895eecf",
+	Hash:     "41d9be4134cb0e872719288d43ebc83bfe42563d00cbaeb1d7c73a86d53039f1",
 	Proof:    "proven for D = 1..8, stamp e2ec43b8ae3ff467",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "197b166d69079e0334cf3178494c62661ec4044e2e56ba6fb705d8e190c6c338",
+	Source:  "fedd86b4365e91776a6d031dffcc8e7a4bd1b8efe74d2cb0455b1c2483e6631f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

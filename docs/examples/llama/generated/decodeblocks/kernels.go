@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "3d1ef6cf7c8dbd9d1b9249f46675cde44522cd0a0f78875bb439a1d34e25d42b",
+	Source:  "eb8bc0412c2654017d0b5cb59aba9e1f87070a48fa495b1faedfeb5e78e4a6a8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

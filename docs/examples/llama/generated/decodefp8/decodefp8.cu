@@ -65,7 +65,7 @@ DEVICE float packets_made(float x, float s3, float a)
 template <typename E>
 DEVICE void packets_of(const struct packets &p)
 {
-  enum { kept = 4, each = 1 };  // units of a lane in registers, and its parts
+  enum { kept = 4 / sizeof(typename E::bits), each = 1 };  // units of a lane in registers, and its parts
   SHARED(float, numbers, most_parts);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
@@ -81,17 +81,19 @@ DEVICE void packets_of(const struct packets &p)
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
     float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+    for (unsigned u = 0; u < units_at_once; u++) {  // what stays comes while packets leave
+      const u64 at = i + u * stride;
+      own[u] = at < end ? load_16<E>(p.terms[p.rank], at, bytes) : uint4();
+    }
+    for (unsigned ahead = 1; ahead < p.n; ahead++) {
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
       }
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        if (q == p.rank) {
-          own[u] = v[u];
-        } else if (at < end) {
+        if (at < end) {
           send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }
@@ -137,8 +139,9 @@ DEVICE void packets_of(const struct packets &p)
   const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
   const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  const unsigned groups = (unsigned)(end / row_bytes);
-  for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
+  const unsigned top = blockIdx.x * (unsigned)p.rows;  // 64 bits divide slowly
+  const unsigned groups = top + (unsigned)part.bytes / (unsigned)row_bytes;
+  for (unsigned first = top; first < groups; first += beside) {
     const unsigned group = first + threadIdx.x / lanes;
     const u64 at = (u64)group * columns;
     const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
@@ -151,10 +154,12 @@ DEVICE void packets_of(const struct packets &p)
       return unit_at<E>(p.a, together, n, columns, place);
     };
     unit<E> x_kept[kept] = {};
+    unit<E> a_kept[kept] = {};
 #pragma unroll
     for (unsigned u = 0; u < kept; u++) {
       if (lane + u * lanes < units) {
         x_kept[u] = load_x(lane + u * lanes);
+        a_kept[u] = load_a(lane + u * lanes);
       }
     }
     float mean1_mine[each];
@@ -175,7 +180,7 @@ DEVICE void packets_of(const struct packets &p)
     each_unit<kept, each>(lane, lanes, units,
         [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = load_a(n);
+      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
       const auto y = [&](unsigned k) {
         return packets_made(element(x, k), s3, element(a, k));
       };

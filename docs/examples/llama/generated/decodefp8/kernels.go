@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "e8558b98f49e87716eed90c6bce1d7417b2c19520abe989c3e9dc54c64b0f462",
+	Source:  "c79411cd3f68edc7aff2831577a15d76b25fcede3b7b0242389235d662cce32c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "ce61ed077dba6a2bf8142bf1002dccc6780a0f6622b0c6d79d2becfb262cb9c2",
+	Hash:    "80de2be7d356601f7f6f2fadfc377d6a05b96e133b75ea05c7093e521271eada",
 	Proof:   "proven for D = 1..8, stamp 7d5bc544eaeda45a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

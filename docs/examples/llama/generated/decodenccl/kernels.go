@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "637c173c321974164119c47549c509213dbec9a6dfc36c9ad2e639205a03e9c6",
+	Source:  "5199a190f411d95796ef2be236f1b02650f8affddf210d4d4d6d39f404706d9d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

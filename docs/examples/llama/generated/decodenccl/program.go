@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "b5474d8e9378799c10296523f3978ff750c87bff787d82545044bedc15cd3a00",
+	Hash:    "69a7e9dafd9bec0057addf92a2e1cb3cfe8116a0881d6c06d218b371bf4ead5d",
 	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -92,17 +92,19 @@ DEVICE void packets_of(const struct packets &p)
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
     float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+    for (unsigned u = 0; u < units_at_once; u++) {  // what stays comes while packets leave
+      const u64 at = i + u * stride;
+      own[u] = at < end ? load_16<E>(p.terms[p.rank], at, bytes) : uint4();
+    }
+    for (unsigned ahead = 1; ahead < p.n; ahead++) {
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
       }
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        if (q == p.rank) {
-          own[u] = v[u];
-        } else if (at < end) {
+        if (at < end) {
           send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }
@@ -148,8 +150,9 @@ DEVICE void packets_of(const struct packets &p)
   const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
   const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  const unsigned groups = (unsigned)(end / row_bytes);
-  for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
+  const unsigned top = blockIdx.x * (unsigned)p.rows;  // 64 bits divide slowly
+  const unsigned groups = top + (unsigned)part.bytes / (unsigned)row_bytes;
+  for (unsigned first = top; first < groups; first += beside) {
     const unsigned group = first + threadIdx.x / lanes;
     const u64 at = (u64)group * columns;
     const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
@@ -309,17 +312,19 @@ DEVICE void packets2_of(const struct packets2 &p)
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
     float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
+    for (unsigned u = 0; u < units_at_once; u++) {  // what stays comes while packets leave
+      const u64 at = i + u * stride;
+      own[u] = at < end ? load_16<E>(p.terms[p.rank], at, bytes) : uint4();
+    }
+    for (unsigned ahead = 1; ahead < p.n; ahead++) {
+      const unsigned q = rank_after(p.rank, ahead, p.n);
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
       }
       for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        if (q == p.rank) {
-          own[u] = v[u];
-        } else if (at < end) {
+        if (at < end) {
           send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }
@@ -365,8 +370,9 @@ DEVICE void packets2_of(const struct packets2 &p)
   const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);
   const unsigned lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.dst2) % 16 == 0;
-  const unsigned groups = (unsigned)(end / row_bytes);
-  for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
+  const unsigned top = blockIdx.x * (unsigned)p.rows;  // 64 bits divide slowly
+  const unsigned groups = top + (unsigned)part.bytes / (unsigned)row_bytes;
+  for (unsigned first = top; first < groups; first += beside) {
     const unsigned group = first + threadIdx.x / lanes;
     const u64 at = (u64)group * columns;
     const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "632c2b79d754154e2c32aa3666c6ef5aae0b78660906d6e740ac7ad8b0ac7226",
+	Source:  "e50f0c02e51c5be2b86218b2362d2b99659f35cc72dce39656ebd34d7106da01",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

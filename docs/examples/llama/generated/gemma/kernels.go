@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "b209201788109022b0bf2a27fcda6cacbd68611c48c35ecb2ee0b0c4ce862927",
+	Source:  "e09cd58d701cbdcd6d18c01594f2665739226c99083a449ff714756387fa5bef",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "c2ad1681be0776a7af038d312c341a1529455d8ecf414b96a248c3a6a6641fbb",
+	Hash:     "ea05b620b1481db2f5e151151a7b709cf089a1dd15f97dff6a576d77724df4d6",
 	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -42,7 +42,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "94c8785f091d2e5674b7756f4b055e54aeb740a9cb05026d9956b4e6b6b68fb7",
+	Source:  "47cb493ceac90321e0e45cd72c6127fe545032637ce31273da80ad11fc075af9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "8c8619112c1fb2f4f62d6ecca7a1936d390179dc993564283a0890feb3308434",
+	Source:  "8f487e2523e8b61e14dfb0d166a76a41753a1550b91d66fe47658773f442f7df",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

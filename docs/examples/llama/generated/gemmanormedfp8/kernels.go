@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "e4f8226598ad71318c5d51f36e63f5f29ba97b4a669d9bb97b7c373cf8bdc0a1",
+	Source:  "e609fbbb3f5996a81a2fe8f7e653f2b8f2decbe7366635b50b96922ad18b85c2",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "9992817a07acfcdc62befb6f718db6e06277d6380062cab36e0859ebc3a97e66",
+	Hash:    "5707085d8854a74b6d3269fd75a265fb54920e71eb0deb1bfc360d2c27188f54",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

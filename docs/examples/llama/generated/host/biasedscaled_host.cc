@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9b6bfeda8ef90a57c73d48ecf29a7c8c7ebf5965e88095ed1284ce18be327ebe
+// b62aefb3dbf43e28995ccee285cdfdf4a6f828acce5154598e3466fd9deefc26
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 79edb49b8d1de63271e34ea8494365b0f2e48a3d7042d18f402e1d21d0e4b56f
+// df377c2598937a3df0d12bca3fd63856534cb7d5729db96282f349a330c7d32e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

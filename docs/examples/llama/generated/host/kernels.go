@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "f1d154eb4d068563e6c946c589752fd880e78f4dfb663d5ea785776b7d8e5cb7",
+	sim.Compiled("biased", "6a064f3547d2a2e1865aaeb0cc49e5b655a1bb3c26e749795ea1bd5bc4200c2e",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "c8b7c18842ad51517c8a082f7764f7122b70f4fa2a6989cb7f27121e7eb5980a",
+	sim.Compiled("biasedblocks", "c2bd2f04fcccf94e17f17647ba9f651bc82b520abec9e322357596f66633edca",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "62e89428191b230b9cea77fd263b370ddee855dccd35233d564fe2b6e5193d67",
+	sim.Compiled("biasedfp8", "fc4710cbab84d90962b7f47e555d6565ac63ec7c2956b17cbbd807f2495d3d38",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "9b9538c130798a5b9dd46d3e86d8638adf8db91a1162a1169b96988da0d88898",
+	sim.Compiled("biasedscaled", "cc9e7e978d43b062ed695e6cf224aa394e99794938889a5f79c463ae8adbbff7",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
+	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "197b166d69079e0334cf3178494c62661ec4044e2e56ba6fb705d8e190c6c338",
+	sim.Compiled("decode", "fedd86b4365e91776a6d031dffcc8e7a4bd1b8efe74d2cb0455b1c2483e6631f",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "3d1ef6cf7c8dbd9d1b9249f46675cde44522cd0a0f78875bb439a1d34e25d42b",
+	sim.Compiled("decodeblocks", "eb8bc0412c2654017d0b5cb59aba9e1f87070a48fa495b1faedfeb5e78e4a6a8",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "e8558b98f49e87716eed90c6bce1d7417b2c19520abe989c3e9dc54c64b0f462",
+	sim.Compiled("decodefp8", "c79411cd3f68edc7aff2831577a15d76b25fcede3b7b0242389235d662cce32c",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "637c173c321974164119c47549c509213dbec9a6dfc36c9ad2e639205a03e9c6",
+	sim.Compiled("decodenccl", "5199a190f411d95796ef2be236f1b02650f8affddf210d4d4d6d39f404706d9d",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "632c2b79d754154e2c32aa3666c6ef5aae0b78660906d6e740ac7ad8b0ac7226",
+	sim.Compiled("decodescaled", "e50f0c02e51c5be2b86218b2362d2b99659f35cc72dce39656ebd34d7106da01",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "b209201788109022b0bf2a27fcda6cacbd68611c48c35ecb2ee0b0c4ce862927",
+	sim.Compiled("gemma", "e09cd58d701cbdcd6d18c01594f2665739226c99083a449ff714756387fa5bef",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "94c8785f091d2e5674b7756f4b055e54aeb740a9cb05026d9956b4e6b6b68fb7",
+	sim.Compiled("gemmafp8", "47cb493ceac90321e0e45cd72c6127fe545032637ce31273da80ad11fc075af9",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "8c8619112c1fb2f4f62d6ecca7a1936d390179dc993564283a0890feb3308434",
+	sim.Compiled("gemmanormed", "8f487e2523e8b61e14dfb0d166a76a41753a1550b91d66fe47658773f442f7df",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "e4f8226598ad71318c5d51f36e63f5f29ba97b4a669d9bb97b7c373cf8bdc0a1",
+	sim.Compiled("gemmanormedfp8", "e609fbbb3f5996a81a2fe8f7e653f2b8f2decbe7366635b50b96922ad18b85c2",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "9ad5137976b72f8f7f04b85eaa643a315f05fd0ac93d681e6e24b27d42dca253",
+	sim.Compiled("normed", "f5a71387d3d43318cf39f3e4de3f763a25e1d18a4833c8d57d7537676afccc49",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "0902b69afba15094770b5ada915f830109810c24a4f0dabc967300d2474a2689",
+	sim.Compiled("normedblocks", "ff53fa072bf478353521656388e3c974b4e55413c54d6ff156f5929b0966d192",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "8cd986b0dca433b94543aa5433c25381ec8cc5e514c9d1a6d4ee619b54ef9146",
+	sim.Compiled("normedfp8", "174a8b0301fca866759a66c768f44af07800008b9ab20a1d5bae8b48c1e87987",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "5c3ecc80c9239f6da62052901d41f5ebadc22cfc16aa72f597ee5866fea780d7",
+	sim.Compiled("normedscaled", "edde232413bf7e45b9e4358003ffb7a836bf7c056bbdd1db55eaa9e5f9c6daf2",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "d227c01d69f29e32ccab5a45ee686f8d2bb8407cd2f31a861af8c43fa027ed71",
+	sim.Compiled("prefill", "c8923410b3560743c4ef5635a8bab32d160a3034569e77f4d598c8125bf93d50",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "9084fa57f27da6fbea4c33f5c6c336f2b9faf7f1a2b11c7507fa1313da32b918",
+	sim.Compiled("prefillnccl", "2d5368544c8e7b43771bc9e5218febb3dc947587c7ab43379bc01eb5933de998",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "417a647d3437f514d88c9e6c0a7d86dad4557aac2483127c33b543834bdaab4d",
+	sim.Compiled("prefillscaled", "420bc58a5d6af132858baed9cbb9e77ae2400fc603ce63308cf100ba52030010",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

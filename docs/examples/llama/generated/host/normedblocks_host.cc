@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 19071222db12d428b767a17af6d28d40fd3c67f6c63773629f741b4c361ce386
+// eaefe92a1dda30676b8ba4f8b8d3630556f60a7164af26378f372b04dd7f5ace
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1226c93a814f21ff0dcfc2c8db8cadaeb9435d6d88e518833a70fe863b97acd1
+// e99beaecb0d5c053fdca20d291112cb4302014ee26dd6b17f3d6caaf0b5013bc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// efd2d0769e7bbc311acbee1ed1ea977905ce29db3e67b4606c0ec9187fbe455e
+// f6a4a8d55fcdb40ce590d352335d318127d57a3b2587376b7ec8813ae7a43a5b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cc3c94fd552067f8f3a6cfc4fe0787c0e379e87a69f072b391708b3a8624bbae
+// 55e49976fd9cbccbb543b4559d9cdbb8b7cee2b58811136640a83928225c0a0d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

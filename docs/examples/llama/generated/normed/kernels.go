@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "9ad5137976b72f8f7f04b85eaa643a315f05fd0ac93d681e6e24b27d42dca253",
+	Source:  "f5a71387d3d43318cf39f3e4de3f763a25e1d18a4833c8d57d7537676afccc49",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "a20d5495107823c73a8873fc52ab603c342437c91b062691767a2d1f3e115014",
+	Hash:    "7cf435c18a0807fa8e9c1efe2fb2be1a60d61104f6c9f18cfe52ec3cf58c0b41",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

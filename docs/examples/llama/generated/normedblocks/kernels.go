@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "0902b69afba15094770b5ada915f830109810c24a4f0dabc967300d2474a2689",
+	Source:  "ff53fa072bf478353521656388e3c974b4e55413c54d6ff156f5929b0966d192",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

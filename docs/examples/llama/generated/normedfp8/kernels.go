@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "8cd986b0dca433b94543aa5433c25381ec8cc5e514c9d1a6d4ee619b54ef9146",
+	Source:  "174a8b0301fca866759a66c768f44af07800008b9ab20a1d5bae8b48c1e87987",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

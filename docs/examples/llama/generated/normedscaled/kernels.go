@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "5c3ecc80c9239f6da62052901d41f5ebadc22cfc16aa72f597ee5866fea780d7",
+	Source:  "edde232413bf7e45b9e4358003ffb7a836bf7c056bbdd1db55eaa9e5f9c6daf2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "d227c01d69f29e32ccab5a45ee686f8d2bb8407cd2f31a861af8c43fa027ed71",
+	Source:  "c8923410b3560743c4ef5635a8bab32d160a3034569e77f4d598c8125bf93d50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "f7d477f3b72e3c6c59aed82665608443d397b4c17cb2dfc814d148761a0cc120",
+	Hash:    "735012df1e1fed67cf89c88dabb01dc6b4595babf1856b2b1fc5079d3db03e61",
 	Proof:   "proven for D = 1..8, stamp 2ca548d3caeae2f0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "9084fa57f27da6fbea4c33f5c6c336f2b9faf7f1a2b11c7507fa1313da32b918",
+	Source:  "2d5368544c8e7b43771bc9e5218febb3dc947587c7ab43379bc01eb5933de998",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "f04afe1072d2225c79b3b95930ef5a3f8b03636e62caa215962fce46ee74bbed",
+	Hash:    "1e651a406be3771421d71eb0e4f6ed77a402672e85fe6ea6630827ec5e32d2e9",
 	Proof:   "proven for D = 1..8, stamp 708dd57ae08b7ecf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "417a647d3437f514d88c9e6c0a7d86dad4557aac2483127c33b543834bdaab4d",
+	Source:  "420bc58a5d6af132858baed9cbb9e77ae2400fc603ce63308cf100ba52030010",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "4b629a40fc646fcfb79886006062bc9075ccea54b9cdb89302a48d0e4cd090e6",
+	Hash:    "5c7652c7985f5be899fa17d3e9c51aa9948bf4c74e70a2fc009b4a999cfe9f32",
 	Proof:   "proven for D = 1..8, stamp 87a92e8e3be24696",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
