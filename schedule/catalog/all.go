@@ -139,6 +139,7 @@ var all = []Named{
 	{"AllToAllFP8", AllToAllFP8},
 	{"AllToAllVFP8", AllToAllVFP8},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
+	{"LinearReduceScatterBlocksFP8", LinearReduceScatterBlocksFP8},
 	{"LinearReduceScatterPacketsFP8", LinearReduceScatterPacketsFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},

@@ -56,3 +56,18 @@ var AllGatherLinearBlocksFP8 = s.Schedule{
 	},
 	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise().PerHead("128")), s.Linear("C", "Codes", "B", s.Bias("Bias"))},
 }
+
+// LinearReduceScatterBlocksFP8 is LinearReduceScatter with such scales: each rank quantises its columns of A, and one
+// product takes all rows, since the scales of some of them do not lie together. Choose it for such weights.
+var LinearReduceScatterBlocksFP8 = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.Blocks(s.K, 128), s.DIDx(s.D)), s.Dim(s.M)}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.Blocks(s.N, 128)), s.Dim(s.Blocks(s.K, 128), s.DIDx(s.D))},
+			Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise().PerHead("128")), s.Linear("C", "Codes", "B")},
+}

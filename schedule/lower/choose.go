@@ -143,7 +143,8 @@ func (d *draft) openWay(l leg) schedule.Way {
 	switch {
 	case l.need == gatherCounted, l.need == gatherBalanced && d.scaledRows(l):
 		return schedule.Pull{Once: true}
-	case l.need == reduceBalanced && d.scaledRows(l):
+	case l.need == reduceBalanced && d.scaledRows(l),
+		l.of == ofRows && !l.hosts && l.move == l.stage.sums && d.inSquares(l):
 		return schedule.Shot{}
 	}
 	return Default(l.need)
@@ -155,6 +156,14 @@ func (d *draft) scaledRows(l leg) bool {
 	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
 		rows := d.tensor(o.In[0])
 		return multiplies(o) && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
+	})
+}
+
+// inSquares says that a product of a leg takes scales of squares, and those of its rows block by block: the scales of
+// some of the rows do not lie together, so it takes all rows at once.
+func (d *draft) inSquares(l leg) bool {
+	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
+		return multiplies(o) && d.tensor(d.tensor(o.In[1]).Scale).OfSquares()
 	})
 }
 

@@ -83,7 +83,7 @@ func edgesFit(d *draft) error {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
 		if two := sameWay(e.Way, schedule.TwoShot{}) || sameWay(e.Way, schedule.PushTwoShot{}); two && blocks {
-			return refused(e.Path, "use schedule.Shot or schedule.Slots", "%s cuts the sums of %s between elements, "+
+			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		for _, o := range schedule.Options(e.Way) {

@@ -95,6 +95,11 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		New: "b[(i%d.N/driver.ScaleBlock+block*d.N/driver.ScaleBlock)%(blocks*d.N/driver.ScaleBlock)]"},
 	{File: "runtime/driver/func.go", Text: "a K that no device takes", Tests: "TestConformProcess/bad_scaled_products",
 		Old: "d.K%16 != 0 || ", New: ""},
+}), within("verify/served", []CodeMutant{
+	{File: "verify/prove/scaled.go", Text: "the first rows' scales of blocks for all", Tests: "TestSquares",
+		Old: "s.columnsOf(scales, i, len(list))", New: "s.columnsOf(scales, 0, len(list))"},
+	{File: "verify/prove/refine.go", Text: "scales of blocks cut as their rows", Tests: "TestSquares",
+		Old: "x.ScaleA.Bytes > bytesOfScale && !o.InBlocks", New: "x.ScaleA.Bytes > bytesOfScale"},
 }), within("runtime/kernels", []CodeMutant{
 	{File: "runtime/kernels/table.go", Text: "codes are made on any device", Tests: "TestNarrow", Old: "code.From = 89",
 		New: "code.From = 0"},

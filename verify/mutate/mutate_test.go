@@ -51,6 +51,21 @@ var (
 	}()
 )
 
+// squareSums are sums for each rank's rows of products with scales of blocks, of which one product makes all.
+var squareSums = func() schedule.Schedule {
+	s := schedule.Schedule{Tensors: scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N]"),
+		Ops:   []schedule.Op{schedule.Linear("C", "A", "B")},
+		Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}}}
+	blocks := schedule.Axis{Extent: schedule.Blocks(schedule.K, 128), Outer: s.Tensors[0].Axes[1].Outer}
+	for i, axes := range [][]schedule.Axis{{blocks, schedule.Dim(schedule.M)},
+		{schedule.Dim(schedule.Blocks(schedule.N, 128)), blocks}} {
+		of := &s.Tensors[i]
+		of.Type, of.Scale = schedule.E4M3, "S"+of.Name
+		s.Tensors = append(s.Tensors, schedule.Tensor{Name: of.Scale, Axes: axes, Type: schedule.FP32})
+	}
+	return s
+}()
+
 // finishedSums is a sum of which every rank gets all, with a number of each row and tensors behind it.
 func finishedSums(way schedule.Way) schedule.Schedule {
 	return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] R[M N] T[M N] U[M N] S[M] Z[M] C[M N]"),
@@ -121,6 +136,8 @@ func TestSchedule(t *testing.T) {
 			"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
 		{"AllGatherLinearBlocksFP8", catalog.AllGatherLinearBlocksFP8, []string{"drop the scales", "swap the scales",
 			"drop the blocks"}},
+		{"SquareSums", squareSums, []string{"drop the scales", "swap the scales", "drop the blocks",
+			"cut scales as their rows"}},
 		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
 		{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",

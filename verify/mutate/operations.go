@@ -106,6 +106,10 @@ func (m *maker) items(list []ops.Op, i int) {
 		*x.A, *x.B = *x.B, *x.A
 		change("swap operands", text, c)
 	}
+	if o.InBlocks {
+		m.rank("cut scales as their rows", o.String(), slices.Replace(slices.Clone(list), i, i+1, halved(o, 0),
+			halved(o, 1)))
+	}
 	if o.Early {
 		c := o
 		c.Uses = slices.Clone(o.Uses)
@@ -152,6 +156,17 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses[n].At.Rank = (u.At.Rank + 1) % oneSize
 		change("shift an index", u.String()+" to "+c.Uses[n].String(), c)
 	}
+}
+
+// halved is a product of a half of its rows, with that half of the bytes of their scales.
+func halved(o ops.Op, half int64) ops.Op {
+	o.Uses = slices.Clone(o.Uses)
+	x := o.Factors()
+	for _, u := range []*ops.Use{x.A, x.ScaleA, &o.Uses[len(o.Uses)-1]} {
+		u.Bytes /= 2
+		u.At.Offset += half * u.Bytes
+	}
+	return o
 }
 
 // called changes the operands of a call: it leaves one out, takes another rank's, or takes one in place of another.

@@ -94,8 +94,22 @@ func (e *expressions) columnsOf(x expr, part, of int) expr {
 	if of == 1 {
 		return x
 	}
+	if t := e.all[x]; t.kind == appliedTo && t.form == beside(of) {
+		return expr(t.args[part])
+	}
 	return e.applied(fmt.Sprintf("columns %d of %d", part, of), []expr{x})
 }
+
+// columnsBeside joins equally wide parts of the columns of a chunk, which columnsOf takes apart again.
+func (e *expressions) columnsBeside(parts []expr) expr {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return e.applied(beside(len(parts)), parts)
+}
+
+// beside is the function that joins so many equally wide parts.
+func beside(parts int) string { return fmt.Sprintf("%d equal columns", parts) }
 
 // sideBySide joins parts of the columns of one operand. All parts of a chunk are the chunk; one part stays as it is.
 func (e *expressions) sideBySide(parts []expr) expr {

@@ -44,7 +44,7 @@ func (f finer) operation(o ops.Op) bool {
 	case from.Bytes == 0 || to.Bytes == 0:
 		return false
 	case o.Kind == ops.Product:
-		return f.product(o.Factors(), o.Form, to)
+		return f.product(o, to)
 	case slices.ContainsFunc(o.Uses, f.inColumns): // no part of it makes rows of the result
 		return false
 	case o.Kind == ops.Collective:
@@ -57,6 +57,9 @@ func (f finer) operation(o ops.Op) bool {
 			if ops.OfStream(u.At) {
 				continue
 			}
+			if o.LeftScales(i) && inHeads(&o, f.elements(to)/f.elements(u)) {
+				continue // they lie head by head
+			}
 			beside := o.Kind == ops.Apply && !u.Write || o.LeftScales(i) || o.ScalesTerm(i) ||
 				o.LiesOf(i) == schedule.ByRow // cut like their rows
 			if eachRow(o.LiesOf(i)) && (beside || f.elements(u) == f.elements(from)) {
@@ -68,16 +71,18 @@ func (f finer) operation(o ops.Op) bool {
 	return false
 }
 
-// product cuts A like B for a gradient, and else like the rows of the result. It cuts A's scales of rows like A.
-func (f finer) product(x ops.Factors[*ops.Use], form string, to ops.Use) bool {
+// product cuts A like B for a gradient, and else like the rows of the result. It cuts A's scales of rows like A, but
+// not those that lie block by block.
+func (f finer) product(o ops.Op, to ops.Use) bool {
+	x := o.Factors()
 	switch {
-	case form == "gradient":
+	case o.Form == "gradient":
 		return f.tie(*x.A, *x.B)
 	case f.inColumns(*x.A), f.inColumns(to):
 		return false
 	}
 	changed := f.tie(*x.A, to)
-	if x.ScaleA != nil && x.ScaleA.Bytes > bytesOfScale {
+	if x.ScaleA != nil && x.ScaleA.Bytes > bytesOfScale && !o.InBlocks {
 		changed = f.tie(*x.A, *x.ScaleA) || changed
 	}
 	return changed

@@ -35,7 +35,9 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 		switch list := a.list; {
 		case ops.Side(i) == ops.B || a.apart != nil: // a product takes it whole
 			a.list = []*cell{{s.times(s.tuple(a.exprs()), s.tuple(scales.exprs())), list[0].by}}
-		case !one && !proportional(&a, scales), o.InBlocks && len(scales.list) != 1:
+		case o.InBlocks && len(scales.list) == 1 && even(&a):
+			a.list = s.timesColumns(list, scales.list[0].expr)
+		case o.InBlocks, !one && !proportional(&a, scales):
 			return x, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
 		case one:
 			a.list = nil
@@ -54,6 +56,15 @@ func (s *symbols) scaled(n int32, o *ops.Op, x factors, to *chunks) (factors, *C
 func (s *symbols) timesEach(list []*cell, scales *chunks) (made []*cell) {
 	for i, x := range list {
 		made = append(made, &cell{s.times(x.expr, scales.list[i].expr), x.by})
+	}
+	return made
+}
+
+// timesColumns multiplies each of the equal chunks of rows by their scales, which lie block by block: the scales of
+// some rows are columns of all scales.
+func (s *symbols) timesColumns(list []*cell, scales expr) (made []*cell) {
+	for i, x := range list {
+		made = append(made, &cell{s.times(x.expr, s.columnsOf(scales, i, len(list))), x.by})
 	}
 	return made
 }
@@ -126,10 +137,11 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 		if x.block(t.Scale) > 0 {
 			rows[2] = cutBy(part[2], scale.Axes[2])
 		}
+	case scale.OfSquares():
+		rows = box{cutBy(part[0], scale.Axes[0]), cutBy(part[1], scale.Axes[1])}
 	case scale.ByBlock():
-		if rows = (box{cutBy(part[1], scale.Axes[0]), part[0]}); scale.OfSquares() {
-			rows = box{cutBy(part[0], scale.Axes[0]), cutBy(part[1], scale.Axes[1])}
-		}
+		scales, err := x.blockByBlock(t.Scale, rank, box{cutBy(part[1], scale.Axes[0]), part[0]})
+		return x.expressions.times(operand, scales), err
 	case scale.OfParts():
 		of := part[1].lo / max(x.columns(tensor, 0).len(), 1)
 		if part[1] != x.columns(tensor, int(of)) {
@@ -147,6 +159,29 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	return x.expressions.times(operand, scales), err
 }
 
+// blockByBlock is the expression of the scales of some rows, which lie block by block: of columns of a chunk that an
+// input has.
+func (x *expectation) blockByBlock(scale string, rank int, part box) (expr, error) {
+	of, _ := x.Schedule.ScaledBy(scale)
+	if x.Schedule.Made(of.Name) {
+		return x.output(scale, rank, part)
+	}
+	h, err := x.find(scale, rank, part)
+	if err == nil {
+		return x.tuple(x.chunksOf(scale, h)), nil
+	}
+	for r, boxes := range x.boxes[scale] {
+		for i, b := range boxes {
+			if n := part[1].len(); (r == rank || x.tensors[scale].sharded()) && b[0] == part[0] && n > 0 &&
+				b[1].lo <= part[1].lo && part[1].hi <= b[1].hi && b[1].len()%n == 0 && (part[1].lo-b[1].lo)%n == 0 {
+				whole := x.given(x.buffer(scale), int32(r), x.run, int32(i))
+				return x.columnsOf(whole, int((part[1].lo-b[1].lo)/n), int(b[1].len()/n)), nil
+			}
+		}
+	}
+	return stale, err
+}
+
 // cutBy is the interval of blocks, on an axis of scales, that an interval of columns covers.
 func cutBy(of interval, blocks schedule.Axis) interval {
 	_, n, _ := blocks.Extent.Blocks()
@@ -154,25 +189,27 @@ func cutBy(of interval, blocks schedule.Axis) interval {
 }
 
 // leaveScales stores the scales that a formula or a call writes beside its result. A chunk has one scale a row. The
-// scales of a chunk are an unknown function of the same operands as the chunk.
+// scales of a chunk are an unknown function of the same operands as the chunk. Those of heads lie head by head: they
+// are one chunk, whatever the chunks of their rows are.
 func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
-	count, elements := 8*scales.Bytes/scales.element, 8*to.Bytes/to.element
-	if o := s.operation(n); count == 0 || !proportional(scales, to) || elements%count != 0 ||
-		o.Kind == ops.Apply && elements/count != o.Columns && !inHeads(o, elements/count, scales) ||
-		o.Kind == ops.Call && scales.element != 8*bytesOfScale {
-		return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
-	}
+	count, elements, o := 8*scales.Bytes/scales.element, 8*to.Bytes/to.element, s.operation(n)
 	var left []expr
 	for _, e := range made {
 		left = append(left, s.scalesOf(e))
 	}
-	return s.write(n, false, scales, left)
+	switch {
+	case count == 0 || elements%count != 0 || o.Kind == ops.Call && scales.element != 8*bytesOfScale:
+	case o.Kind == ops.Apply && inHeads(o, elements/count) && len(scales.list) == 1 && even(to):
+		return s.write(n, false, scales, []expr{s.columnsBeside(left)})
+	case proportional(scales, to) && (o.Kind != ops.Apply || elements/count == o.Columns):
+		return s.write(n, false, scales, left)
+	}
+	return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
 }
 
-// inHeads reports whether scales are of heads of that width. Such scales lie head by head, so the scales of some rows
-// lie together only where there are no other rows.
-func inHeads(o *ops.Op, width int64, scales *chunks) bool {
-	return slices.Contains(o.Heads, width) && len(scales.list) == 1
+// inHeads reports whether scales, one for so many elements, are of heads and not of rows.
+func inHeads(o *ops.Op, width int64) bool {
+	return width != o.Columns && slices.Contains(o.Heads, width)
 }
 
 // scalesOf is the expression of the scales of a chunk that has been made.
@@ -196,7 +233,7 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	whole := interval{0, columns}
 	if scale := x.tensors[of.Scale]; scale.ByBlock() {
 		_, n, _ := scale.Axes[0].Extent.Blocks()
-		whole, rows[0] = interval{rows[0].lo * n, rows[0].hi * n}, rows[1]
+		return x.headsMade(of.Name, rank, interval{rows[0].lo * n, rows[0].hi * n}, rows[1])
 	}
 	if block := x.block(of.Scale); block > 0 {
 		whole = interval{rows[last].lo * block, rows[last].hi * block}
@@ -207,6 +244,24 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	rows[last] = whole
 	made, err := x.output(of.Name, rank, rows)
 	return x.expressions.scalesOf(made), err
+}
+
+// headsMade is the expected expression of scales that lie head by head: of some columns of rows, which are made in parts.
+func (x *expectation) headsMade(tensor string, rank int, columns, rows interval) (expr, error) {
+	var list []expr
+	parts := x.rowsMade(tensor, rows)
+	for _, part := range parts {
+		if part.len()*int64(len(parts)) != rows.len() {
+			return stale, fmt.Errorf("rows %v of %s are made in unequal parts, and their scales lie block by block",
+				rows, tensor)
+		}
+		made, err := x.output(tensor, rank, box{part, columns})
+		if err != nil {
+			return stale, err
+		}
+		list = append(list, x.expressions.scalesOf(made))
+	}
+	return x.columnsBeside(list), nil
 }
 
 // block is the number of columns that have one scale, where scales are of blocks, and else 0.

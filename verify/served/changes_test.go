@@ -112,8 +112,6 @@ var holes = []hole{
 			"only where all that takes it cuts it alike"},
 	{regexp.MustCompile("of which a sum takes rows, and the ranks need not divide the rows"), true,
 		"the prover reads rows of summands of codes only where nothing else is made of all rows"},
-	{regexp.MustCompile("is cut otherwise than its scales"), true,
-		"the prover cuts scales that lie block by block only as products do that take all rows"},
 	{regexp.MustCompile("cut into other parts"), true,
 		"a kernel by blocks stands behind another one that cuts the same rows otherwise, on one stream"},
 	{regexp.MustCompile("one operation at a time"), false,
