@@ -137,6 +137,7 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(PYTHON) bench/tiles/delays.py generated $(TOOLCHAIN)/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 .gpu
 	$(GO) build -overlay .gpu/overlay.json -o .gpu/run-delays ./generated/run
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
+	OVGEN_CONVERSIONS=$(CURDIR)/.gpu $(GO) test -count=1 -run TestConversions ./cmd/ovgen/internal/nvrtc
 	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
 	$(GO) build -o .gpu/llama-run ./docs/examples/llama/generated/run

@@ -14,6 +14,7 @@
 # forms    the bits of forms that no package of the catalogue has
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
+# codes    conversions of 8 and 4 bits, of every bf16 and fp16, on one GPU
 # making   the same products with functions in their kernels and behind, checked, beside cuBLASLt's
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
@@ -114,6 +115,13 @@ fi
 if [ "$PART" = fewrows ]; then
   part fewrows timeout 300 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-15}" \
     ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
+  exit $failed
+fi
+
+# codes: what device code makes of all codes of 8 and 4 bits and of all numbers of 16, with and without the instructions
+# for it.
+if [ "$PART" = codes ]; then
+  part codes env OVGEN_CONVERSIONS="$BIN" "$BIN/cuda.test" -test.v -test.run TestConversions
   exit $failed
 fi
 
@@ -328,8 +336,8 @@ if [ "$PART" = join ]; then
 fi
 
 if [ "$PART" != bench ]; then
-  part driver "$BIN/cuda.test" \
-    -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part driver env OVGEN_CONVERSIONS="$BIN" "$BIN/cuda.test" \
+    -test.run 'Conversions|Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
   part "peers-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/peers.test" -test.v -test.run TestOnGPUs
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue

@@ -1,56 +1,42 @@
-// Prints what the conversions of 8 and of 4 bits make: of each type the fp32 of all codes, and the codes of all bf16
-// and of their neighbours in fp32, and what the operations for scales make of those.
+// Prints what conversions.cu makes on the host.
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace of_host {
 typedef unsigned long long u64;
-#include "host.h"
-#define DEVICE static __device__ __forceinline__
-#include "eight.h"
-#include "units.h"
-#include "four.h"
-#include "arith.h"
-#include "scale.h"
-#include "eightunits.h"
-#include "powers.h"
+#include "../device/host.h"
+#include "conversions.cu"
 }
 
-template <typename E, unsigned codes>
-static void print()
+static float half_to_float(unsigned bits)
 {
-  for (unsigned code = 0; code < codes; code++) {
-    const float x = E::widen(code);
-    fwrite(&x, sizeof x, 1, stdout);
-  }
-  static const unsigned lows[] = {0, 1, 0x7fff, 0x8000, 0xffff};
-  for (unsigned high = 0; high < 0x10000; high++) {
-    for (unsigned low : lows) {
-      putchar((int)E::narrow(__builtin_bit_cast(float, high << 16 | low)));
-    }
-  }
+  const int exponent = bits >> 10 & 31, digits = bits & 1023;
+  const float size = exponent == 0 ? std::ldexp((float)digits, -24)
+    : exponent < 31 ? std::ldexp(1024.0f + (float)digits, exponent - 25) : digits == 0 ? INFINITY : NAN;
+  return bits >> 15 ? -size : size;
 }
 
-template <float f(float)>
-static void print_scales()
+// Of numbers that a half has.
+static unsigned float_to_half(float x)
 {
-  static const unsigned lows[] = {0, 1, 0x7fff, 0x8000, 0xffff};
-  for (unsigned high = 0; high < 0x10000; high++) {
-    for (unsigned low : lows) {
-      const float x = f(__builtin_bit_cast(float, high << 16 | low));
-      fwrite(&x, sizeof x, 1, stdout);
-    }
-  }
+  const float size = std::fabs(x);
+  const int exponent = size < 0x1p-14f ? -14 : std::ilogb(size);
+  const unsigned code = ((unsigned)(exponent + 14) << 10) + (unsigned)std::ldexp(size, 10 - exponent);
+  return std::signbit(x) ? 0x8000u | code : code;
 }
+
+// Of numbers that bf16 has.
+static unsigned float_to_bfloat(float x) { return __builtin_bit_cast(unsigned, x) >> 16; }
 
 int main()
 {
-  print<of_host::e4m3, 256>();
-  print<of_host::e5m2, 256>();
-  print<of_host::e2m1, 16>();
-  print<of_host::ue8m0, 256>();
-  print_scales<of_host::f_finite>();
-  print_scales<of_host::f_power>();
-  print_scales<of_host::f_up>();
-  print_scales<of_host::f_loud_power>();
-  return 0;
+  of_host::Engine host = {};
+  host.half_to_float = half_to_float;
+  host.float_to_half = float_to_half;
+  host.float_to_bfloat = float_to_bfloat;
+  of_host::engine = &host;
+  static char made[16 << 20];
+  const unsigned long long bytes = of_host::conversions_code(made, {0, 1});
+  return bytes > sizeof made || fwrite(made, bytes, 1, stdout) != 1;
 }

@@ -47,7 +47,7 @@ var rules = []rule{
 	{"verify/touch", []string{"runtime/driver"}},
 	{"verify/tables", []string{"runtime/driver", "runtime/kernels", "runtime/fewrows", "runtime/plan", "verify/touch"}},
 	{"verify/sim", []string{"runtime/driver", "verify/sim", "verify/touch", "golang.org/x/sys", "gonum.org/v1/gonum"}},
-	{"verify/drivertest", []string{"runtime/driver", "schedule", "verify/formula"}},
+	{"verify/drivertest", []string{"runtime/driver", "schedule", "verify/formula", "verify/reference"}},
 	{"verify/timeline", nil},
 	{"verify/harness", []string{"schedule", "runtime", "verify/formula", "verify/reading", "verify/reference",
 		"verify/touch"}},
