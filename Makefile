@@ -157,6 +157,8 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	rm -rf .gpu/ahead && $(GO) run ./cmd/ovgen gen -o .gpu/ahead ./bench/ahead >/dev/null
 	$(GO) build -o .gpu/ahead-run ./.gpu/ahead/run && rm -rf .gpu/ahead
 	OVGEN_FEWROWS_PTX=$(CURDIR)/.gpu/fewrows.ptx $(GO) test -count=1 -run TestFewRowsMeasured ./cmd/ovgen/internal/nvrtc
+	$(GO) build -o .gpu/eighttiles ./bench/eighttiles
+	OVGEN_EIGHT_TILES=$(CURDIR)/.gpu/eighttiles.ptx $(GO) test -count=1 -run TestEightTiles ./cmd/ovgen/internal/nvrtc
 	rm -rf .gpu/gathers && $(GO) run ./cmd/ovgen gen -o .gpu/gathers ./bench/gathers >/dev/null
 	$(GO) build -o .gpu/gathers-run ./.gpu/gathers/run && rm -rf .gpu/gathers
 	rm -rf .gpu/hosts && $(GO) run ./cmd/ovgen gen -o .gpu/hosts ./bench/hosts >/dev/null

@@ -15,6 +15,7 @@
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
 # codes    conversions of 8 and 4 bits, of every bf16 and fp16, on one GPU
+# eighttiles  products of e4m3 by tiles of our own, checked, beside cuBLASLt's, on one GPU
 # making   the same products with functions in their kernels and behind, checked, beside cuBLASLt's
 # ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
@@ -122,6 +123,13 @@ fi
 # for it.
 if [ "$PART" = codes ]; then
   part codes env OVGEN_CONVERSIONS="$BIN" "$BIN/cuda.test" -test.v -test.run TestConversions
+  exit $failed
+fi
+
+# eighttiles: kernels of tiles that multiply e4m3; SHAPES, "rows,depth,columns;...", chooses others.
+if [ "$PART" = eighttiles ]; then
+  part eighttiles timeout 300 "$BIN/eighttiles" -ptx "$BIN/eighttiles.ptx" -rounds "${ROUNDS:-15}" \
+    ${SHAPES:+-shapes "$SHAPES"}
   exit $failed
 fi
 

@@ -35,7 +35,7 @@ func (g *gpu) chain(variant int, typ, of driver.Type) error {
 	}
 	for _, p.M = range []int{1, 16, 32, 64} {
 		var want []byte
-		graph, err := g.graph(links, link)
+		graph, err := g.Graph(links, link)
 		if err != nil {
 			return err
 		}
@@ -68,16 +68,16 @@ func (g *gpu) chain(variant int, typ, of driver.Type) error {
 // linked runs the links of a chain, in a graph or a launch at a time.
 func (g *gpu) linked(graph driver.GraphExec, together bool, links int, link func(turn int) error) error {
 	if together {
-		if err := g.GraphLaunch(graph, g.stream); err != nil {
+		if err := g.GraphLaunch(graph, g.Stream); err != nil {
 			return err
 		}
-		return g.StreamSynchronize(g.stream)
+		return g.StreamSynchronize(g.Stream)
 	}
 	for turn := range links {
 		if err := link(turn); err != nil {
 			return err
 		}
-		if err := g.StreamSynchronize(g.stream); err != nil {
+		if err := g.StreamSynchronize(g.Stream); err != nil {
 			return err
 		}
 	}

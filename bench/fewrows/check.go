@@ -136,7 +136,7 @@ func (g *gpu) result(variant int, p product) ([]byte, error) {
 	if err := g.own(variant, p, 0); err != nil {
 		return nil, err
 	}
-	if err := g.StreamSynchronize(g.stream); err != nil {
+	if err := g.StreamSynchronize(g.Stream); err != nil {
 		return nil, err
 	}
 	if err := g.MemcpyDtoH(all, p.c); err != nil {

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"ovgen/bench/fewrows/functions"
+	"ovgen/bench/race"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
 	"ovgen/runtime/fewrows"
@@ -44,8 +45,7 @@ func main() {
 
 // gpu is a device with a stream and the variants' modules.
 type gpu struct {
-	driver.Driver
-	stream  driver.Stream
+	race.GPU
 	names   []string
 	modules []driver.Module
 	making  templates.Device // the kernels that apply functions
@@ -53,19 +53,12 @@ type gpu struct {
 
 func run() error {
 	runtime.LockOSThread() // a capture ends on its thread
-	backend, err := driver.Lookup("cuda")
+	device, err := race.Open()
 	if err != nil {
 		return err
 	}
-	d, err := backend.Open(0, 0)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	g := gpu{Driver: d}
-	if g.stream, err = d.StreamCreateWithPriority(driver.High); err != nil {
-		return err
-	}
+	defer device.Close()
+	g := gpu{GPU: device}
 	if g.making, err = functions.Device(slices.Concat(fewrows.Kernels, fewrows.Narrow)); err != nil {
 		return err
 	}
@@ -74,7 +67,7 @@ func run() error {
 			return fmt.Errorf("load %s: %w", file, err)
 		}
 	}
-	fmt.Println(d.Properties().Name)
+	fmt.Println(g.Properties().Name)
 	checks, line := g.checks, g.line
 	if *makes {
 		checks, line = g.checksMaking, g.lineMaking

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"unsafe"
 
+	"ovgen/bench/race"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
@@ -141,7 +142,7 @@ func (g *gpu) both(p product, x beside, enqueue func() error) (c, made []byte, e
 		func() error { return g.MemcpyHtoD(p.c, c) },
 		func() error { return g.MemcpyHtoD(x.made, made) },
 		enqueue,
-		func() error { return g.StreamSynchronize(g.stream) },
+		func() error { return g.StreamSynchronize(g.Stream) },
 		func() error { return g.MemcpyDtoH(c, p.c) },
 		func() error { return g.MemcpyDtoH(made, x.made) },
 	} {
@@ -190,18 +191,17 @@ func (g *gpu) lineMaking(p product, workspace driver.Ptr) error {
 		}
 		library := func(turn int) error {
 			return errors.Join(g.Matmul(m, driver.Operands{C: p.c, A: p.a, B: p.weight(turn), ScaleA: p.scale,
-				ScaleB: p.scale, Workspace: workspace}, g.stream), g.apart(0, p, f, x))
+				ScaleB: p.scale, Workspace: workspace}, g.Stream), g.apart(0, p, f, x))
 		}
-		list := []*timed{{name: "read"}, {name: "cuBLASLt"}}
-		enqueue := []func(turn int) error{func(turn int) error { return g.read(0, p, turn) }, library}
+		list := []race.Way{{Name: "read", Enqueue: func(turn int) error { return g.read(0, p, turn) }},
+			{Name: "cuBLASLt", Enqueue: library}}
 		for i, name := range g.names {
-			list = append(list, &timed{name: name})
-			enqueue = append(enqueue, func(turn int) error { return g.fused(i, p, turn, f, x) })
+			fused := func(turn int) error { return g.fused(i, p, turn, f, x) }
+			list = append(list, race.Way{Name: name, Enqueue: fused})
 			if f.Made != nil {
-				list = append(list, &timed{name: name + "-apart"})
-				enqueue = append(enqueue, func(turn int) error {
+				list = append(list, race.Way{Name: name + "-apart", Enqueue: func(turn int) error {
 					return errors.Join(g.own(i, p, turn), g.apart(i, p, f, x))
-				})
+				}})
 			}
 		}
 		word := f.Epilogue
@@ -209,7 +209,7 @@ func (g *gpu) lineMaking(p product, workspace driver.Ptr) error {
 			word = f.Made.Word
 		}
 		fmt.Printf("%-6s ", word)
-		if err := errors.Join(g.race(p, list, enqueue), g.MatmulDestroy(m)); err != nil {
+		if err := errors.Join(g.race(p, list), g.MatmulDestroy(m)); err != nil {
 			return err
 		}
 	}

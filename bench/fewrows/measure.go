@@ -5,23 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
+	"ovgen/bench/race"
 	"ovgen/runtime/driver"
 	"ovgen/verify/reference"
 )
-
-// timed is something that takes a place in the table: its graph, and the time of a launch in each round, in us.
-type timed struct {
-	name  string
-	graph driver.GraphExec
-	us    []float64
-}
-
-// median of the rounds.
-func (t *timed) median() float64 { return t.us[len(t.us)/2] }
 
 // measure lets a line be printed for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight
 // bits cuBLASLt has rows of eight too, with one scale each and with scales of rows.
@@ -74,8 +64,7 @@ func (g *gpu) measure(of driver.Type, line func(p product, workspace driver.Ptr)
 
 // line measures a product by every variant.
 func (g *gpu) line(p product, workspace driver.Ptr) error {
-	list := []*timed{{name: "read"}}
-	enqueue := []func(turn int) error{func(turn int) error { return g.read(0, p, turn) }}
+	list := []race.Way{{Name: "read", Enqueue: func(turn int) error { return g.read(0, p, turn) }}}
 	var products []driver.Product
 	for _, name := range map[bool][]string{false: {"cuBLASLt"}, true: {"cuBLASLt-one", "cuBLASLt-rows"}}[p.Of != 0] {
 		d := p.MatmulDesc
@@ -84,21 +73,20 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		list, products = append(list, &timed{name: name}), append(products, m)
-		enqueue = append(enqueue, func(turn int) error {
+		products = append(products, m)
+		list = append(list, race.Way{Name: name, Enqueue: func(turn int) error {
 			return g.Matmul(m, driver.Operands{C: p.c, A: p.a, B: p.weight(turn), ScaleA: p.scale, ScaleB: p.scale,
-				Workspace: workspace}, g.stream)
-		})
+				Workspace: workspace}, g.Stream)
+		}})
 	}
 	for i, name := range g.names {
 		if i > 0 {
-			list = append(list, &timed{name: "read-" + name})
-			enqueue = append(enqueue, func(turn int) error { return g.read(i, p, turn) })
+			list = append(list, race.Way{Name: "read-" + name,
+				Enqueue: func(turn int) error { return g.read(i, p, turn) }})
 		}
-		list = append(list, &timed{name: name})
-		enqueue = append(enqueue, func(turn int) error { return g.own(i, p, turn) })
+		list = append(list, race.Way{Name: name, Enqueue: func(turn int) error { return g.own(i, p, turn) }})
 	}
-	if err := g.race(p, list, enqueue); err != nil {
+	if err := g.race(p, list); err != nil {
 		return err
 	}
 	var err error
@@ -108,91 +96,23 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 	return err
 }
 
-// race times what enqueues a product by each of a list, and prints a line. The first is the read of the weight, the
-// second the library's.
-func (g *gpu) race(p product, list []*timed, enqueue []func(turn int) error) error {
-	var err error
-	launches := max(12, p.weights)
-	for i, t := range list {
-		if t.graph, err = g.graph(launches, enqueue[i]); err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-	}
-	for round := range *rounds + 2 {
-		for _, i := range rand.Perm(len(list)) {
-			us, err := g.replay(list[i].graph)
-			if err != nil {
-				return fmt.Errorf("%s: %w", list[i].name, err)
-			}
-			if round >= 2 { // warm
-				list[i].us = append(list[i].us, us/float64(launches))
-			}
-		}
+// race times ways to make a product, and prints a line. The first is the read of the weight, the second the library's.
+func (g *gpu) race(p product, list []race.Way) error {
+	medians, err := g.Medians(list, max(12, p.weights), *rounds)
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%5d x %5d, %3.0f MB, %2d rows:", p.N, p.K, float64(p.bytes())/1e6, p.M)
-	for i, t := range list {
-		slices.Sort(t.us)
-		fmt.Printf("  %s %.2f", t.name, t.median())
+	for i, us := range medians {
+		fmt.Printf("  %s %.2f", list[i].Name, us)
 		if i > 0 {
-			fmt.Printf(" (%.3f", t.median()/list[0].median())
+			fmt.Printf(" (%.3f", us/medians[0])
 			if i > 1 {
-				fmt.Printf(", %.3f", t.median()/list[1].median())
+				fmt.Printf(", %.3f", us/medians[1])
 			}
 			fmt.Print(")")
-		}
-		if err := g.GraphExecDestroy(t.graph); err != nil {
-			return err
 		}
 	}
 	fmt.Println()
 	return nil
-}
-
-// graph is a graph of launches, one after another.
-func (g *gpu) graph(launches int, enqueue func(turn int) error) (driver.GraphExec, error) {
-	if err := enqueue(0); err != nil { // loads it
-		return 0, err
-	}
-	if err := g.StreamSynchronize(g.stream); err != nil {
-		return 0, err
-	}
-	if err := g.StreamBeginCapture(g.stream); err != nil {
-		return 0, err
-	}
-	for turn := range launches {
-		if err := enqueue(turn); err != nil {
-			return 0, err
-		}
-	}
-	captured, err := g.StreamEndCapture(g.stream)
-	if err != nil {
-		return 0, err
-	}
-	exec, err := g.GraphInstantiate(captured)
-	return exec, errors.Join(err, g.GraphDestroy(captured))
-}
-
-// replay is the time of a graph in us.
-func (g *gpu) replay(graph driver.GraphExec) (us float64, err error) {
-	var events [2]driver.Event
-	for i := range events {
-		if events[i], err = g.EventCreate(true); err != nil {
-			return 0, err
-		}
-	}
-	for i, step := range []func() error{
-		func() error { return g.EventRecordWithFlags(events[0], g.stream, 0) },
-		func() error { return g.GraphLaunch(graph, g.stream) },
-		func() error { return g.EventRecordWithFlags(events[1], g.stream, 0) },
-		func() error { return g.StreamSynchronize(g.stream) },
-	} {
-		if err := step(); err != nil {
-			return 0, fmt.Errorf("step %d of a replay: %w", i, err)
-		}
-	}
-	ms, err := g.EventElapsedTime(events[0], events[1])
-	for _, e := range events {
-		err = errors.Join(err, g.EventDestroy(e))
-	}
-	return 1000 * float64(ms), err
 }

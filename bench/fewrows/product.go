@@ -103,5 +103,5 @@ func (g *gpu) launch(variant int, kernel string, grid, block int, params unsafe.
 		return err
 	}
 	dim := func(n int) driver.Dim3 { return driver.Dim3{X: uint32(n), Y: 1, Z: 1} }
-	return g.LaunchKernel(f, dim(grid), dim(block), g.stream, params)
+	return g.LaunchKernel(f, dim(grid), dim(block), g.Stream, params)
 }

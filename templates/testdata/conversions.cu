@@ -1,6 +1,6 @@
 // What the conversions of 8 and of 4 bits make: of each type the fp32 of all codes, and the codes of all numbers of
-// bf16 with their neighbours in fp32, and of all of fp16; what the operations for scales make of those numbers; and what
-// kernels of few rows make of pairs of codes. A kernel on a GPU, or a program on the host, writes it; package drivertest
+// bf16, with their neighbours in fp32, and of fp16; what the operations for scales make of those numbers; and what
+// kernels of few rows make of pairs of codes. A kernel on a GPU writes it, or a program on the host; package drivertest
 // compares it.
 #include "../device/ptx.h"
 #include "../device/bf16.h"

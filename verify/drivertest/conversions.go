@@ -12,8 +12,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// numbers are every number of bf16 with its neighbours in fp32, ties and the numbers beside these, and then every number
-// of fp16.
+// numbers are every number of bf16 with its neighbours in fp32, ties and the numbers beside these, and then every
+// number of fp16.
 func numbers() (list []float32) {
 	for high := range uint32(1 << 16) {
 		for _, low := range []uint32{0, 1, 0x7fff, 0x8000, 0xffff} {

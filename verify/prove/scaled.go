@@ -246,7 +246,8 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	return x.expressions.scalesOf(made), err
 }
 
-// headsMade is the expected expression of scales that lie head by head: of some columns of rows, which are made in parts.
+// headsMade is the expected expression of scales that lie head by head: of some columns of rows, which are made in
+// parts.
 func (x *expectation) headsMade(tensor string, rank int, columns, rows interval) (expr, error) {
 	var list []expr
 	parts := x.rowsMade(tensor, rows)
