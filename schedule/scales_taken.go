@@ -63,12 +63,14 @@ func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 		if i == 0 && scale.block() == squareColumns {
 			hint = "place " + scale.Name + " " + t.byBlock()
 		}
-		if t.Scale != "" && (t.Type != E4M3 || scale.block() > 0) {
-			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint,
-				"products take e4m3 with scales of rows, one block behind another, or one, and %s of %s is %s",
-				scale.Name, t, Tensor{Axes: scale.Axes})
+		if t.Scale != "" && (t.Type.Bits() != 8 || scale.block() > 0) {
+			v.add(fmt.Sprintf("%s.In[%d]", path, i), hint, "products take e4m3 and e5m2 with scales of rows, one "+
+				"block behind another, or one, and %s of %s is %s", scale.Name, t, Tensor{Axes: scale.Axes})
 			return
 		}
+	}
+	if !s.checkE5M2(v, path, o) {
+		return
 	}
 	for i, f := range o.Then {
 		if slices.ContainsFunc(f.Reads(), s.hasScale) {
@@ -89,6 +91,23 @@ func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 		v.add(path, "give both a scale for each row, or both one",
 			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
 	}
+}
+
+// checkE5M2 refuses products of e5m2, unless the other operand is e4m3: no library has them.
+func (s Schedule) checkE5M2(v *validation, path string, o Op) (ok bool) {
+	a, _ := s.Tensor(o.In[0])
+	b, _ := s.Tensor(o.In[1])
+	if b.Type != E5M2 || a.Type == E4M3 {
+		return true
+	}
+	hint := "let one of them be e4m3, or make 16 bits of one by a schedule.Copy with schedule.Dequantise"
+	why := fmt.Sprintf("%s and %s are e5m2, and no library multiplies e5m2 by e5m2", a.Name, b.Name)
+	if a.Type != E5M2 {
+		hint = fmt.Sprintf("let %s be e4m3, or quantise %s too", b.Name, a.Name)
+		why = b.Name + " alone has eight bits, and the kernel that multiplies by such a weight widens e4m3"
+	}
+	v.add(path+".In[1]", hint, "%s", why)
+	return false
 }
 
 // hasScale reports whether a tensor has codes that are multiplied by a scale.

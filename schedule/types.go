@@ -20,7 +20,7 @@ const (
 const I32 Type = "i32"
 
 // Types of codes, which have few digits, and scales. The first two have eight bits, the second with more exponent and
-// fewer digits; the third has four. Products take E4M3.
+// fewer digits; the third has four. Products take E4M3, and E5M2 beside it.
 const (
 	E4M3 Type = "e4m3"
 	E5M2 Type = "e5m2"

@@ -1,7 +1,7 @@
 // Products of e4m3 by kernels of tiles as packages have them for 16 bits, to be timed beside cuBLASLt's: C = A Bᵀ of
 // [rows, depth] and [columns, depth], by scales of rows, or by those of blocks of 128 along the depth and of squares of
-// B. Tensor cores keep few digits of sums of eight bits, so sums are promoted: threads add the numbers of a stage, which
-// is 128 deep, in fp32. A fast kernel leaves them in the tensor cores.
+// B. Tensor cores keep few digits of sums of eight bits, so sums are promoted: threads add the numbers of a stage,
+// which is 128 deep, in fp32. A fast kernel leaves them in the tensor cores.
 //
 // A block makes tiles of 128 rows, one after another. Of its first warpgroup one thread copies operands to a ring of
 // stages; the other two multiply 64 rows each. Two codes are an element of 16 bits for the copies.

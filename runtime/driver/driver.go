@@ -284,6 +284,7 @@ type MatmulDesc struct {
 	// Of is the type of A and B where it differs from Type: a type of 8 bits, whose sums are multiplied by the scales
 	// of A and B, or a type of 16 bits, whose sums stay fp32.
 	Of          Type
+	OfB         Type // of B, where one of A and B is e4m3 and the other e5m2; 0: that of A
 	RowScales   bool // A has a scale for each of M, B for each of N; else each operand has one scale
 	BlockScales bool // scales of A [K/ScaleBlock, M], of B [N/ScaleBlock, K/ScaleBlock]: each multiplies a block's sum
 	// InOrder excludes algorithms that split K and makes all algorithms in use add in one order, so that a row has the
@@ -291,8 +292,9 @@ type MatmulDesc struct {
 	InOrder bool
 }
 
-// Operand is the element type of A and B.
-func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
+// Operand is the element type of A, and OperandB that of B.
+func (d MatmulDesc) Operand() Type  { return cmp.Or(d.Of, d.Type) }
+func (d MatmulDesc) OperandB() Type { return cmp.Or(d.OfB, d.Operand()) }
 
 // Scaled reports whether A and B have scales: their element type saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }

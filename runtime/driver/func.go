@@ -14,7 +14,7 @@ func (d MatmulDesc) Check() error {
 		return fmt.Errorf("create product: there is no element type %d", d.Type)
 	case d.Func != "" && d.Accumulate:
 		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave one out)", d.Func)
-	case d.Type.Saturates() || (d.RowScales || d.BlockScales) && !d.Scaled():
+	case d.Type.Saturates() || (d.RowScales || d.BlockScales || d.OfB != 0) && !d.Scaled():
 		return fmt.Errorf("create product of %s: a result has no scales, and Of has 8 bits where A and B have", d.Type)
 	case d.InOrder && d.TransposedA:
 		return fmt.Errorf("create product: a product in order has rows, and A is stored as [K,M] (leave InOrder out)")
@@ -39,10 +39,10 @@ func (d MatmulDesc) checkWide() error {
 
 // checkScaled refuses scaled products that no device computes.
 func (d MatmulDesc) checkScaled() error {
-	why := ""
+	why, b := "", d.OperandB()
 	switch up := func(n, unit int) int { return (n + unit - 1) / unit * unit }; {
-	case d.Of != E4M3 || d.Type != BF16 && d.Type != FP16:
-		why = fmt.Sprintf("e4m3 alone is multiplied, and into bf16 or fp16, not %s", d.Type)
+	case b != E4M3 && (d.Of != E4M3 || b != E5M2), d.Of != E4M3 && d.Of != E5M2, d.Type != BF16 && d.Type != FP16:
+		why = fmt.Sprintf("e4m3 meets e4m3 or e5m2, and makes bf16 or fp16, not %s by %s into %s", d.Of, b, d.Type)
 	case !d.Transposed || d.TransposedA:
 		why = "rows of A meet rows of B (store A as [M,K] and B as [N,K])"
 	case d.K%16 != 0 || d.N%16 != 0:
@@ -51,8 +51,8 @@ func (d MatmulDesc) checkScaled() error {
 		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
 	case (d.RowScales || d.BlockScales) && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two
 		why = "a sum with more scales than two takes a bias or accumulates (leave one out)"
-	case d.BlockScales && (d.RowScales || d.InOrder || d.M%8 != 0 || d.K%(4*ScaleBlock) != 0 || d.N%ScaleBlock != 0):
-		why = fmt.Sprintf("scales of blocks need M, K and N like %d, %d and %d, and neither RowScales nor InOrder",
+	case d.BlockScales && (b != d.Of || d.RowScales || d.InOrder || d.M%8+d.K%(4*ScaleBlock)+d.N%ScaleBlock != 0):
+		why = fmt.Sprintf("scales of blocks need e4m3, M, K and N like %d, %d and %d, and no RowScales or InOrder",
 			up(d.M, 8), up(d.K, 4*ScaleBlock), up(d.N, ScaleBlock))
 	default:
 		return nil

@@ -140,6 +140,7 @@ var all = []Named{
 	{"AllToAllVFP8", AllToAllVFP8},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearReduceScatterBlocksFP8", LinearReduceScatterBlocksFP8},
+	{"LinearReduceScatterE5M2", LinearReduceScatterE5M2},
 	{"LinearReduceScatterPacketsFP8", LinearReduceScatterPacketsFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},

@@ -43,6 +43,21 @@ var LinearReduceScatterPacketsFP8 = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
+// LinearReduceScatterE5M2 is LinearReduceScatterFP8 of an A of 16 bits of which each rank makes e5m2, with a scale for
+// each row of its part, beside a weight of e4m3. It is an input's gradient: A is that of what a layer's columns made, and
+// the weight lies the other way round. Gradients need more exponent than e4m3 has.
+var LinearReduceScatterE5M2 = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E5M2, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.D, s.DIDx(s.D))}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.QuantiseE5M2()), s.Linear("C", "Codes", "B")},
+}
+
 // LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before
 // the run. Choose it at decoding: with one scale cuBLASLt takes little longer for few rows than it takes to read the
 // weight.

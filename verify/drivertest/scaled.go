@@ -9,15 +9,20 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// scaledProducts multiplies e4m3 of -1, 0 and 1 by scales that are powers of two and that differ from row to row. Each
-// element must be equal to the one computed here: an element that takes its neighbour's scale is not equal.
+// scaledProducts multiplies e4m3 of -1, 0 and 1 by scales that are powers of two and that differ from row to row; also
+// e4m3 by e5m2, and e5m2 by e4m3. Each element must be equal to the one computed here: an element that takes its
+// neighbour's scale is not equal, nor one of codes that were taken for those of another type.
 func scaledProducts(b *bench) {
 	workspace := b.alloc(driver.WorkspaceBytes)
-	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
-		for _, s := range [][3]int{{64, 64, 64}, {128, 48, 80}, {1, 16, 16}, {33, 160, 48}, {16, 4096, 32}} {
-			for form := range 7 { // all forms but the one in badScales
-				b.scaled(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Of: driver.E4M3, Transposed: true,
-					RowScales: form&1 != 0, Bias: form&2 != 0, Accumulate: form&4 != 0}, workspace)
+	for _, d := range []driver.MatmulDesc{{Of: driver.E4M3}, {Of: driver.E4M3, OfB: driver.E5M2},
+		{Of: driver.E5M2, OfB: driver.E4M3}} {
+		for _, d.Type = range []driver.Type{driver.BF16, driver.FP16} {
+			for _, s := range [][3]int{{64, 64, 64}, {128, 48, 80}, {1, 16, 16}, {33, 160, 48}, {16, 4096, 32}} {
+				for form := range 7 { // all forms but the one in badScales
+					d.M, d.K, d.N, d.Transposed = s[0], s[1], s[2], true
+					d.RowScales, d.Bias, d.Accumulate = form&1 != 0, form&2 != 0, form&4 != 0
+					b.scaled(d, workspace)
+				}
 			}
 		}
 	}
@@ -95,11 +100,11 @@ func newScaled(d driver.MatmulDesc) (o scaled) {
 		x = x*1664525 + 1013904223
 		return x >> 16
 	}
-	codes := func(n, one int) []byte {
+	codes := func(typ driver.Type, n, one int) []byte {
 		list := make([]byte, n)
 		for i := range list {
 			if next()%uint32(one) == 0 {
-				list[i] = byte(0x38 | next()&1<<7)
+				list[i] = map[driver.Type]byte{driver.E4M3: 0x38, driver.E5M2: 0x3c}[typ] | byte(next()&1<<7)
 			}
 		}
 		return list
@@ -123,14 +128,14 @@ func newScaled(d driver.MatmulDesc) (o scaled) {
 		one = 32
 	}
 	a, b := d.Scales()
-	return scaled{a: codes(d.M*d.K, one), b: codes(d.N*d.K, one), scaleA: scales(a), scaleB: scales(b),
-		bias: addends(d.N), c: addends(d.M * d.N)}
+	return scaled{a: codes(d.Operand(), d.M*d.K, one), b: codes(d.OperandB(), d.N*d.K, one), scaleA: scales(a),
+		scaleB: scales(b), bias: addends(d.N), c: addends(d.M * d.N)}
 }
 
 // product is the exact product, rounded once to the type.
 func (o scaled) product(d driver.MatmulDesc) []float32 {
-	var value [256]float64
-	value[0x38], value[0xb8] = 1, -1
+	var value [256]float64 // e4m3 and e5m2 of 1 and -1, of which neither is drawn in the other type
+	value[0x38], value[0xb8], value[0x3c], value[0xbc] = 1, -1, 1, -1
 	c := make([]float32, d.M*d.N)
 	for i := range d.M {
 		for j := range d.N {
@@ -179,7 +184,12 @@ func badScales(b *bench) {
 		"N of 24":                          func(d *driver.MatmulDesc) { d.N = 24 },
 		"B as [K,N]":                       func(d *driver.MatmulDesc) { d.Transposed = false },
 		"A as [K,M]":                       func(d *driver.MatmulDesc) { d.TransposedA = true },
-		"e5m2":                             func(d *driver.MatmulDesc) { d.Of = driver.E5M2 },
+		"e5m2 on both sides":               func(d *driver.MatmulDesc) { d.Of = driver.E5M2 },
+		"e5m2 on both, by name":            func(d *driver.MatmulDesc) { d.Of, d.OfB = driver.E5M2, driver.E5M2 },
+		"e5m2 beside bf16":                 func(d *driver.MatmulDesc) { d.Of, d.OfB = 0, driver.E5M2 },
+		"bf16 beside e4m3":                 func(d *driver.MatmulDesc) { d.OfB = driver.BF16 },
+		"e2m1 beside e4m3":                 func(d *driver.MatmulDesc) { d.OfB = driver.E2M1 },
+		"e5m2 with block scales":           func(d *driver.MatmulDesc) { blocks(d); d.OfB = driver.E5M2 },
 		"a result of fp32":                 func(d *driver.MatmulDesc) { d.Type = driver.FP32 },
 		"a result of e4m3":                 func(d *driver.MatmulDesc) { d.Type, d.Of = driver.E4M3, 0 },
 		"row scales of bf16":               func(d *driver.MatmulDesc) { d.Of, d.RowScales = 0, true },

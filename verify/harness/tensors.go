@@ -161,7 +161,7 @@ func words(bytes int64) int64 { return (max(bytes, 1) + 3) / 4 }
 func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error) {
 	h, err := t.Member.Driver().MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
 		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Func: driver.Func(p.Func),
-		Of: p.Operand, RowScales: p.RowScales, BlockScales: p.BlockScales})
+		Of: p.Operand, OfB: p.OperandB, RowScales: p.RowScales, BlockScales: p.BlockScales})
 	if err != nil {
 		return 0, fmt.Errorf("make the product of %dx%d by %dx%d: %w", p.M, p.K, p.K, p.N, err)
 	}

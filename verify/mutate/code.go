@@ -68,6 +68,10 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Old: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_b", New: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_a"},
 	{File: "runtime/driver/cuda/product.c", Text: "each operand has the other's kind of scales",
 		Tests: "TestFakeForms", Old: "OVGEN_DESC_A_SCALE_MODE, &of_b", New: "OVGEN_DESC_A_SCALE_MODE, &of_a"},
+	{File: "runtime/driver/cuda/product.c", Text: "codes of B as A's type has them", Tests: "TestFakeForms",
+		Old: "&p->b, of_b, s->k", New: "&p->b, of, s->k"},
+	{File: "runtime/driver/cuda/product.c", Text: "no sums where there is no whole product", Tests: "TestFakeRowScales",
+		Old: "if (p->sums && heuristic_of", New: "if (!status && p->sums && heuristic_of"},
 	{File: "runtime/driver/cuda/product.c", Text: "sums are scaled by each other's scales", Tests: "TestFakeRowScales",
 		Old: "{c, workspace, scale_a, scale_b, bias", New: "{c, workspace, scale_b, scale_a, bias"},
 	{File: "runtime/driver/cuda/product.c", Text: "an algorithm's workspace is where its sums are",
@@ -87,6 +91,8 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Old: "a[i/d.N%len(a)]", New: "a[0]"},
 	{File: "verify/sim/matmul.go", Text: "a column with its neighbour's scale",
 		Tests: "TestConformProcess/scaled_products", Old: "b[i%d.N%len(b)]", New: "b[(i+1)%d.N%len(b)]"},
+	{File: "verify/sim/matmul.go", Text: "codes of B as A's type has them", Tests: "TestConformProcess/scaled_products",
+		Old: "o, \"B\", d.OperandB()", New: "o, \"B\", d.Operand()"},
 	{File: "verify/sim/matmul.go", Text: "scales of A's blocks row by row",
 		Tests: "TestConformProcess/products_with_block_scales", Old: "a[block*d.M+i/d.N]",
 		New: "a[i/d.N*blocks+block]"},
@@ -97,7 +103,7 @@ var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Old: "d.K%16 != 0 || ", New: ""},
 }), within("verify/served", []CodeMutant{
 	{File: "verify/prove/scaled.go", Text: "the first rows' scales of blocks for all", Tests: "TestSquares",
-		Old: "s.columnsOf(scales, i, len(list))", New: "s.columnsOf(scales, 0, len(list))"},
+		Old: "s.columnsOf(scales, i, len(list))", New: "s.columnsOf(scales, i/len(list), len(list))"},
 	{File: "verify/prove/refine.go", Text: "scales of blocks cut as their rows", Tests: "TestSquares",
 		Old: "x.ScaleA.Bytes > bytesOfScale && !o.InBlocks", New: "x.ScaleA.Bytes > bytesOfScale"},
 }), within("runtime/kernels", []CodeMutant{

@@ -100,6 +100,10 @@ var Packages = []PackageMutant{
 		{"Count(128)", "Count(256)"}}},
 	{Package: "allgatherlinearblocksfp8", File: "program.go", Text: "scales of rows", Edits: []Edit{
 		{"BlockScales: true", "RowScales: true"}}},
+	{Package: "linearreducescattere5m2", File: "program.go", Text: "codes multiplied as those of another type",
+		Edits: []Edit{{"Of: driver.E5M2, OfB: driver.E4M3", "Of: driver.E4M3"}}},
+	{Package: "linearreducescatterblocksfp8", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
+		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{

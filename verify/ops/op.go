@@ -65,6 +65,8 @@ type Op struct {
 	Scaled      int64
 	// Scales is the number of a Product's operands with scales: 2, or 1 if only the second operand has them.
 	Scales int
+	// Codes are the types of a Product's operands that have scales, where one of them is not e4m3: "e5m2 by e4m3".
+	Codes string
 	// InBlocks: the scales are of blocks of rows, and of squares of the second operand.
 	InBlocks bool
 	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
@@ -259,6 +261,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Scales > 0 {
 		b = append(b, [...]string{1: " scaled by the second", 2: " scaled"}[o.Scales]...)
+	}
+	if o.Codes != "" {
+		b = append(append(b, " of "...), o.Codes...)
 	}
 	if o.ScaledTerms > 0 {
 		b = append(strconv.AppendInt(append(b, " of "...), int64(o.ScaledTerms), 10), " scaled terms"...)

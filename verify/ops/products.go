@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -15,6 +16,10 @@ func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	op.InOrder, op.InBlocks = x.InOrder, x.InBlocks
 	op.Scales = len(some(x.ScaleA, x.ScaleB))
+	if a, _ := u.program.Buffer(x.A.Buffer); op.Scales == 2 {
+		b, _ := u.program.Buffer(x.B.Buffer)
+		op.Codes = CodesOf(a.Tensor.Type, b.Tensor.Type)
+	}
 	for _, v := range some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias) {
 		at, bytes := u.view(v)
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
@@ -40,6 +45,14 @@ func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
 		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: Workspace(op.Stream)}})
 	u.add(op)
 	u.behind(at, n, x.Then)
+}
+
+// CodesOf is a Product's Codes, by the types of its operands.
+func CodesOf(a, b schedule.Type) string {
+	if a == schedule.E4M3 && b == a {
+		return ""
+	}
+	return string(a + " by " + b)
 }
 
 // behind adds formulas by a kernel of elements behind a product, if there are any.

@@ -123,7 +123,7 @@ var callCases = []callCase{
 		return d.Matmul(m, callOperands, callStream)
 	}, "no product of a host program"},
 	{"scales of a product", func(d *Driver) error {
-		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 16, N: 16, Type: driver.FP32, Of: driver.E5M2,
+		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 16, N: 16, Type: driver.FP32, Of: driver.BF16,
 			Transposed: true})
 		return d.Matmul(m, callOperands, callStream)
 	}, "no product of a host program"},

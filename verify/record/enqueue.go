@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -70,11 +71,12 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 			return nil, err
 		}
 		o.Accumulate, o.InOrder = p.Accumulate, p.InOrder
-		size, of := p.Type.Size(), p.Operand()
+		size := p.Type.Size()
 		rows, columns := int64(p.M)*size, int64(p.N)
-		list := []use{{x.A, of.Bytes(p.M * p.K), false}, {x.B, of.Bytes(p.K * p.N), false}}
+		list := []use{{x.A, p.Operand().Bytes(p.M * p.K), false}, {x.B, p.OperandB().Bytes(p.K * p.N), false}}
 		if a, b := p.Scales(); a > 0 {
 			o.Scales, o.InBlocks = 2, p.BlockScales
+			o.Codes = ops.CodesOf(schedule.Type(p.Operand().String()), schedule.Type(p.OperandB().String()))
 			list = append(list, use{x.ScaleA, driver.FP32.Bytes(a), false}, use{x.ScaleB, driver.FP32.Bytes(b), false})
 		}
 		if p.Bias {
@@ -96,7 +98,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 func form(d driver.MatmulDesc) (string, error) {
 	name, then := "matmul", ""
 	switch {
-	case d.Of != 0 && d.Of != driver.E4M3, d.Transposed && d.TransposedA:
+	case d.Of != 0 && !d.Scaled(), d.Transposed && d.TransposedA:
 		return "", fmt.Errorf("no product of a host program is %+v", d)
 	case d.Transposed:
 		name = "linear"

@@ -266,7 +266,7 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 	}
 	s.M, s.K, s.N = batches*length(m), length(summed)/max(s.Ranks, 1), length(n)
 	if scale := p.Tensor(p.Tensor(s.B).Scale); scale.Name != "" {
-		s.Operand, s.Narrow = p.TypeOf(s.B), p.Tensor(s.A).Scale == ""
+		s.Operand, s.OperandB, s.Narrow = p.TypeOf(s.A), p.TypeOf(s.B), p.Tensor(s.A).Scale == ""
 		s.RowScales, s.BlockScales = scale.OfRows() && !scale.OfSquares(), scale.OfSquares()
 	}
 	if s.Ranks == 0 && p.spread(o, x, summed) {

@@ -75,10 +75,6 @@ var blocks = []declared{
 	{"B23", "five bits of exponent", bare16(even, s.QuantiseE5M2()).coded(s.E5M2, s.FP32, 128, "Q"), served},
 	{"B24", "five bits of exponent, scales of rows", bare16(even, s.QuantiseE5M2()).eight(true, "Q").changed("Q",
 		func(t *s.Tensor) { t.Type = s.E5M2 }), served},
-	{"B25", "a product of five bits of exponent", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A", "B").
-		changed("A", func(t *s.Tensor) { t.Type = s.E5M2 }), at("Ops[0].In[0]",
-		"products take e4m3 with scales of rows, one block behind another, or one, and SA of e5m2 [DIDx(D), M/D, K] "+
-			"times SA is [DIDx(D), M/D]")},
 	{"B26", "a constant number of columns", bare16("A[M/D 64] Q[M/D 64] C[M:D 64]", s.QuantiseFP4()).fp4("Q"), served},
 
 	{"B30", "scales of rows", bare16(even, s.QuantiseFP4()).fp4("Q").changed("SQ",

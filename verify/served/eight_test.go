@@ -169,6 +169,33 @@ var eights = []declared{
 		at("Moves[0].Way", "no kernel of its way takes the scales of B along")},
 	{"E61", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "B"),
 		at("Tensors", "no kernel multiplies uneven rows by B of eight bits (let the ranks have equal parts)")},
+
+	{"E70", "rows of e5m2", gatheredEight(true).e5m2("A"), served},
+	{"E71", "a weight of e5m2", gatheredEight(true).e5m2("B"), served},
+	{"E72", "rows of e5m2, one scale", gatheredEight(false).e5m2("A"), served},
+	{"E73", "sums of products of e5m2", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "A", "B").e5m2("A"), served},
+	{"E74", "of what is quantised", of("A[M K/D] Q[M K/D] B[N K/D] C[M/D N]", s.Copy("Q", "A", s.QuantiseE5M2()),
+		s.Linear("C", "Q", "B")).inParts("Q").eight(true, "B").e5m2("Q"), served},
+	{"E75", "e5m2 on both sides", gatheredEight(true).e5m2("A", "B"), at("Ops[0].In[1]",
+		"A and B are e5m2, and no library multiplies e5m2 by e5m2 (let one of them be e4m3, or make 16 bits of one by "+
+			"a schedule.Copy with schedule.Dequantise)")},
+	{"E76", "a weight alone, of e5m2", narrowed().eight(true, "B").e5m2("B"), at("Ops[0].In[1]",
+		"B alone has eight bits, and the kernel that multiplies by such a weight widens e4m3 (let B be e4m3, or "+
+			"quantise A too)")},
+	{"E77", "in squares", inSquares().e5m2("A"), at("Tensors[3]", "SA is [K/128, DIDx(D), M/D], and scales of A are "+
+		"one, or lie as its rows do")},
+	{"E78", "by blocks", gatheredEight(true).e5m2("A").changed("SA", func(t *s.Tensor) {
+		t.Axes = append(t.Axes, s.Dim(s.Blocks(s.K, 128)))
+	}), at("Ops[0].In[0]", "products take e4m3 and e5m2 with scales of rows, one block behind another, or one, and SA "+
+		"of e5m2 [DIDx(D), M/D, K] times SA is [DIDx(D), M/D, K/128]")},
+}
+
+// e5m2 is the form with tensors of eight bits that have five of them for the exponent.
+func (f form) e5m2(tensors ...string) form {
+	for _, name := range tensors {
+		f = f.changed(name, func(t *s.Tensor) { t.Type = s.E5M2 })
+	}
+	return f
 }
 
 // narrowed is the layer with rows that travel.

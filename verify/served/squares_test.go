@@ -78,7 +78,8 @@ var squares = []declared{
 	{"S14c", "sums for their ranks as packets", squareSums().by("C", s.PushShot{}), served},
 	{"S14d", "sums for their ranks by NCCL", squareSums().by("C", s.NCCL{}), served},
 	{"S14e", "sums of codes for their ranks", of("A[M K/D] B[N K/D] Q[D/D M N] C[M/D N]",
-		s.LinearPartial("P", "A", "B"), s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).squared("A", "B").eight(true, "Q"), served},
+		s.LinearPartial("P", "A", "B"), s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).squared("A", "B").
+		eight(true, "Q"), served},
 	{"S14f", "sums for their ranks of what is quantised", of("A[M K/D] Q[M K/D] B[N K/D] C[M/D N]",
 		s.Copy("Q", "A", s.Quantise().PerHead("128")), s.Linear("C", "Q", "B")).squared("Q", "B"), served},
 	{"S14g", "sums for their ranks of what is gated", of("X[M K/D] Y[M K/D] Q[M K/D] B[N K/D] R[M/D N] C[M/D N]",

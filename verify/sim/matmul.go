@@ -101,7 +101,7 @@ func overlaps(d *driver.MatmulDesc, x driver.Operands) bool {
 	end := x.C + driver.Ptr(d.Type.Bytes(d.M*d.N))
 	meets := func(p driver.Ptr, bytes int64) bool { return p < end && x.C < p+driver.Ptr(bytes) }
 	a, b := d.Scales()
-	return meets(x.A, d.Operand().Bytes(d.M*d.K)) || meets(x.B, d.Operand().Bytes(d.K*d.N)) ||
+	return meets(x.A, d.Operand().Bytes(d.M*d.K)) || meets(x.B, d.OperandB().Bytes(d.K*d.N)) ||
 		d.Bias && meets(x.Bias, d.Type.Bytes(d.N)) || a > 0 && meets(x.ScaleA, int64(a)*4) ||
 		b > 0 && meets(x.ScaleB, int64(b)*4)
 }
@@ -119,10 +119,10 @@ const (
 
 func (w *World) beginMatmul(o *op) {
 	o.steps = matmulSteps
-	d, size, of := &o.desc, o.desc.Type.Size(), o.desc.Operand()
+	d, size := &o.desc, o.desc.Type.Size()
 	m, n := int64(d.M), int64(d.N)
-	w.access(o, o.operands.A, of.Bytes(d.M*d.K), 0)
-	w.access(o, o.operands.B, of.Bytes(d.K*d.N), 0)
+	w.access(o, o.operands.A, d.Operand().Bytes(d.M*d.K), 0)
+	w.access(o, o.operands.B, d.OperandB().Bytes(d.K*d.N), 0)
 	if a, b := d.Scales(); a > 0 {
 		w.access(o, o.operands.ScaleA, int64(a)*4, 0)
 		w.access(o, o.operands.ScaleB, int64(b)*4, 0)
@@ -143,7 +143,7 @@ func (w *World) matmulStep(o *op) {
 	case readA:
 		o.floats[0] = w.load(o, "A", d.Operand(), o.operands.A, d.M*d.K)
 	case readB:
-		o.floats[1] = w.load(o, "B", d.Operand(), o.operands.B, d.K*d.N)
+		o.floats[1] = w.load(o, "B", d.OperandB(), o.operands.B, d.K*d.N)
 		a, b := d.Scales()
 		o.scales = [2][]float32{w.load(o, "A's scales", driver.FP32, o.operands.ScaleA, a),
 			w.load(o, "B's scales", driver.FP32, o.operands.ScaleB, b)}

@@ -104,14 +104,15 @@ func BenchmarkMatmul(b *testing.B) {
 	}
 }
 
-// BenchmarkScaled times products of e4m3 beside bf16's, of layers of models of 8 and 70 billion parameters. The weights
-// of most do not fit into the cache.
+// BenchmarkScaled times products of e4m3, and of e5m2 by e4m3, beside bf16's, of layers of models of 8 and 70 billion
+// parameters. The weights of most do not fit into the cache.
 func BenchmarkScaled(b *testing.B) {
 	d := device(b)
 	for _, s := range [][2]int{{4096, 6144}, {4096, 4096}, {4096, 28672}, {14336, 4096}, {8192, 14336}} {
 		for _, m := range []int{16, 24, 64, 128, 256, 512, 1024, 2048, 4096} {
 			for _, desc := range []driver.MatmulDesc{{}, {Of: driver.E4M3}, {Of: driver.E4M3, RowScales: true},
-				{Of: driver.E4M3, BlockScales: true}} {
+				{Of: driver.E4M3, BlockScales: true}, {Of: driver.E5M2, OfB: driver.E4M3},
+				{Of: driver.E5M2, OfB: driver.E4M3, RowScales: true}} {
 				desc.M, desc.K, desc.N, desc.Type, desc.Transposed = m, s[0], s[1], driver.BF16, true
 				b.Run(fmt.Sprintf("%d,%d,%d %s, scales of rows %t, of blocks %t", m, s[0], s[1], desc.Operand(),
 					desc.RowScales, desc.BlockScales), func(b *testing.B) { multiply(b, d, desc) })

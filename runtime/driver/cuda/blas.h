@@ -43,7 +43,7 @@ enum {
   CUDA_R_32F = 0,
   CUDA_R_16F = 2,
   CUDA_R_16BF = 14,
-  CUDA_R_8F_E4M3 = 28,
+  CUDA_R_8F_E4M3 = 28, CUDA_R_8F_E5M2 = 29,
   CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_BIAS = 4,
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
@@ -136,7 +136,7 @@ typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
   int epilogue;
-  int of; /* cudaDataType of a and b, which have scales where it is e4m3 */
+  int of, of_b; /* cudaDataTypes of a and b, which have scales where they have 8 bits */
   bool transposed, transposed_a, bias, accumulate, row_scales, block_scales;
   bool in_order;     /* no algorithm splits k */
   uintptr_t rescale; /* the CUfunction of rescale.cu for the type, which may apply scales of rows, or none */

@@ -69,7 +69,9 @@ static cublasStatus_t set_pointer(cublasLtMatmulDesc_t op, cublasLtMatmulDescAtt
   return lt.MatmulDescSetAttribute(op, which, &pointer, sizeof pointer);
 }
 
-static int scaled(const ovgen_shape *s) { return s->of == CUDA_R_8F_E4M3; }
+static uint64_t size_of(int type) { return type == CUDA_R_32F ? 4 : type < CUDA_R_8F_E4M3 ? 2 : 1; }
+
+static int scaled(const ovgen_shape *s) { return size_of(s->of) == 1; }
 
 /* Sets where a bias is, and scales, of a product that has them. */
 static cublasStatus_t set_pointers(const ovgen_shape *s, enum form form, cublasLtMatmulDesc_t op, uint64_t bias,
@@ -84,15 +86,13 @@ static cublasStatus_t set_pointers(const ovgen_shape *s, enum form form, cublasL
   return status;
 }
 
-static uint64_t size_of(int type) { return type == CUDA_R_32F ? 4 : type == CUDA_R_8F_E4M3 ? 1 : 2; }
-
 static cublasStatus_t lay_out(struct product *p, const char **call) {
   const ovgen_shape *s = &p->shape;
-  cudaDataType type = (cudaDataType)s->type, of = (cudaDataType)s->of;
+  cudaDataType type = (cudaDataType)s->type, of = (cudaDataType)s->of, of_b = (cudaDataType)s->of_b;
   if (s->transposed_a) TRY(MatrixLayoutCreate, &p->a, of, s->m, s->k, (int64_t)s->m);
   else TRY(MatrixLayoutCreate, &p->a, of, s->k, s->m, (int64_t)s->k);
-  if (s->transposed) TRY(MatrixLayoutCreate, &p->b, of, s->k, s->n, (int64_t)s->k);
-  else TRY(MatrixLayoutCreate, &p->b, of, s->n, s->k, (int64_t)s->n);
+  if (s->transposed) TRY(MatrixLayoutCreate, &p->b, of_b, s->k, s->n, (int64_t)s->k);
+  else TRY(MatrixLayoutCreate, &p->b, of_b, s->n, s->k, (int64_t)s->n);
   TRY(MatrixLayoutCreate, &p->c[WHOLE], type, s->n, s->m, (int64_t)s->n);
   TRY(MatrixLayoutCreate, &p->c[SUMS], CUDA_R_32F, s->n, s->m, (int64_t)s->n);
   return CUBLAS_STATUS_SUCCESS;
@@ -230,7 +230,7 @@ static cublasStatus_t heuristic(struct product *p, int *choices, const char **ca
   const char *ignored;
   *choices = 0;
   cublasStatus_t status = heuristic_of(p, WHOLE, choices, call);
-  if (status == CUBLAS_STATUS_SUCCESS && p->sums) heuristic_of(p, SUMS, choices, &ignored);
+  if (p->sums && heuristic_of(p, SUMS, choices, &ignored) == CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_SUCCESS;
   return status;
 }
 

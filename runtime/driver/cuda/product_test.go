@@ -42,6 +42,10 @@ var forms = []struct {
 		"op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, N: 32}, "op 1 0 epilogue 1 bias (nil) alpha 1 beta 0 " +
 		"a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 14 modes 0 0 scales 0x500 0x400"},
+	{driver.MatmulDesc{Transposed: true, Of: driver.E5M2, OfB: driver.E4M3, N: 32}, "op 1 0 epilogue 1 bias (nil) " +
+		"alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 28 29 14 modes 0 0 scales 0x500 0x400"},
+	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, OfB: driver.E5M2, N: 32}, "op 1 0 epilogue 1 bias (nil) " +
+		"alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 29 28 14 modes 0 0 scales 0x500 0x400"},
 	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, K: 512, N: 128, BlockScales: true}, "op 1 0 epilogue 1 " +
 		"bias (nil) alpha 1 beta 0 a 512x128/512 b 512x8/512 c 128x8/128 types 28 28 14 modes 5 4 scales 0x500 0x400"},
 	{driver.MatmulDesc{Transposed: true, Type: driver.FP32, Of: driver.BF16}, "op 1 0 epilogue 1 bias (nil) alpha 1 " +
@@ -222,7 +226,7 @@ func TestFakeSecond(t *testing.T) {
 }
 
 // TestFakeRowScales tunes a product with scales of rows: where sums that a kernel scales are faster than the whole
-// product, the product is made so, also by a driver that finds it in the file.
+// product, or the library has no whole one, the product is made so, also by a driver that finds it in the file.
 func TestFakeRowScales(t *testing.T) {
 	const form = " alpha 1 beta 0 a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 "
 	const whole = " bias 0x300" + form + "14 modes 3 3 scales 0x500 0x400 at 0x200 0x100 "
@@ -230,7 +234,7 @@ func TestFakeRowScales(t *testing.T) {
 	dir := buildFakes(t)
 	for _, x := range []struct{ env, want, launch string }{{"FAKE_SUMS=", sums,
 		"launch 0x62 (1,8,1) (128,1,1) shared 0 on 0x50: 4096 extra (nil)\n" +
-			"rescale 0x1000 0x2000 0x400 0x500 0x300 32\n"}, {"FAKE=", whole, ""}} {
+			"rescale 0x1000 0x2000 0x400 0x500 0x300 32\n"}, {"FAKE=", whole, ""}, {"FAKE_APART=", sums, "rescale"}} {
 		out := inChild(t, dir, "TestFakeScaled", blasVariable+"="+dir, choices.Variable+"="+t.TempDir(),
 			"FAKE_BLAS=120900", x.env)
 		drivers := strings.Split(out, "heuristic\n")

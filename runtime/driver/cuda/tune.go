@@ -21,7 +21,7 @@ import (
 
 // types maps element types to CUDA's types.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F,
-	driver.E4M3: C.CUDA_R_8F_E4M3}
+	driver.E4M3: C.CUDA_R_8F_E4M3, driver.E5M2: C.CUDA_R_8F_E5M2}
 
 // epilogues are cuBLASLt's numbers for functions of each element, without a bias.
 var epilogues = map[driver.Func]C.int{"": 0, "relu": 2, "gelu": 32 /* the tanh approximation */}
@@ -153,7 +153,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func (d *Driver) shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		rescale: d.rescale[desc.Type], transposed: C.bool(desc.Transposed), transposed_a: C.bool(desc.TransposedA),
-		epilogue: epilogue(desc), bias: C.bool(desc.Bias), of: types[desc.Operand()],
+		epilogue: epilogue(desc), bias: C.bool(desc.Bias), of: types[desc.Operand()], of_b: types[desc.OperandB()],
 		accumulate: C.bool(desc.Accumulate), row_scales: C.bool(desc.RowScales),
 		block_scales: C.bool(desc.BlockScales), in_order: C.bool(desc.InOrder)}
 }

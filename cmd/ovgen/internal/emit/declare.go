@@ -238,8 +238,10 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		}
 		desc = append(desc, jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
 			jen.Id("Type").Op(":").Id("s").Dot("Type"))
-		if p.scaled {
-			desc = append(desc, jen.Id("Of").Op(":").Qual(driverPath, "E4M3"))
+		for i, name := range []string{"Of", "OfB"} {
+			if typ := string([]schedule.Type{p.of, p.ofB}[i]); typ != "" {
+				desc = append(desc, jen.Id(name).Op(":").Qual(driverPath, strings.ToUpper(typ)))
+			}
 		}
 		for _, f := range []struct {
 			name string

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -20,8 +21,9 @@ type gemm struct {
 // form is a product's transposition, bias and function.
 type form struct {
 	transposed, transposedA, bias, accumulate, inOrder bool
-	scaled, rowScales, inBlocks, narrow                bool
-	function                                           string // applied to each element
+	rowScales, inBlocks, narrow                        bool
+	of, ofB                                            schedule.Type // of 8 bits: of A, or of a weight alone; of B
+	function                                           string        // applied to each element
 }
 
 // findProducts lists the products of the program, each once, and names them: gemm if there is one result, else after
@@ -100,9 +102,17 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	p := own.Do.(hostir.Product)
 	c, a := p.To, p.A
 	f, err := hostir.ParseProduct(p.Index)
-	scales, _ := u.program.Buffer(p.ScaleB.Buffer)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.InOrder, p.Scaled(),
-		scales.Tensor.OfRows() && !p.InBlocks, p.InBlocks, p.Narrow(), p.Func}, tiles: tiles}
+	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.InOrder, false, p.InBlocks,
+		p.Narrow(), "", "", p.Func}, tiles: tiles}
+	if p.Scaled() {
+		scales, _ := u.program.Buffer(p.ScaleB.Buffer)
+		g.rowScales = scales.Tensor.OfRows() && !p.InBlocks
+		b, _ := u.program.Buffer(p.B.Buffer)
+		g.of = b.Tensor.Type
+		if x, _ := u.program.Buffer(p.A.Buffer); !g.narrow && x.Tensor.Type != g.of {
+			g.of, g.ofB = x.Tensor.Type, g.of
+		}
+	}
 	if err != nil {
 		return g, err
 	}

@@ -55,6 +55,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *
   for (int i = 0; i < 3; i++) results[i].algo.data[0] = results[i].algo.data[7] = 41 + (uint64_t)i;
   for (int i = 0; i < 3; i++) results[i].algo.data[1] = 2; /* pieces of k */
   dprintf(2, "heuristic\n");
+  if (getenv("FAKE_APART") && ((const struct op *)op)->mode_a == 3) return *found = 0, 0;
   return *found = 3, 0;
 }
 
