@@ -299,6 +299,9 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)
+	case ReachOf(Nodes(trees...)) == Local && len(Heads(Nodes(trees...))) == 0:
+		v.add(path+".Type", "end its functions with schedule.Quantise(), or let a schedule.Call make codes and scales",
+			"%s is divided by numbers that are given, and kernels make scales of what they read", t.Name)
 	}
 }
 

@@ -101,6 +101,17 @@ var quants = []declared{
 	{"Q32", "one scale for all", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", s.Quantise()),
 		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
 		at("Tensors[1].Scale", "Q has one scale for all of it, and no kernel reads all of it before it makes some")},
+	{"Q32b", "one scale for all, sums", of("A[M K/D] Q[M K/D] B[N K/D] C[M/D N]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
+		at("Tensors[1].Scale", "no kernel reads all of it before it makes some (let the axis of SQ be that of the rows "+
+			"of Q)")},
+	{"Q32c", "scales of the step before", of("A[M/D K] Last[M/D] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A",
+		s.Func{Is: s.Over(s.X, s.Column("Last"))}), s.Linear("C", "Q", "B")).eight(true, "Q", "B").in32("Last"),
+		at("Tensors[2].Type", "Q is divided by numbers that are given, and kernels make scales of what they read (end "+
+			"its functions with schedule.Quantise(), or let a schedule.Call make codes and scales)")},
+	{"Q32d", "a number of the shape", of("A[M/D K] Q[M/D K] C[M:D K]", s.Copy("Q", "A",
+		s.Func{Is: s.Over(s.X, s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"),
+		at("Tensors[1].Type", "Q is divided by numbers that are given")},
 	{"Q33", "columns that are spread", of("A[M/D K] Up[F/D K] H[M F/D] W[N F/D] C[M/D N]", s.Linear("G", "A", "Up"),
 		s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).eight(true, "H", "W"),
 		at("Ops[1].Then[0]", "each rank has a part of each row of H, and quantise takes whole rows (place SH "+
