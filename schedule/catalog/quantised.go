@@ -47,7 +47,7 @@ var codesRead = []s.Move{{Of: "Codes", Way: s.Pull{WithStep: true, By: s.KernelC
 // AllGatherQuantisedPackets is AllGatherQuantised whose ranks send scales and codes as packets, by a kernel each, and
 // read all rows together. Choose it where AllGatherPackets is chosen, up to a megabyte or two a rank.
 var AllGatherQuantisedPackets = s.Schedule{
-	Tensors: append([]s.Tensor{{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}}, AllGatherQuantised.Tensors[:3]...),
+	Tensors: append(AllGatherQuantised.Tensors[:3:3], s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}}),
 	Ops:     AllGatherQuantised.Ops,
 	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
 }

@@ -1,6 +1,8 @@
 package served
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	s "ovgen/schedule"
@@ -181,3 +183,29 @@ func TestPadded(t *testing.T) { explored(t, "Padded", paddedProducts) }
 
 // TestCounted holds each against its verdict, and the explorer agrees on those that are served.
 func TestCounted(t *testing.T) { explored(t, "Counted", countedProducts) }
+
+// TestCountedEight: rows by counts travel in eight bits, given so or quantised, by the ways by which those of 16 bits
+// do, and by Push to what reads them when they come; other ways say the same of both.
+func TestCountedEight(t *testing.T) {
+	for _, rows := range []string{"M/D~", "M/D~P"} {
+		copied, multiplied := moved("A["+rows+" N] C[M N]"), linear("A["+rows+" K] B[N K] C[M N]")
+		made := of("A["+rows+" K] Q["+rows+" K] B[N K] C[M N]", s.Copy("Q", "A", s.Quantise()), s.Linear("C", "Q", "B"))
+		for _, way := range []s.Way{s.Pull{}, s.Push{}, s.PushGather{}, s.NCCL{}, s.GatherShot{}} {
+			for _, c := range []struct{ of, in form }{{copied.by("A", way), copied.eight(true, "A", "C").by("A", way)},
+				{multiplied.by("A", way), multiplied.eight(true, "A", "B").by("A", way)},
+				{multiplied.by("A", way), made.eight(true, "Q", "B").by("Q", way)}} {
+				_, wide := (&declared{form: c.of}).become(t)
+				_, eight := (&declared{form: c.in}).become(t)
+				said := func(err error) string { return strings.ReplaceAll(fmt.Sprint(err), " of Q ", " of A ") }
+				if said(wide) != said(eight) {
+					t.Errorf("%s by %s: 16 bits: %v; eight: %v", rows, s.WayName(way), wide, eight)
+				}
+			}
+		}
+	}
+	hosts := moved("A[M/D~ N] C[M N]").eight(true, "A", "C")
+	hosts.Mesh = s.Hosts()
+	if _, err := (&declared{form: hosts}).become(t); err == nil || !strings.Contains(err.Error(), "parts of one size") {
+		t.Errorf("over hosts: %v", err)
+	}
+}
