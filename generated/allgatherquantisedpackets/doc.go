@@ -7,16 +7,16 @@
 //
 //	Codes = copy(A), quantise
 //	C = copy(Codes), dequantise(Scales)
-//	  C      [M, N]
 //	  A      [DIDx(D), M/D, N]
 //	  Codes  e4m3 [DIDx(D), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D), M/D]
+//	  C      [M, N]
 //	Codes by PushGather
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: C [M, N];  A [DIDx(D), M/D, N];  Codes e4m3 [DIDx(D), M/D, N] times Scales
-//	        Scales fp32 [DIDx(D), M/D]
+//	caller: A [DIDx(D), M/D, N];  Codes e4m3 [DIDx(D), M/D, N] times Scales;  Scales fp32 [DIDx(D), M/D]
+//	        C [M, N]
 //	plan:   Cgathered e4m3 [D, M/D, N] by M/D*N
 //	        landed e4m3 [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
 //	        ScalesCgathered fp32 [D, M/D] by M/D
@@ -34,5 +34,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherquantisedpackets.cu.
 // Functions: quantise of Codes, dequantise(Scales) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 648e03c2207d02f9.
+// Proof: proven for D = 1..8, stamp 19d46a67f0a0236e.
 package allgatherquantisedpackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "ca19d60b55826570af27584cdff619faebccf6b570dcbe3357c46277a338755d",
-	Proof:    "proven for D = 1..8, stamp 648e03c2207d02f9",
+	Hash:     "671b4ae5a7faac636b84a67bd7527d0496c91ae0a4cf74e43b24b755594c4db5",
+	Proof:    "proven for D = 1..8, stamp 19d46a67f0a0236e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},
@@ -40,13 +40,13 @@ func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.N) }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write C, Codes and Scales, which must overlap no other.
+// Runs write Codes, Scales and C, which must overlap no other.
 type Buffers struct {
-	C device.Ptr // [M, N]; M*N elements
 	A device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 	// Codes is e4m3 [DIDx(D), M/D, N] times Scales: this rank's part; [M/D, N] in memory, M/D*N elements of a byte.
 	Codes  device.Ptr
 	Scales device.Ptr // fp32 [DIDx(D), M/D]: this rank's part; [M/D] in memory, M/D elements of 4 bytes
+	C      device.Ptr // [M, N]; M*N elements
 }
 
 // Plan is an AllGatherQuantisedPackets of one shape on this rank. Its methods, which are those of plan.Plan but for
@@ -59,7 +59,7 @@ type Plan struct {
 	bytesScales  int64 // bytes of M/D elements of 4 bytes
 	columnsCodes int64 // columns of a row
 
-	c, a, codes, scales, cgathered, scalesCgathered *plan.Buffer
+	a, codes, scales, c, cgathered, scalesCgathered *plan.Buffer
 	landed, scaleslanded                            *plan.Packets
 	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that issue enqueues
@@ -77,7 +77,7 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.C, x.A, x.Codes, x.Scales)
+	return p.Plan.Bind(ctx, x.A, x.Codes, x.Scales, x.C)
 }
 
 // declare tells a builder what a plan of the shape consists of.
@@ -89,10 +89,10 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesScales = int64(4 * (m / d))
 	p.columnsCodes = int64(n)
 
-	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.a = b.Caller("A", s.Type.Bytes(m/d*n))
 	p.codes = b.Written(b.Caller("Codes", int64(m/d*n)))
 	p.scales = b.Written(b.Caller("Scales", int64(4*(m/d))))
+	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.cgathered = b.Allocate("Cgathered", int64(m*n))
 	p.landed = b.Packets("landed", "arrived", int64(d*(m/d)*n))
 	p.scalesCgathered = b.Allocate("ScalesCgathered", int64(4*m))

@@ -53,6 +53,8 @@ const void *linearallreducefp8_kernels(const void *engine);
 const void *linearallreducequantised_kernels(const void *engine);
 const void *linearallreduceweightsfp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
+const void *linearreducescatterblocksfp8_kernels(const void *engine);
+const void *linearreducescattere5m2_kernels(const void *engine);
 const void *linearreducescatterfp8_kernels(const void *engine);
 const void *linearreducescatterkernels_kernels(const void *engine);
 const void *linearreducescatterputkernels_kernels(const void *engine);
@@ -205,6 +207,10 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
 	sim.Compiled("linearreducescatterbatches", "49b7146f312a4a125cb919c3a5041e2ecbbc8baec6a7f6c00b6c216a3062f7fe",
 		unsafe.Pointer(C.linearallreduce_kernels))
+	sim.Compiled("linearreducescatterblocksfp8", "3dd96bc7c9aab1ffc88e4f7be5cdca8e241fe0d9b32e7d2921e626b284cd6180",
+		unsafe.Pointer(C.linearreducescatterblocksfp8_kernels))
+	sim.Compiled("linearreducescattere5m2", "7658861435722fe8e3c078f606cd9131b670510eea004047484e1b9d181030ef",
+		unsafe.Pointer(C.linearreducescattere5m2_kernels))
 	sim.Compiled("linearreducescatterfp8", "b7066e13b89f4d9864e32d4f603cb347afbc7acb12e6295462b63496a6a18d76",
 		unsafe.Pointer(C.linearreducescatterfp8_kernels))
 	sim.Compiled("linearreducescatterget", "fd1bb11c4db36e7f2974eb65e9fafc16114aa17c0dad5f0151b083e06efc7dec",

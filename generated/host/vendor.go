@@ -48,6 +48,8 @@ import (
 	_ "ovgen/generated/linearallreducequantised"
 	_ "ovgen/generated/linearallreduceweightsfp8"
 	_ "ovgen/generated/linearreducescatterbalancedoneshot"
+	_ "ovgen/generated/linearreducescatterblocksfp8"
+	_ "ovgen/generated/linearreducescattere5m2"
 	_ "ovgen/generated/linearreducescatterfp8"
 	_ "ovgen/generated/linearreducescatterkernels"
 	_ "ovgen/generated/linearreducescatterputkernels"

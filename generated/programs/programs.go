@@ -112,6 +112,8 @@ import (
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterbatches"
+	"ovgen/generated/linearreducescatterblocksfp8"
+	"ovgen/generated/linearreducescattere5m2"
 	"ovgen/generated/linearreducescatterfp8"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterhosts"
@@ -337,6 +339,10 @@ var All = []harness.Program{
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterbatches.Program, schedules.LinearReduceScatterBatches,
 		linearreducescatterbatches.New, (*linearreducescatterbatches.Plan).Bind),
+	harness.Of(&linearreducescatterblocksfp8.Program, schedules.LinearReduceScatterBlocksFP8,
+		linearreducescatterblocksfp8.New, (*linearreducescatterblocksfp8.Plan).Bind),
+	harness.Of(&linearreducescattere5m2.Program, schedules.LinearReduceScatterE5M2, linearreducescattere5m2.New,
+		(*linearreducescattere5m2.Plan).Bind),
 	harness.Of(&linearreducescatterfp8.Program, schedules.LinearReduceScatterFP8, linearreducescatterfp8.New,
 		(*linearreducescatterfp8.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, schedules.LinearReduceScatterGet, linearreducescatterget.New,

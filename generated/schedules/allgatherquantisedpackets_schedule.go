@@ -7,11 +7,11 @@ import "ovgen/schedule"
 // AllGatherQuantisedPackets is the schedule of package allgatherquantisedpackets.
 var AllGatherQuantisedPackets = schedule.Schedule{
 	Tensors: []schedule.Tensor{
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
 		{Name: "Codes", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}, Type: "e4m3",
 			Scale: "Scales"},
 		{Name: "Scales", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D"))}, Type: "fp32"},
+		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
 		{Out: "Codes", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
