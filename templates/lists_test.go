@@ -92,11 +92,11 @@ func functionKernels(t *testing.T) code {
 }
 
 // ofRanks has what ranks run at the same time: kernels of each kind, and of a call.
-func ofRanks(t *testing.T) code {
+func ofRanks(t *testing.T) tested {
 	d := device(every()...)
 	d.FewRows = allFewRows
 	d.Own, d.Calls = []Own{ownKernels(t)}, []Call{totals}
-	return d.checked()
+	return d
 }
 
 // made are formulas of kernels.

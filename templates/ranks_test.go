@@ -8,30 +8,32 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ovgen/runtime/driver"
 )
 
 // TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := onEngine("-Og").build(t, ofRanks(t), "interleave"); out != "" { // it runs for longer than it compiles
+	if out := onEngine("-Og").build(t, ofRanks(t).checked(), "interleave"); out != "" { // it runs for longer than it compiles
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
 
 // TestThreads runs the same ranks with a thread for each of the kernels' threads, ordered
-// by what the kernels' instructions say and by nothing else, under ThreadSanitizer.
+// by what the kernels' instructions say and by nothing else, under ThreadSanitizer. Of no type do they say another order.
 func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
 	needSanitizer(t)
-	program, kernels := onThreads.program(t, ofRanks(t), "threads")
+	program, kernels := onThreads.program(t, ofRanks(t).alike(t, driver.BF16).checked(), "threads")
 	if program == "" {
 		return
 	}
 	seeds := 1
-	if os.Getenv("OVGEN_SOAK") != "" || os.Getenv(mutantFile) != "" {
+	if everything() {
 		seeds = 2
 	}
 	for seed := 1; seed <= seeds; seed++ {

@@ -53,7 +53,7 @@ func (c code) entries(cu []byte) []byte {
 }
 
 // lists are macros that list the kernels, for programs that run them: KERNELS(X) is X(name, struct) of each; COPIES(X)
-// is X(name) of each that copies and signals nothing.
+// is X(name) of each that copies and signals nothing. ONE_TYPE is the number of their type where there are no others.
 func (c code) lists() []byte {
 	list := map[string]string{"KERNELS": "", "COPIES": ""}
 	for _, k := range c.host.Kernels {
@@ -66,6 +66,9 @@ func (c code) lists() []byte {
 		}
 	}
 	text := "#pragma once\n"
+	if types := c.device.Table.Types; len(types) == 1 {
+		text += fmt.Sprintf("#define ONE_TYPE %d\n", 1+slices.Index(allTypes, types[0]))
+	}
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		text += fmt.Sprintf("#define %s(X)%s\n", name, list[name])
 	}
@@ -105,10 +108,16 @@ func (c code) write(t *testing.T) string {
 	return dir
 }
 
+// allTypes are the types of elements, in the order of their numbers in testdata.
+var allTypes = []driver.Type{driver.BF16, driver.FP16, driver.FP32}
+
+// everything is whether kernels of all types are tested that are alike: for a mutant, and where OVGEN_SOAK is set.
+func everything() bool { return os.Getenv("OVGEN_SOAK") != "" || os.Getenv(mutantFile) != "" }
+
 // device has these kernels, for all types.
 func device(list ...kernels.Kernel) tested {
 	return tested{Device{From: "a test", About: []string{"Kernels."}, Formulas: codes, Table: kernels.Table{
-		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: list}}}
+		Peers: 7, Types: allTypes, Kernels: list}}}
 }
 
 // tested is the device code of package check.
@@ -116,6 +125,15 @@ type tested struct{ Device }
 
 func (d tested) checked() code {
 	return code{d.Device, "check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}, d.Kernels()}
+}
+
+// alike has all types or, where not everything is tested, this one.
+func (d tested) alike(t *testing.T, one driver.Type) tested {
+	if !everything() {
+		t.Logf("of %s alone: OVGEN_SOAK is not set", one)
+		d.Table.Types = []driver.Type{one}
+	}
+	return d
 }
 
 // check is the package check with these kernels.
@@ -130,7 +148,7 @@ func checking() code {
 
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := onEngine("-Og").build(t, ofRanks(t), main); out != "" {
+		if out := onEngine("-Og").build(t, ofRanks(t).checked(), main); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
