@@ -73,7 +73,7 @@ func goVars(t *testing.T) []string {
 		}
 		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
 	}
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+	for _, name := range []string{"GOGC", "GOMEMLIMIT", "CGO_CFLAGS", "CGO_CXXFLAGS"} {
 		if limit, set := os.LookupEnv(name); set {
 			vars = append(vars, name+"="+limit)
 		}
