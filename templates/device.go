@@ -95,6 +95,9 @@ func (d Device) Headers() (names []string) {
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
+	for _, t := range []driver.Type{driver.BF16, driver.FP16} { // fewrows.h names both
+		add(len(d.FewRows) > 0 && !slices.Contains(d.Table.Types, t), t.String()+".h")
+	}
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
 	powers := d.reads(driver.UE8M0) || d.makes(schedule.DoLoud)
 	eight := powers || d.reads(driver.E4M3) || d.reads(driver.E5M2)

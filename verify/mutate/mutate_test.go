@@ -90,7 +90,7 @@ func some(list []mutate.Mutant, most int) (shown []mutate.Mutant) {
 	return shown
 }
 
-// No mutant of a schedule survives, and each is judged for a reason: six of each kind or, where OVGEN_SOAK is set, all.
+// No mutant of a schedule survives, and each is judged for a reason: three of each kind or, where OVGEN_SOAK is set, all.
 // The command judges the whole catalog.
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct {
@@ -173,7 +173,7 @@ func TestSchedule(t *testing.T) {
 			names[m.Name()] = true
 		}
 		if os.Getenv("OVGEN_SOAK") == "" {
-			list = some(list, 6)
+			list = some(list, 3)
 		}
 		judged, err := mutate.Each(list, runtime.GOMAXPROCS(0),
 			func(m mutate.Mutant) (mutate.Judged, error) { return mutate.Judge(m, mutate.Prove) })

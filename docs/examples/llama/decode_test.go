@@ -327,12 +327,14 @@ func others() []decoding {
 }
 
 // TestFamilies decodes with the models of other families: in fp32 all tokens are the reference's, which has those of
-// transformers, and in bf16 logits are near its.
+// transformers, and in bf16 logits are near its, of every second family or, where OVGEN_SOAK is set, of each.
 func TestFamilies(t *testing.T) {
 	for i, d := range others() {
 		t.Run(fmt.Sprint(d.c.Family, " ", d.c.HeadSize), func(t *testing.T) {
 			d.hold(t, device.FP32, inTurn(i, 2, 4, 1), exact)
-			d.hold(t, device.BF16, []int{2}, rough)
+			if i%2 == 0 || len(inTurn(0, 1, 2)) > 1 {
+				d.hold(t, device.BF16, []int{2}, rough)
+			}
 		})
 	}
 }

@@ -19,11 +19,24 @@ var all = slices.Concat(fewrows.Kernels, fewrows.Narrow)
 // early are options for kernels that start before the launch before them has ended.
 var early = []string{"--gpu-architecture=compute_90a", "--std=c++17"}
 
+// both are the types of kernels of few rows.
+var both = []driver.Type{driver.BF16, driver.FP16}
+
+// few are those whose registers a test counts: one or, where OVGEN_SOAK is set, both.
+func few() []driver.Type {
+	if os.Getenv("OVGEN_SOAK") == "" {
+		return both[:1]
+	}
+	return both
+}
+
 // TestFewRows compiles the kernels of few rows as packages have them: none spills.
 func TestFewRows(t *testing.T) {
-	for _, ptx := range [][]byte{compileFewRows(t, all, options, nil), compileFewRows(t, all.Early(), early, nil)} {
+	types := few()
+	for _, ptx := range [][]byte{compileFewRows(t, all, types, options, nil),
+		compileFewRows(t, all.Early(), types, early, nil)} {
 		lines, err := pinnedAssembler(t).Usage(ptx)
-		if want := 2 * len(all); err != nil || len(lines) != want {
+		if want := len(types) * len(all); err != nil || len(lines) != want {
 			t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, want)
 		}
 		for _, l := range lines {
@@ -39,8 +52,8 @@ func TestFewRowsMaking(t *testing.T) {
 		family  fewrows.Family
 		options []string
 	}{{wide, options}, {wide.Early(), early}} {
-		lines, err := pinnedAssembler(t).Usage(compileMaking(t, c.family, c.options, nil))
-		if want := 2 * 4 * len(wide); err != nil || len(lines) < want {
+		lines, err := pinnedAssembler(t).Usage(compileMaking(t, c.family, few(), c.options, nil))
+		if want := len(few()) * 4 * len(wide); err != nil || len(lines) < want {
 			t.Errorf("got %d lines, %v, want the registers of %d kernels and more", len(lines), err, want)
 		}
 		for _, l := range lines {
@@ -50,12 +63,13 @@ func TestFewRowsMaking(t *testing.T) {
 }
 
 // compileMaking compiles the kernels without a function and with each, and kernels of the functions by themselves.
-func compileMaking(t *testing.T, list fewrows.Family, options []string, behind []byte) []byte {
+func compileMaking(t *testing.T, list fewrows.Family, types []driver.Type, options []string, behind []byte) []byte {
 	t.Helper()
 	d, err := functions.Device(list)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.Table.Types = types
 	return compileDevice(t, d, options, behind)
 }
 
@@ -69,13 +83,13 @@ func TestFewRowsMeasured(t *testing.T) {
 	}
 	read, err := os.ReadFile("../../../../bench/fewrows/read.cu")
 	if err == nil {
-		err = os.WriteFile(file, compileFewRows(t, all, options, read), 0o644)
+		err = os.WriteFile(file, compileFewRows(t, all, both, options, read), 0o644)
 	}
 	dir, name := filepath.Split(file)
 	for prefix, ptx := range map[string]func() []byte{
-		"early-":        func() []byte { return compileFewRows(t, all.Early(), early, read) },
-		"making-":       func() []byte { return compileMaking(t, all, options, read) },
-		"early-making-": func() []byte { return compileMaking(t, all.Early(), early, read) },
+		"early-":        func() []byte { return compileFewRows(t, all.Early(), both, early, read) },
+		"making-":       func() []byte { return compileMaking(t, all, both, options, read) },
+		"early-making-": func() []byte { return compileMaking(t, all.Early(), both, early, read) },
 	} {
 		if err == nil {
 			err = os.WriteFile(dir+prefix+name, ptx(), 0o644)
@@ -87,10 +101,10 @@ func TestFewRowsMeasured(t *testing.T) {
 }
 
 // compileFewRows compiles the kernels, with more behind them.
-func compileFewRows(t *testing.T, list fewrows.Family, options []string, behind []byte) []byte {
+func compileFewRows(t *testing.T, list fewrows.Family, types []driver.Type, options []string, behind []byte) []byte {
 	t.Helper()
 	return compileDevice(t, templates.Device{From: "a test", About: []string{"Kernels."}, FewRows: list,
-		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}, options, behind)
+		Table: kernels.Table{Types: types}}, options, behind)
 }
 
 // compileDevice compiles device code, with more behind it.
