@@ -45,6 +45,10 @@ verify: ## generated code is current, and four ranks compute every schedule in e
 	$(GO) run ./cmd/ovgen diff -o docs/examples/llama/generated ./docs/examples/llama/schedules
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
+# To inline takes longer than what is inlined saves in tests of packages that run little.
+SELDOM := $(patsubst %,'-gcflags=ovgen/%=-dwarf=false -l',cmd/... docs/... verify/served)
+test check: export GOFLAGS += $(SELDOM)
+
 # Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
 # Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
 # for more than they work. The longest tests start first. That of generated/programs runs what each generated package's
