@@ -20,8 +20,6 @@ RANKS  ?= 4
 export GOFLAGS ?= -buildvcs=false -buildmode=pie -ldflags=-w -gcflags=all=-dwarf=false -vet=off
 export GOGC    ?= 1600
 export GOMEMLIMIT ?= 1GiB
-export CGO_CFLAGS   ?= -O1
-export CGO_CXXFLAGS ?= -O1
 
 .DEFAULT_GOAL := help
 .PHONY: help run verify test tests check checks vetted cross rename renamed generate toolchain tools mutants bench \
@@ -45,9 +43,11 @@ verify: ## generated code is current, and four ranks compute every schedule in e
 	$(GO) run ./cmd/ovgen diff -o docs/examples/llama/generated ./docs/examples/llama/schedules
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
-# To inline takes longer than what is inlined saves in tests of packages that run little.
+# To inline takes longer than what is inlined saves in tests of packages that run little, and so do debugging data of C.
 SELDOM := $(patsubst %,'-gcflags=ovgen/%=-dwarf=false -l',cmd/... docs/... verify/served)
 test check: export GOFLAGS += $(SELDOM)
+test check: export CGO_CFLAGS ?= -O1
+test check: export CGO_CXXFLAGS ?= -O1
 
 # Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
 # Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
