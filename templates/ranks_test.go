@@ -16,13 +16,15 @@ import (
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := onEngine("-Og").build(t, ofRanks(t).checked(), "interleave"); out != "" { // it runs for longer than it compiles
+	// It runs for longer than it compiles.
+	if out := onEngine("-Og").build(t, ofRanks(t).checked(), "interleave"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
 
 // TestThreads runs the same ranks with a thread for each of the kernels' threads, ordered
-// by what the kernels' instructions say and by nothing else, under ThreadSanitizer. Of no type do they say another order.
+// by what the kernels' instructions say and by nothing else, under ThreadSanitizer. They say
+// the same of each type.
 func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")

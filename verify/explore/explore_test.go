@@ -22,8 +22,8 @@ var modes = [][]explore.Mode{
 	{explore.InOrder, explore.InOrder},
 }
 
-// Every schedule of the catalog keeps every property: on two ranks in all modes, on more in one of them in turn or, where
-// OVGEN_SOAK is set, in all.
+// Every schedule of the catalog keeps every property: on two ranks in all modes, on more in one of them in turn or,
+// where OVGEN_SOAK is set, in all.
 func TestCatalog(t *testing.T) {
 	for _, c := range catalog.All() {
 		p, err := lower.Lower(c.Name, c.Schedule)

@@ -90,7 +90,8 @@ func some(list []mutate.Mutant, most int) (shown []mutate.Mutant) {
 	return shown
 }
 
-// No mutant of a schedule survives, and each is judged for a reason: three of each kind or, where OVGEN_SOAK is set, all.
+// No mutant of a schedule survives, and each is judged for a reason: three of each kind or, where OVGEN_SOAK is set,
+// all.
 // The command judges the whole catalog.
 func TestSchedule(t *testing.T) {
 	for _, c := range []struct {
