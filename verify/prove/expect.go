@@ -27,6 +27,7 @@ type expectation struct {
 	boxes   map[string][][]box      // of each rank's chunks, zero for empty ones
 	exact   map[string]map[box]held // of tensors that are spread
 	found   map[request]held
+	outputs map[ofRun]expr // that operations read, each of which has many readers
 	handed  map[handed][]expr
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
 	then    map[string]*functions
@@ -35,7 +36,7 @@ type expectation struct {
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
-		found: map[request]held{}, same: map[int32]bool{}, then: map[string]*functions{},
+		found: map[request]held{}, outputs: map[ofRun]expr{}, same: map[int32]bool{}, then: map[string]*functions{},
 		handed: map[handed][]expr{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}

@@ -19,6 +19,12 @@ type request struct {
 	part   box
 }
 
+// ofRun asks for it in a run.
+type ofRun struct {
+	request
+	run int32
+}
+
 // chunk is the expression of a box of an input, or of an operation's result. The box is one chunk, or columns of
 // several chunks.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
@@ -34,8 +40,16 @@ func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 
 // one is the expression of a box that is one chunk of an input, or that an operation makes.
 func (x *expectation) one(tensor string, at int, part box) (expr, error) {
+	q := ofRun{request{tensor, at, part}, x.run}
+	if e, ok := x.outputs[q]; ok {
+		return e, nil
+	}
 	if x.Schedule.Made(tensor) {
-		return x.output(tensor, at, part)
+		e, err := x.output(tensor, at, part)
+		if err == nil {
+			x.outputs[q] = e
+		}
+		return e, err
 	}
 	h, err := x.find(tensor, at, part)
 	if err == nil && len(h.chunks) != 1 {
