@@ -10,8 +10,9 @@ numbers: codes of e4m3 whose scales are powers of two, so that 16 bits hold them
 again. Results may differ by the order of their sums. Products of eight bits are torch._scaled_mm with scales of rows,
 without fast accumulation, which ovgen does not ask for either; what quantises for NCCL is compiled by torch.compile.
 
-    first    70B's first layer: all-gather and product, of rows that have 16 bits, eight, or are quantised first
-    second   70B's second layer: product and reduce-scatter
+    first    70B's first layer: all-gather and product, of rows that have 16 bits, by the ways that are the fastest
+             somewhere, or eight, or are quantised first
+    second   70B's second layer: product and reduce-scatter, likewise
     gather   an all-gather of 8192 and of 128 rows of 7168 columns, quantised ahead of it and widened behind
     block-8B, block-70B
              a layer of Llama behind attention, as in bench/block.py, by 16 bits, by scales of rows, and by scales of
@@ -104,7 +105,7 @@ def first(job, group, rounds):
         point.add("nccl-quantised", lambda: eight(*made(a, least)), c, reference)
         torch_first(job, point, a, w, (a8, scale_a, w8, scale_w), reference)
         shape = ovgen.Shape(m, k, n, ovgen.BF16)
-        for package in ("allgatherlinear", "allgatherlinearpackets"):
+        for package in ("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"):
             point.package(package, shape, c, reference, A=a, B=w, Bias=bias, C=c)
         for package in ("allgatherlinearfp8", "allgatherlinearpacketsfp8"):
             point.package(package, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, Bias=bias, C=c)
@@ -153,7 +154,7 @@ def second(job, group, rounds):
             scale_a.view(-1, 1), scale_w.view(1, -1), "sum", 0, 0, name, [m, n], None, None, a.dtype, False), None,
             reference)
         shape = ovgen.Shape(m, k * job.ranks, n, ovgen.BF16)
-        for package in ("linearreducescatter", "linearreducescatterpackets"):
+        for package in ("linearreducescatter", "linearreducescattertiles", "linearreducescatterpackets"):
             point.package(package, shape, c, reference, A=a, B=w, C=c)
         for package in ("linearreducescatterfp8", "linearreducescatterpacketsfp8"):
             point.package(package, shape, c, reference, A=a8, ScaleA=scale_a, B=w8, ScaleB=scale_w, C=c)
@@ -182,7 +183,7 @@ def gather(job, group, rounds):
         point.package("allgatheroneshot", shape, c, reference, A=a, C=c)
         point.package("allgatherpackets", shape, c, reference, A=a, C=c)
         point.package("allgatherquantised", shape, c, reference, A=a, Codes=own, Scales=own_scales, C=c)
-        point.package("allgatherquantisedpackets", shape, c, reference, C=c, A=a, Codes=own, Scales=own_scales)
+        point.package("allgatherquantisedpackets", shape, c, reference, A=a, Codes=own, Scales=own_scales, C=c)
         point.package("allgatherfp4", shape, c, None, A=a, Codes=fours, Scales=four_scales, C=c)
         small.report(job, f"all-gather {m} x {n}", point, rounds)
 

@@ -156,6 +156,7 @@ var all = []Named{
 	{"AllGatherNCCL", AllGatherNCCL},
 	{"AllToAllNCCL", AllToAllNCCL},
 	{"AllGatherLinearHosts", AllGatherLinearHosts},
+	{"AllGatherLinearHostsQuantised", AllGatherLinearHostsQuantised},
 	{"LinearReduceScatterHosts", LinearReduceScatterHosts},
 	{"LinearAllReduceHosts", LinearAllReduceHosts},
 	{"AllReduceHosts", AllReduceHosts},

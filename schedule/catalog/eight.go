@@ -44,8 +44,8 @@ var LinearReduceScatterPacketsFP8 = s.Schedule{
 }
 
 // LinearReduceScatterE5M2 is LinearReduceScatterFP8 of an A of 16 bits of which each rank makes e5m2, with a scale for
-// each row of its part, beside a weight of e4m3. It is an input's gradient: A is that of what a layer's columns made, and
-// the weight lies the other way round. Gradients need more exponent than e4m3 has.
+// each row of its part, beside a weight of e4m3. It is an input's gradient: A is that of what a layer's columns made,
+// and the weight lies the other way round. Gradients need more exponent than e4m3 has.
 var LinearReduceScatterE5M2 = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},

@@ -112,6 +112,21 @@ var Packages = []PackageMutant{
 		{"q.Wait(p.work[i], p.ready, peer)", "q.Wait(main, p.ready, peer)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many rows made as the own rank has", Edits: []Edit{
 		{"p.c.Part(peer), p.c.Size(peer),", "p.c.Part(peer), p.c.Size(r),"}}},
+	{Package: "reducescatterquantised", File: "program.go", Text: "scales of the rows behind", Edits: []Edit{
+		{"int64(r)*p.chunkScales), p.scales.At(int64(peer)*p.chunkScales),",
+			"int64(r)*p.chunkScales), p.scales.At(int64((peer+1)%d)*p.chunkScales),"}}},
+	{Package: "reducescatterquantised", File: "program.go", Text: "codes that leave before they are made",
+		Edits: []Edit{{"		q.Synchronize(p.put, main)\n		q.Set(p.put, p.scalesslots",
+			"		q.Set(p.put, p.scalesslots"}}},
+	{Package: "reducescatterquantised", File: "program.go", Text: "the own term by the scales of rank 0's",
+		Edits: []Edit{{"p.terms = append(p.terms, p.scales.At(int64(r)*p.chunkScales))",
+			"p.terms = append(p.terms, p.scales.At(0))"}}},
+	{Package: "reducescattervquantised", File: "program.go", Text: "a scale for each half of a row", Edits: []Edit{
+		{"p.kernels.Scaled(p.columnsCodes)", "p.kernels.Scaled(p.columnsCodes / 2)"}}},
+	{Package: "linearreducescatterquantised", File: "program.go", Text: "codes that leave before they are made",
+		Edits: []Edit{{"		q.Synchronize(p.puts[i], p.work[i])\n", ""}}},
+	{Package: "allreducequantised", File: "program.go", Text: "sums that are read ahead of their word", Edits: []Edit{
+		{"q.Wait(p.copy, p.sumsready, peer)", "q.Wait(main, p.sumsready, peer)"}}},
 	{Package: "alltoallfp8", File: "program.go", Text: "scales for the rank behind", Edits: []Edit{
 		{"p.scaleA.Peer(peer, int64(r)*p.chunkScaleA)", "p.scaleA.Peer(peer, int64((r+1)%d)*p.chunkScaleA)"}}},
 	{Package: "alltoallvfp8", File: "program.go", Text: "scales behind the word that lets them be overwritten",

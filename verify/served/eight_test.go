@@ -182,8 +182,6 @@ var eights = []declared{
 	{"E76", "a weight alone, of e5m2", narrowed().eight(true, "B").e5m2("B"), at("Ops[0].In[1]",
 		"B alone has eight bits, and the kernel that multiplies by such a weight widens e4m3 (let B be e4m3, or "+
 			"quantise A too)")},
-	{"E77", "in squares", inSquares().e5m2("A"), at("Tensors[3]", "SA is [K/128, DIDx(D), M/D], and scales of A are "+
-		"one, or lie as its rows do")},
 	{"E78", "by blocks", gatheredEight(true).e5m2("A").changed("SA", func(t *s.Tensor) {
 		t.Axes = append(t.Axes, s.Dim(s.Blocks(s.K, 128)))
 	}), at("Ops[0].In[0]", "products take e4m3 and e5m2 with scales of rows, one block behind another, or one, and SA "+

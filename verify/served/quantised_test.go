@@ -103,8 +103,8 @@ var quants = []declared{
 		at("Tensors[1].Scale", "Q has one scale for all of it, and no kernel reads all of it before it makes some")},
 	{"Q32b", "one scale for all, sums", of("A[M K/D] Q[M K/D] B[N K/D] C[M/D N]", s.Copy("Q", "A", s.Quantise()),
 		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
-		at("Tensors[1].Scale", "no kernel reads all of it before it makes some (let the axis of SQ be that of the rows "+
-			"of Q)")},
+		at("Tensors[1].Scale", "no kernel reads all of it before it makes some (let the axis of SQ be that of the "+
+			"rows of Q)")},
 	{"Q32c", "scales of the step before", of("A[M/D K] Last[M/D] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A",
 		s.Func{Is: s.Over(s.X, s.Column("Last"))}), s.Linear("C", "Q", "B")).eight(true, "Q", "B").in32("Last"),
 		at("Tensors[2].Type", "Q is divided by numbers that are given, and kernels make scales of what they read (end "+
