@@ -156,7 +156,6 @@ var all = []Named{
 	{"AllGatherNCCL", AllGatherNCCL},
 	{"AllToAllNCCL", AllToAllNCCL},
 	{"AllGatherLinearHosts", AllGatherLinearHosts},
-	{"AllGatherLinearHostsQuantised", AllGatherLinearHostsQuantised},
 	{"LinearReduceScatterHosts", LinearReduceScatterHosts},
 	{"LinearAllReduceHosts", LinearAllReduceHosts},
 	{"AllReduceHosts", AllReduceHosts},

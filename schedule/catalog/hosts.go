@@ -12,14 +12,6 @@ var AllGatherLinearHosts = s.Schedule{
 	Ops:     linear,
 }
 
-// AllGatherLinearHostsQuantised is AllGatherLinearQuantised for ranks on several hosts: eight bits cross the network,
-// half the bytes, and their scales with them.
-var AllGatherLinearHostsQuantised = s.Schedule{
-	Mesh:    s.Hosts(),
-	Tensors: AllGatherLinearQuantised.Tensors,
-	Ops:     AllGatherLinearQuantised.Ops,
-}
-
 // LinearReduceScatterHosts is LinearReduceScatter for ranks on several hosts. Each host adds up its ranks' partial
 // results for another host, and one sum a rank crosses the network; the own host is done with last, beside the
 // network. Choose it behind AllGatherLinearHosts, where K over all ranks is as large as the columns there. Sums of

@@ -86,6 +86,16 @@ func edgesFit(d *draft) error {
 			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
+		whole := slices.ContainsFunc([]schedule.Way{schedule.Shot{}, schedule.PushShot{}, schedule.NCCL{}},
+			func(w schedule.Way) bool { return sameWay(e.Way, w) })
+		if blocks && e.Steps == s.sums && !s.gathers && !whole {
+			path, instead := e.Path, "use schedule.Shot"
+			if d.original.OverHosts() {
+				path, instead = "Mesh", "leave the mesh out, for ranks of one host"
+			}
+			return refused(path, instead, "%s takes a part of the rows that are summed to %s, and their scales lie "+
+				"block by block", schedule.WayName(e.Way), e.Of)
+		}
 		for _, o := range schedule.Options(e.Way) {
 			pieces := o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both)
 			switch moved := d.exchangedOf(s); {
