@@ -149,13 +149,6 @@ func (w *writer) arrivals() {
 	}
 }
 
-// roundOfBatch is the rounds that take the rows of one batch each, those of all ranks.
-func (w *writer) roundOfBatch() turns {
-	t := w.turns(hostir.Const(0), hostir.Const(w.n))
-	t.pieces = []piece{{rank: hostir.Mul(step, hostir.Size), ranks: hostir.Size}}
-	return t
-}
-
 // workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
 func (w *writer) workSets() {
 	for _, s := range w.chain.stages {

@@ -74,11 +74,8 @@ func stagesFit(d *draft) error {
 // edgesFit refuses options of a way beside the other communications. A kernel that waits on the streams of products
 // holds the device, and posts that peers need are behind it.
 func edgesFit(d *draft) error {
-	for _, e := range d.program.Edges {
-		i := slices.IndexFunc(d.chain.stages, func(s *stage) bool {
-			return e.Steps == s.sums || s.gathers && e.Steps == s.here()
-		})
-		s := d.chain.stages[i]
+	for i, e := range d.program.Edges {
+		s := d.legs[i].stage
 		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
@@ -98,28 +95,21 @@ func edgesFit(d *draft) error {
 		}
 		for _, o := range schedule.Options(e.Way) {
 			pieces := o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both)
-			switch moved := d.exchangedOf(s); {
+			moved := slices.IndexFunc(s.ops, func(o schedule.Op) bool {
+				return d.any(func(t *stage) bool { return t.moved.Kind == edges.AllToAll && t.input == o.Out })
+			})
+			switch {
 			case o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1:
 				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
 					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
 						"behind it", e.Of)
-			case pieces && moved != "" && e.Steps != s.sums:
+			case pieces && moved >= 0 && e.Steps != s.sums:
 				return refused(e.Path+"."+o.Field, "leave it out",
-					"parts of the columns of %s travel, and its rows are made in pieces", moved)
+					"parts of the columns of %s travel, and its rows are made in pieces", s.ops[moved].Out)
 			}
 		}
 	}
 	return nil
-}
-
-// exchangedOf is a result of a stage that is exchanged.
-func (d *draft) exchangedOf(s *stage) string {
-	for _, o := range s.ops {
-		if d.any(func(t *stage) bool { return t.moved.Kind == edges.AllToAll && t.input == o.Out }) {
-			return o.Out
-		}
-	}
-	return ""
 }
 
 // operationsFit refuses operands that are in steps as results are. Of calls it refuses other axes than rows and columns

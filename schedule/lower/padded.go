@@ -13,28 +13,52 @@ import (
 // have. Padding holds any numbers: a product's rows do not depend on each other, and what is made of padding stays in
 // memory of the plan, beside what is made of rows.
 
+var paddings = by(padded, gatherCounted, gatherCountedBare)
+
+// padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
+// the links do not depend on the counts. Products take them there.
+func padded(d *draft, s *stage, w schedule.Padded) error {
+	if d.split(d.sized(d.edge.Of)).Most == "" {
+		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
+			"only uneven parts whose most is known can be padded")
+	}
+	s.arriving, s.once, s.padded = rowsPadded, true, len(s.ops) > 0
+	return nil
+}
+
+// rowsPadded brings rows with their padding. Where no products take them it copies them one after another from there
+// to their places, each part's while the next one travels.
+func rowsPadded(w *writer, s *stage) arrival {
+	name, word, from := s.here(), w.named(ready, s.here()), hostir.Var("from")
+	if !s.padded {
+		name = s.input + paddedSuffix
+		columns := w.columnsOf(s.input)
+		w.most = w.split(w.sized(s.input)).Most
+		w.memory(name, hostir.Extent(columns.Extent), columns)
+		b := w.program.At(name)
+		b.Shared, b.Counts = true, hostir.Var(countChunk)
+		w.padded(b)
+	}
+	room := func(v hostir.View) hostir.View {
+		v.Padded = true
+		return v
+	}
+	nodes := []hostir.Node{hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
+		hostir.Post(mainRef, word, every).Described("peers may read the own part"), hostir.After(copyRef, mainRef)}
+	comes := []hostir.Node{hostir.Bind("from", hostir.Ahead(step)), hostir.Wait(copyRef, word, from),
+		hostir.Set(copyRef, room(hostir.Chunk(name, from)), room(hostir.Remote(name, from, from)))}
+	if s.padded {
+		nodes = append(nodes, steps(comes...), hostir.After(mainRef, copyRef))
+	} else {
+		nodes = append(nodes, hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
+			steps(append(comes, hostir.After(mainRef, copyRef),
+				hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from)))...))
+	}
+	return arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}, all: nodes}
+}
+
 // paddedSuffix ends the name of memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"
-
-// rowsApart brings rows with their padding to where products take them.
-func rowsApart(w *writer, s *stage) arrival {
-	here, from, word := s.here(), hostir.Var("from"), w.named(ready, s.here())
-	return arrival{on: copyRef, reads: here, words: []hostir.Semaphore{{Name: word}}, all: []hostir.Node{
-		hostir.Set(mainRef, hostir.Chunk(here, hostir.Rank), hostir.Whole(s.input)),
-		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
-		hostir.After(copyRef, mainRef),
-		steps(hostir.Bind("from", hostir.Ahead(step)),
-			hostir.Wait(copyRef, word, from),
-			hostir.Set(copyRef, withPadding(hostir.Chunk(here, from)), withPadding(hostir.Remote(here, from, from)))),
-		hostir.After(mainRef, copyRef),
-	}}
-}
-
-// withPadding is a chunk, or several, with all their room.
-func withPadding(v hostir.View) hostir.View {
-	v.Padded = true
-	return v
-}
 
 // paddedAlike refuses products of padded rows beside those of all rows, of which New is told how many there are.
 func (d *draft) paddedAlike() error {

@@ -21,25 +21,22 @@ var overNCCL = slices.Concat(
 
 // gatheredByNCCL does the gathers of chains.
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
-	if d.chain.order == batchInRound {
-		if w.Parts > 1 {
-			return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
-				"NCCL does the %s at once", d.edge.Kind)
-		}
-		s.arriving = batchesByNCCL
+	s.arriving = roundsByNCCL
+	switch inSteps := d.chain.order == batchInRound; {
+	case inSteps && w.Parts > 1:
+		return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
+			"NCCL does the %s at once", d.edge.Kind)
+	case inSteps:
 		return nil
-	}
-	if w.Parts < 2 {
+	case w.Parts < 2:
 		s.gathering = func(_ *writer, s *stage) []hostir.Node {
 			return []hostir.Node{
 				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
 		}
 		return nil
-	}
-	if s.takesParts() {
+	case s.takesParts():
 		return d.inOne(w)
-	}
-	if s.into != "" || d.any(func(x *stage) bool { return x.held == s }) {
+	case s.into != "", d.any(func(x *stage) bool { return x.held == s }):
 		var by []string
 		for _, o := range d.schedule.Ops {
 			if slices.Contains(o.In, s.input) {
@@ -49,31 +46,20 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
 			"is of each rank's", s.input, strings.Join(by, ", "))
 	}
-	s.arriving = func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) }
 	return d.inParts(s, w.Parts, "Parts")
 }
 
-// partsByNCCL gathers a part of every rank's rows by one collective a round.
-func partsByNCCL(s *stage, n int64) arrival {
+// roundsByNCCL gathers by one collective a round, beside the products, which are all on the caller's stream: a part of
+// every rank's rows, or a batch of them, which is multiplied as one.
+func roundsByNCCL(w *writer, s *stage) arrival {
 	first, q := hostir.Mul(step, hostir.Size), hostir.Var(hostir.RankIndex)
-	part := piece{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}
-	return byNCCLBeside(turns{first: hostir.Const(0), end: hostir.Const(n), pieces: []piece{part}, ofAll: true,
+	t := turns{first: hostir.Const(0), end: hostir.Const(max(int64(s.cut), w.n)), work: mainRef, ofAll: s.cut > 1,
+		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
-			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.input, step))}})
-}
-
-// batchesByNCCL gathers a batch of every rank's rows by one collective a round, and has them multiplied as one.
-func batchesByNCCL(w *writer, s *stage) arrival {
-	t := w.roundOfBatch()
-	t.set = hostir.StreamSet{}
-	t.bring = []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather, w.at(s.here(), t.pieces[0]),
-		hostir.Chunk(s.input, step))}
-	return byNCCLBeside(t)
-}
-
-// byNCCLBeside is rounds of collectives beside the products. The products are all on the caller's stream.
-func byNCCLBeside(t turns) arrival {
-	t.work = mainRef
+			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.input, step))}}
+	if t.ofAll {
+		t.pieces = []piece{{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}}
+	}
 	return arrival{turns: []turns{t}, on: collectiveRef, copied: true, oneLoop: true,
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
@@ -188,7 +174,7 @@ var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.roundOfBatch(), w.named(ready, s.here())
+	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.named(ready, s.here())
 	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: w.lent(s.input), copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
@@ -198,6 +184,7 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))
 	}
+	t.pieces = []piece{{rank: hostir.Mul(step, hostir.Size), ranks: hostir.Size}}
 	t.bring = []hostir.Node{
 		hostir.Set(a.on, of(hostir.Rank), own), // and those of the peers, r+1 first
 		hostir.Loop(hostir.RankIndex, one, hostir.Size, hostir.Set(a.on, of(from), own.At(from)))}
