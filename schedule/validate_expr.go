@@ -116,13 +116,13 @@ func (s Schedule) checkGroup(v *validation, path string, e Expr) {
 	case e.Group != W && !constant, turns && constant && n%2 != 0:
 		v.add(path, "use schedule.W or a constant, an even one where pairs are turned", "%q is no width of a head",
 			e.Group)
-	case e.Group == W && !s.hasExtent(W):
+	case e.Group == W && !s.HasExtent(W):
 		v.add(path, "declare a tensor with an axis of W, or use a constant", "no tensor says how wide a head is")
 	}
 }
 
-// hasExtent reports whether an axis of a tensor has an extent.
-func (s Schedule) hasExtent(e Extent) bool {
+// HasExtent reports whether an axis of a tensor has an extent.
+func (s Schedule) HasExtent(e Extent) bool {
 	return slices.ContainsFunc(s.Tensors, func(t Tensor) bool {
 		return slices.ContainsFunc(t.Axes, func(a Axis) bool { return a.Extent == e })
 	})

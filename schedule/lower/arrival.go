@@ -114,6 +114,34 @@ type beyond struct {
 // withStep says that the streams of the products bring the rows.
 func (a arrival) withStep() bool { return a.on.Set == workName }
 
+// plan asks the ways how rows come and how partial results leave, and collects the streams of the products of all
+// stages. Those of one name are as many as most stages need.
+func (w *writer) plan() {
+	for _, s := range w.chain.stages {
+		if s.inPieces() {
+			w.comes[s] = s.arriving(w, s)
+		}
+	}
+	for _, s := range w.chain.stages {
+		if !s.puts() {
+			continue
+		}
+		d := s.leaving.plan(w, s)
+		if d.own.Set == "" {
+			_, d.own = w.streamsOf(s)
+		}
+		w.leaves[s] = d
+	}
+	for _, s := range w.chain.stages {
+		if !w.inTurns(s) {
+			continue
+		}
+		for _, t := range w.order(s) {
+			w.sets = withSet(w.sets, t.set)
+		}
+	}
+}
+
 // inParts has the rows of a stage come in parts of a rank's, as an option says.
 func (d *draft) inParts(s *stage, n int, option string) error {
 	switch {
@@ -137,27 +165,6 @@ func (d *draft) pooled(streams int) error {
 	}
 	d.with.compute = max(streams, d.with.compute)
 	return nil
-}
-
-// arrivals asks the ways of gathers how rows come.
-func (w *writer) arrivals() {
-	w.comes = map[*stage]arrival{}
-	for _, s := range w.chain.stages {
-		if s.inPieces() {
-			w.comes[s] = s.arriving(w, s)
-		}
-	}
-}
-
-// workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
-func (w *writer) workSets() {
-	for _, s := range w.chain.stages {
-		if w.inTurns(s) {
-			for _, t := range w.order(s) {
-				w.sets = withSet(w.sets, t.set)
-			}
-		}
-	}
 }
 
 // withSet is a list of sets and another one.

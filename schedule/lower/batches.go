@@ -247,27 +247,8 @@ func (d *draft) joinAxes(i, n int, travels bool) error {
 	return nil
 }
 
-// eachTravels refuses batches that do not travel one by one.
-func (d *draft) eachTravels() error {
-	i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched)
-	if i < 0 || d.chunks > 0 || len(d.legs) == 0 {
-		return nil
-	}
-	return d.apartFrom(i, d.legs[0].String())
-}
-
 // apartFrom refuses batches of operation i.
 func (d *draft) apartFrom(i int, what string) error {
 	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
 		"no pass does the %s of batches that are an axis", what)
-}
-
-// declaredAxes gives the buffers of tensors of batches the axes that they are declared with.
-func declaredAxes(d *draft) {
-	for i, b := range d.program.Buffers {
-		t, declared := d.original.Tensor(b.Name)
-		if declared && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(t.Axes) {
-			d.program.Buffers[i].Tensor.Axes = t.Axes
-		}
-	}
 }

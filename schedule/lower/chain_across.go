@@ -40,7 +40,6 @@ func (c *chain) junctionAt(i int) (j junction, ok bool) {
 
 // junctions finds by stage the junctions whose parts a schedule asks for, and cuts the memory of own rows there.
 func (w *writer) junctions() error {
-	w.across, w.through = map[*stage]junction{}, map[*stage]bool{}
 	parts := int64(0)
 	for i, s := range w.chain.stages {
 		if s.parts < 2 || w.partsOf(s).n > 1 {
@@ -203,14 +202,6 @@ func (w *writer) cutMade(s *stage) {
 			w.finer(name, s.input, int64(s.cut))
 		}
 	}
-}
-
-// shiftEach takes a part of the rows of rank r+i in round i, and has streams as if all parts were in one loop.
-func (w *writer) shiftEach(n parts) turns {
-	t := w.shift(1)
-	t.pieces[0].part, t.set = n.part(), w.shift(n.n).set
-	t.work = hostir.StreamAt(workName, poolIndex(w.draft, n.chunk(step)))
-	return t
 }
 
 // partsMade are rounds that make a part of own rows and post that peers may read it. Then the parts of all peers come,

@@ -16,12 +16,20 @@ import (
 func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	var at []edges.State
 	for k, name := range o.In {
-		x, err := c.handed(d, name, k == 0)
+		t, declared := d.schedule.Tensor(name)
+		_, known := c.at[name]
+		x, err := edges.Of(t), error(nil)
+		// Behind the first operand, which has rows and columns, the caller's own tensors may have any axes.
+		if known || k == 0 || !declared || len(t.Axes) == 2 {
+			x, err = c.operand(d, name)
+		} else if t.Root {
+			err = d.misplaced(name, "let every rank have it", "no pass calls for a tensor on rank 0")
+		}
 		if err != nil {
 			return err
 		}
 		in := fmt.Sprintf("%s.In[%d]", path, k)
-		switch n := len(d.tensor(name).Axes); {
+		switch n := len(t.Axes); {
 		case c.widened(name):
 			return d.behindColumns(in, name, o.Out)
 		case n > 2 && d.schedule.Made(name):
@@ -39,9 +47,6 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	if err != nil {
 		return err
 	}
-	if len(done.Edges) > 0 && done.Edges[0].Of != o.Out {
-		return d.takesRows(path, o, slices.Index(o.In, done.Edges[0].Of))
-	}
 	c.at[o.Out] = done.Made
 	if done.Made.Columns() && undividedMatrix(d.schedule, o.Out) {
 		c.columns = append(c.columns, done.Edges[0])
@@ -51,37 +56,20 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	return nil
 }
 
-// handed is the place of an operand of a call. Behind the first operand, which has rows and columns, the caller's own
-// tensors may have any axes.
-func (c *chain) handed(d *draft, name string, first bool) (edges.State, error) {
-	t, declared := d.schedule.Tensor(name)
-	if _, known := c.at[name]; known || first || !declared || len(t.Axes) == 2 {
-		return c.operand(d, name)
-	}
-	if t.Root {
-		return edges.State{}, d.misplaced(name, "let every rank have it", "no pass calls for a tensor on rank 0")
-	}
-	return edges.Of(t), nil
-}
-
-// calledWithin reports whether a call makes a tensor where an operand of its own is, all of it, or takes it so.
-func (d *draft) calledWithin(t schedule.Tensor) bool {
-	outer := d.tensor(t.Within)
-	place, _ := t.PlaceWithin(outer)
-	return place == schedule.AllOf && slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		return o.Call != "" && (o.Out == t.Name && slices.Contains(o.In, outer.Name) ||
-			o.Out == outer.Name && slices.Contains(o.In, t.Name))
-	})
-}
-
 // endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
 // rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
-// gradient with what it adds, and functions of a sum, or of what has come elsewhere, with what they read in place.
+// gradient with what it adds, functions of a sum, or of what has come elsewhere, with what they read in place, and a
+// call with an operand of its own.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
 	outer := d.tensor(t.Within)
-	place, _ := t.PlaceWithin(outer)
-	if place != schedule.AllOf {
+	if place, _ := t.PlaceWithin(outer); place != schedule.AllOf {
 		return false
+	}
+	if slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return o.Call != "" && (o.Out == t.Name && slices.Contains(o.In, outer.Name) ||
+			o.Out == outer.Name && slices.Contains(o.In, t.Name))
+	}) {
+		return true
 	}
 	functions := func(o schedule.Op) bool {
 		return len(o.Then) > 0 && (kind(o.Name()) == copied || d.schedule.Partial(o))

@@ -19,8 +19,13 @@ func (w *writer) head() {
 		begin := fork
 		begin.Streams, begin.Remark = now, "the first product starts before the post"
 		w.add(begin)
-	} else if len(carry) > 0 && !w.heldBeforeEarly() {
-		posts = hostir.Stream(carry[0].Name)
+	} else if len(carry) > 0 {
+		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
+		// peers' copies need must not come behind that meeting, which holds the device.
+		met := slices.IndexFunc(w.chain.stages, (*stage).holdsDevice)
+		if met < 0 || !slices.ContainsFunc(w.chain.stages[met+1:], w.early) {
+			posts = hostir.Stream(carry[0].Name)
+		}
 	}
 	if posts == mainRef {
 		w.open(posts)
@@ -80,17 +85,6 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	}
 	all[0].To = d.own.Index
 	return []hostir.StreamRef{d.own}, all
-}
-
-// heldBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
-// The post that peers' copies need must not come behind that meeting, which holds the device.
-func (w *writer) heldBeforeEarly() bool {
-	met := false
-	return w.any(func(s *stage) bool {
-		early := met && w.early(s)
-		met = met || s.holdsDevice()
-		return early
-	})
 }
 
 // exchanges says that ranks exchange rows or sums with those of other hosts.
@@ -165,7 +159,14 @@ func (w *writer) tail() {
 		w.add(hostir.After(posts, refs(others)...))
 	}
 	w.close(reader)
-	name, of := w.readAcross()
+	name, of := "", "" // the first memory that peers read, or that they read the sums of, and its move
+	for _, s := range w.chain.stages {
+		if reads := w.comes[s].reads; name == "" && reads != "" {
+			name, of = reads, s.here()
+		} else if name == "" && w.spreads(s) {
+			name, of = s.sums, s.sums
+		}
+	}
 	post := hostir.Post(posts, read, every).Described(name + " may be overwritten afterwards")
 	if w.readsPeers() && !spreads {
 		w.moves(of, post)
@@ -225,16 +226,3 @@ func (w *writer) join(sets []hostir.StreamSet) {
 
 // moves appends steps of a tensor's move to the program.
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
-
-// readAcross is the first memory that peers read, or that they read the sums of, and its move.
-func (w *writer) readAcross() (name, move string) {
-	for _, s := range w.chain.stages {
-		switch {
-		case w.comes[s].reads != "":
-			return w.comes[s].reads, s.here()
-		case w.spreads(s):
-			return s.sums, s.sums
-		}
-	}
-	return "", ""
-}

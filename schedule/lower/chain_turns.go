@@ -270,7 +270,13 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		if from.Buffer == "" {
 			from = w.at(s.here(), p)
 		}
-		products := w.sent(s, t, p, w.operations(t.work, s, s.ops, p, from))
+		products := w.operations(t.work, s, s.ops, p, from)
+		if sends := w.leaves[s].sends; p.into.Buffer != "" { // the last one writes where a peer's rows leave from
+			products = s.lastInto(p.into, products)
+		} else if sends != nil {
+			before, last := s.divided(products)
+			products = append(before, sends(t.work, p, last)...)
+		}
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 		}
@@ -295,19 +301,6 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 		nodes = append(nodes, w.nested(s, inner)...)
 	}
 	return t.over(nil, nodes...)
-}
-
-// sent has the last operation on a peer's rows write where these leave from, and puts around it what they need there.
-func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.Node {
-	d := w.leaves[s]
-	switch {
-	case p.into.Buffer != "":
-		return s.lastInto(p.into, nodes)
-	case d.sends == nil:
-		return nodes
-	}
-	before, last := s.divided(nodes)
-	return append(before, d.sends(t.work, p, last)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.

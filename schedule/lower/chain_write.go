@@ -36,7 +36,9 @@ func writeChain(d *draft) error {
 		return err
 	}
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), put: hostir.Stream(putName),
-		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{}}
+		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
+		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
+		through: map[*stage]bool{}}
 	for i, o := range d.schedule.Ops {
 		for j, f := range o.Then {
 			path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
@@ -55,9 +57,7 @@ func writeChain(d *draft) error {
 	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
-	w.arrivals()
-	w.departures()
-	w.workSets()
+	w.plan()
 	w.words()
 	w.head()
 	for i, s := range d.chain.stages {
@@ -76,21 +76,17 @@ func writeChain(d *draft) error {
 	}
 	w.tail()
 	for _, o := range d.schedule.Ops {
-		if from := d.chain.again[o.Out]; from != "" {
-			w.copiedAgain(from, o.Out)
+		from, all := d.chain.again[o.Out], piece{}
+		if from == "" {
+			continue
 		}
+		if of, b := w.program.At(from), w.program.At(o.Out); !of.Counts.IsZero() {
+			b.Elements, b.Chunk, b.Counts = of.Elements, of.Chunk, of.Counts
+			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+		}
+		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
 	}
 	return w.padRows()
-}
-
-// copiedAgain gives the caller what has come a second time.
-func (w *writer) copiedAgain(from, to string) {
-	of, b, all := w.program.At(from), w.program.At(to), piece{}
-	if !of.Counts.IsZero() {
-		b.Elements, b.Chunk, b.Counts = of.Elements, of.Chunk, of.Counts
-		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
-	}
-	w.add(hostir.Set(mainRef, w.at(to, all), w.at(from, all)).AskedBy("Tensors"))
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.

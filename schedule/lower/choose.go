@@ -252,7 +252,7 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
 	within := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
+		return t.Within != "" && !d.endsWithin(t)
 	})
 	if s.into != "" && l.Kind == edges.AllGather && ofRanks && !l.gathered {
 		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)

@@ -39,21 +39,6 @@ type departure struct {
 	beyond
 }
 
-// departures asks the ways of sums how partial results leave.
-func (w *writer) departures() {
-	w.leaves = map[*stage]departure{}
-	for _, s := range w.chain.stages {
-		if !s.puts() {
-			continue
-		}
-		d := s.leaving.plan(w, s)
-		if d.own.Set == "" {
-			_, d.own = w.streamsOf(s)
-		}
-		w.leaves[s] = d
-	}
-}
-
 // outward says that partial results leave a stage to which no rows come: the first one, whose products begin one after
 // the other, own rows last, or one without products. Behind another stage all products would begin at the same moment.
 func (s *stage) outward() bool { return (s.first || s.bare()) && s.puts() && !s.ofAll() }

@@ -160,7 +160,14 @@ func besideFits(d *draft) error {
 					return d.misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
 						o.Out, written(out))
 				case d.chunks > 0 && declared && x.Lies == schedule.OfTable:
-					return rowOfBatches(d.thenOf(i, j), t.Name, o.Out, schedule.Number(d.chunks))
+					path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
+					for k, in := range slices.Backward(d.origins) { // asDeclared takes it back
+						if in.Op == i && in.Then <= j {
+							path = fmt.Sprintf("Ops[%d].Then[%d]", k, j-in.Then)
+							break
+						}
+					}
+					return rowOfBatches(path, t.Name, o.Out, schedule.Number(d.chunks))
 				}
 			}
 		}
@@ -172,14 +179,4 @@ func besideFits(d *draft) error {
 func rowOfBatches(path, table, of string, batches schedule.Extent) error {
 	return refused(path, "leave it out, or let the rows be no batches",
 		"%s has a row for each row of one batch, and those of %s come in %s", table, of, batches)
-}
-
-// thenOf is the path, in the draft, of a function of a declared operation; asDeclared takes it back.
-func (d *draft) thenOf(op, then int) string {
-	for i, x := range slices.Backward(d.origins) {
-		if x.Op == op && x.Then <= then {
-			return fmt.Sprintf("Ops[%d].Then[%d]", i, then-x.Then)
-		}
-	}
-	return fmt.Sprintf("Ops[%d].Then[%d]", op, then)
 }

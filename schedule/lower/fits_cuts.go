@@ -83,7 +83,7 @@ func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case a.Extent != schedule.M:
 			return refused(field+".Uneven", "write M for these rows, and another extent for those that are M",
 				"only rows of M are in parts that differ, and those of %s are of %s", t.Name, a.Extent)
-		case d.hasAxis(s.Most):
+		case s.Most != "" && d.original.HasExtent(s.Most):
 			return refused(field+".Most", "write a number, or an extent that no axis has",
 				"New is told the most rows that a rank has of %s, and other axes have that many", t.Name)
 		default:
@@ -95,13 +95,6 @@ func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		uneven[schedule.M] = counted
 	}
 	return counted, uneven, err
-}
-
-// hasAxis says that an axis of a tensor has an extent.
-func (d *draft) hasAxis(e schedule.Extent) bool {
-	return e != "" && slices.ContainsFunc(d.original.Tensors, func(t schedule.Tensor) bool {
-		return slices.ContainsFunc(t.Axes, func(a schedule.Axis) bool { return a.Extent == e })
-	})
 }
 
 // callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own.

@@ -49,7 +49,7 @@ func formulas(d *draft) error {
 			if partial {
 				d.movesOfSum(o.Out, sum.Out)
 			}
-			if otherwise || partial && d.leavesOtherwise(o) || d.manyAxes(o.Out) {
+			if otherwise || partial || d.manyAxes(o.Out) {
 				d.comesFirst(o, sum.Out)
 			}
 			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
@@ -90,14 +90,6 @@ func (d *draft) comesOtherwise(o schedule.Op) bool {
 	})
 }
 
-// leavesOtherwise says that the sum of an operation's partial results is declared otherwise than of equal parts of its
-// rows, or of all.
-func (d *draft) leavesOtherwise(o schedule.Op) bool {
-	t, declared := d.original.Tensor(o.Out)
-	at := edges.Of(t)
-	return declared && at != (edges.State{}) && at != edges.Along(0)
-}
-
 // edgesTo are the edges of what travels to an operation.
 func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
 	list, err := edges.All(d.original)
@@ -107,11 +99,14 @@ func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
 	return slices.DeleteFunc(list, func(e edges.Edge) bool { return e.User < 0 || d.original.Ops[e.User].Out != o.Out })
 }
 
-// comesFirst declares the memory in which an operation has its result without functions.
+// comesFirst declares the memory in which an operation has its result without functions, as that is declared. The stages
+// know where sums are that are of equal parts of their rows, or all of them.
 func (d *draft) comesFirst(o schedule.Op, name string) {
 	t, declared := d.schedule.Tensor(o.Out)
-	if !declared {
-		return // nor is it
+	at := edges.Of(t)
+	asUsual := d.original.Partial(o) && !d.manyAxes(o.Out) && (at == edges.State{} || at == edges.Along(0))
+	if !declared || asUsual {
+		return
 	}
 	t.Name, t.Type, t.Scale, t.Within = name, "", "", ""
 	if from := d.tensor(o.In[0]); kind(o.Name()) == copied {
@@ -241,7 +236,8 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 				"parts of %s are by counts of elements, and %s takes whole rows", o.Out, f.Name())
 		}
 		if i >= from && f.Is.InRow() && c.at[o.Out].Columns() && !d.schedule.InParts(o.Out) {
-			return ofPartOfRow(at, d.elsewhere(o, i, c.at[o.Out]), o.Out, f) // else a rank's part is a row
+			return refused(at, d.elsewhere(o, i, c.at[o.Out]), // else a rank's part is a row
+				"each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
 		}
 		if err := oneKernel(at, o, from, i); err != nil {
 			return err
@@ -263,11 +259,6 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 		}
 	}
 	return nil
-}
-
-// ofPartOfRow refuses a function of whole rows.
-func ofPartOfRow(path, hint, of string, f schedule.Func) error {
-	return refused(path, hint, "each rank has a part of each row of %s, and %s takes whole rows", of, f.Name())
 }
 
 // oneKernel refuses a function that no kernel makes together with those before it, which are not rounded.
@@ -345,24 +336,17 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 	if len(own) == 0 {
 		return nil
 	}
-	step := w.applied(on, own, w.columns(o), w.at(o.Out, p), x, func(operand schedule.Operand) hostir.View {
-		if operand.Lies == schedule.ByColumn || operand.Lies == schedule.ByHead {
-			return hostir.Whole(operand.Tensor)
-		}
-		return w.at(operand.Tensor, p)
-	})
-	return []hostir.Node{step.Applying(w.functionsOf(o, true))}
-}
-
-// applied is what one kernel makes of x by functions of rows with so many columns, and where their operands are.
-func (d *draft) applied(on hostir.StreamRef, functions []schedule.Func, columns hostir.Expr, to, x hostir.View,
-	at func(schedule.Operand) hostir.View) hostir.Step {
-	list, word := d.trees(functions)
+	list, word := w.trees(own)
 	var operands []hostir.View
-	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
-		operands = append(operands, at(operand))
+	for _, x := range schedule.Operands(schedule.Nodes(list...)) {
+		if x.Lies == schedule.ByColumn || x.Lies == schedule.ByHead {
+			operands = append(operands, hostir.Whole(x.Tensor))
+		} else {
+			operands = append(operands, w.at(x.Tensor, p))
+		}
 	}
-	return hostir.MakeOf(on, word, list, columns, to, x, operands...)
+	return []hostir.Node{hostir.MakeOf(on, word, list, w.columns(o), w.at(o.Out, p), x, operands...).
+		Applying(w.functionsOf(o, true))}
 }
 
 // functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result

@@ -42,9 +42,6 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 			input, gathers = name, true
 		}
 	}
-	if done.Left.Columns() && done.Made.Partial {
-		return d.misplacedIn(o.Out, edges.Along(0), "no pass leaves columns of the gradient %s on their ranks", o.Out)
-	}
 	c.addOp(d, path, o, c.begin(input, gathers, false), done)
 	return nil
 }

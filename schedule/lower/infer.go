@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +18,10 @@ func infer(d *draft) error {
 		return err
 	}
 	d.legs = d.travels()
-	return cmp.Or(d.eachTravels(), d.acrossHosts())
+	if i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched); i >= 0 && d.chunks == 0 && len(d.legs) > 0 {
+		return d.apartFrom(i, d.legs[0].String()) // they do not travel one by one
+	}
+	return d.acrossHosts()
 }
 
 // acrossHosts finds the communications of ranks on several hosts, where the mesh has them.

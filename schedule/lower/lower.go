@@ -83,14 +83,16 @@ func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Bo
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
 
-// finish gives the program the schedule as it is declared.
+// finish gives the program the schedule as it is declared, and the axes of tensors of batches.
 func finish(d *draft) error {
 	d.movesAsDeclared()
 	d.program.Schedule = d.original
-	declaredAxes(d)
 	seen := map[string]bool{}
-	for _, b := range d.program.Buffers {
+	for k, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(d.original.Tensors[i].Axes) {
+			d.program.Buffers[k].Tensor.Axes = d.original.Tensors[i].Axes
+		}
 		if seen[b.Name] && i >= 0 {
 			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",
 				"the plan has memory of its own called %s", b.Name)

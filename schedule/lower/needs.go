@@ -116,6 +116,7 @@ func (d *draft) arrives(s *stage) need {
 		n.Kind = s.moved.Kind
 	}
 	t, declared := d.schedule.Tensor(s.input)
+	_, counted := d.multiplied(s)
 	switch {
 	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
@@ -128,7 +129,7 @@ func (d *draft) arrives(s *stage) need {
 		n.of = ofSteps
 	case d.chunks > 0:
 		n.of = ofBatches
-	case d.multipliesSome(s):
+	case counted:
 		n.of = ofCounted
 	case d.uneven(s.input) && len(s.ops) > 0:
 		n.of = ofBalanced

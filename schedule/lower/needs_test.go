@@ -91,8 +91,8 @@ func TestExamples(t *testing.T) {
 		p, err := Lower("X", examples[n.need].by(n.need, nil))
 		if err != nil {
 			t.Errorf("%s: %v", n, err)
-		} else if got := needOf(p.Edges[0]); len(p.Edges) != 1 || got != n.need {
-			t.Errorf("%s: the example needs the %s", n, got)
+		} else if e := p.Edges[0]; len(p.Edges) != 1 || e.Kind != n.String() || e.Data != n.data() {
+			t.Errorf("%s: the example needs the %s of %s", n, e.Kind, e.Data)
 		}
 	}
 }

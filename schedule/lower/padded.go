@@ -111,7 +111,11 @@ func (w *writer) padRows() (err error) {
 			return []hostir.Node{s.With(hostir.Parts{View: w.allPadded})}
 		case s.Kind() == hostir.ProductKind:
 			to := s.Result()
-			err = cmp.Or(err, w.unpadded(s.Do.(hostir.Product)))
+			a := s.Do.(hostir.Product).A.Buffer
+			if b := w.program.At(a); !b.Counts.IsZero() && b.Room.IsZero() {
+				err = cmp.Or(err, w.misplaced(a, "leave it undeclared", "products take padded rows, and the caller "+
+					"gets %s without padding", a))
+			}
 			s = s.Into(hostir.Chunks(w.besidePadding(to.Buffer), to.Index, to.Count)).
 				With(hostir.Parts{View: w.allPadded}).(hostir.Step)
 			return []hostir.Node{s, w.rankAfterRank(hostir.Set(s.Stream, to, s.Result()))}
@@ -119,15 +123,6 @@ func (w *writer) padRows() (err error) {
 		return []hostir.Node{w.rankAfterRank(s)}
 	})
 	return err
-}
-
-// unpadded refuses products of rows that the caller gets.
-func (w *writer) unpadded(p hostir.Product) error {
-	if b := w.program.At(p.A.Buffer); b.Counts.IsZero() || !b.Room.IsZero() {
-		return nil
-	}
-	return w.misplaced(p.A.Buffer, "leave it undeclared", "products take padded rows, and the caller gets %s without "+
-		"padding", p.A.Buffer)
 }
 
 // ofAllParts says that a step takes all parts of memory with padding, and all parts of other memory.

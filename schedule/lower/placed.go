@@ -74,9 +74,6 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 			op)
 	case inBatchesOf(t) > 0:
 		return nil
-	case at.Batches != "" || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
-		return d.misplacedIn(t.Name, edges.State{Axis: at.Axis},
-			"%s is %s, and products have equal parts, or balanced rows: %s", t.Name, d.written(t), op)
 	}
 	return d.plain(t.Name)
 }

@@ -98,19 +98,15 @@ func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
 			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)
 		}
-		return d.withAllColumns(endsWith(o, i))
+		name := endsWith(o, i)
+		whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(d.rowExtent(name)),
+			schedule.Dim(d.columnsOf(name).Extent)}}
+		if !d.schedule.Made(name) {
+			return fmt.Sprintf("place %s %s", name, whole)
+		}
+		return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 	}
 	return d.endBefore(o, i)
-}
-
-// withAllColumns says how every rank gets all columns of a tensor.
-func (d *draft) withAllColumns(name string) string {
-	columns := schedule.Dim(d.columnsOf(name).Extent)
-	whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(d.rowExtent(name)), columns}}
-	if !d.schedule.Made(name) {
-		return fmt.Sprintf("place %s %s", name, whole)
-	}
-	return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 }
 
 // endBefore says where a schedule without the functions from i on ends.

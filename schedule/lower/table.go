@@ -86,7 +86,10 @@ func Read(p *hostir.Program) (list []Moved) {
 		m := Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: e.Data,
 			Options: schedule.Options(e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
 			Default: schedule.WayName(e.Default)}
-		for _, l := range doing(needOf(e)) {
+		for _, l := range lowerings {
+			if l.String() != e.Kind || l.data() != e.Data {
+				continue
+			}
 			if !l.takes(e.Way) {
 				m.Others = append(m.Others, schedule.WayName(l.way))
 				continue
@@ -98,16 +101,6 @@ func Read(p *hostir.Program) (list []Moved) {
 		list = append(list, m)
 	}
 	return list
-}
-
-// needOf is the communication of an edge.
-func needOf(e hostir.Edge) (n need) {
-	for _, x := range needs {
-		if x.String() == e.Kind && x.data() == e.Data {
-			n = x.need
-		}
-	}
-	return n
 }
 
 // hole is a fact why some ways do not do some communications.

@@ -15,7 +15,11 @@ import (
 func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
-			w.cutColumns(buffer)
+			b := w.program.At(buffer)
+			rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
+			columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
+			b.Rows = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
+			b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)
@@ -95,13 +99,4 @@ func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
 	w.lent(s.input)
 	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{
 		{Name: w.named(ready, s.here())}, {Name: w.named(read, s.here())}}}
-}
-
-// cutColumns lets a buffer be indexed by a part of its columns a rank.
-func (d *draft) cutColumns(name string) {
-	b := d.program.At(name)
-	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
-	columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
-	b.Rows = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
-	b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 }

@@ -41,12 +41,6 @@ func (d *draft) multiplied(s *stage) (rows string, counted bool) {
 	return "", false
 }
 
-// multipliesSome says that a stage multiplies rows by counts that come to it.
-func (d *draft) multipliesSome(s *stage) bool {
-	_, counted := d.multiplied(s)
-	return counted && s.gathers
-}
-
 // multipliesCounted refuses products of rows by counts that do not come, and sums of such rows to others, or to such
 // rows of others.
 func (d *draft) multipliesCounted(s *stage) error {
@@ -78,8 +72,12 @@ func (d *draft) sized(name string) string {
 // countedRows gives the memory of functions of such rows their counts.
 func (w *writer) countedRows() {
 	for _, s := range w.chain.stages {
-		if s.calls {
-			w.calledRows(s.ops[0])
+		if s.calls { // for the rank's own
+			for _, name := range append(slices.Clone(s.ops[0].In), s.ops[0].Out) {
+				if at := w.chain.at[name]; byCounts(w.tensor(name)) || at.Rows() && at.Size == edges.Counted {
+					w.counted(name, hostir.Var(countRank))
+				}
+			}
 			continue
 		}
 		if !w.ofCounted(s.input) && !w.uneven(s.input) || len(s.ops) == 0 || s.sums != "" {
@@ -94,15 +92,6 @@ func (w *writer) countedRows() {
 		}
 		for _, name := range append(w.eachRows(s), s.here()) {
 			w.counted(name, counts)
-		}
-	}
-}
-
-// calledRows gives a call's operands and its result the counts of the rank's own rows.
-func (w *writer) calledRows(o schedule.Op) {
-	for _, name := range append(slices.Clone(o.In), o.Out) {
-		if at := w.chain.at[name]; byCounts(w.tensor(name)) || at.Rows() && at.Size == edges.Counted {
-			w.counted(name, hostir.Var(countRank))
 		}
 	}
 }
@@ -137,14 +126,9 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	if m := d.split(name).Most; m != "" {
 		most = hostir.Extent(m)
 	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
-		most = rowsOfFirst(e)
+		most = hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), one), hostir.Size) // those of the first
 	}
 	b.Elements = hostir.Times(most, b.Chunk)
-}
-
-// rowsOfFirst are the rows of the first of balanced parts, which has the most.
-func rowsOfFirst(e schedule.Extent) hostir.Expr {
-	return hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), hostir.Const(1)), hostir.Size)
 }
 
 // unbounded refuses a bound on uneven parts where room is made for all rows of a rank.

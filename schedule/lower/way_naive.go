@@ -63,8 +63,11 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.input}, To: to, From: from,
 			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
 	}
-	if x.Copied {
-		x.withOwn(w, s, t, a.on)
+	if x.Copied { // as those of peers are, in the first round
+		t.first = hostir.Const(0)
+		t.set = w.turns(t.first, t.end).set
+		own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
+		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
 	}
 	if x.StartInLoop {
 		streams, sets := []hostir.StreamRef{t.work}, []hostir.StreamSet{t.set}
@@ -80,13 +83,4 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		t.behind = []hostir.Node{end}
 	}
 	return a
-}
-
-// withOwn has the own rows copied as those of peers are, in the first round.
-func (x mistakes) withOwn(w *writer, s *stage, t *turns, on hostir.StreamRef) {
-	t.first = hostir.Const(0)
-	t.set = w.turns(t.first, t.end).set
-	from := t.pieces[0].rank
-	own := hostir.Set(on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
-	t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
 }

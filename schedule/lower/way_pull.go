@@ -88,8 +88,10 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	n := parts{int64(max(x.parts, 1)), "p"}
 	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}
 	made := w.makerOf(s)
-	if made != nil {
-		t = w.shiftEach(n)
+	if made != nil { // a part of each rank in a round, with streams as if all parts were in one loop
+		set := t.set
+		t = w.shift(1)
+		t.pieces[0].part, t.set, t.work = n.part(), set, hostir.StreamAt(workName, poolIndex(w.draft, n.chunk(step)))
 	}
 	if x.withStep {
 		a.on = t.work

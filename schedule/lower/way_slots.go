@@ -26,8 +26,6 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	switch {
 	case d.edge.Carrier.Fused && (s.toAll || !s.outward()):
 		return d.noKernel("By")
-	case w.Parts > 1 && d.chunks > 0:
-		return d.refusal("Parts", leave, "the rows of %s leave in batches", s.sums)
 	case s.bare() && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.sums)
 	case s.bare() && w.Equal:
