@@ -168,15 +168,21 @@ func (d *draft) inSquares(l leg) bool {
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
-// it is, each of two moves is of one leg; one move is of the leg that takes its way.
+// it is, each of two moves is of one leg; one move is of the leg that takes its way. Where functions are between the two,
+// the gather has a move whose way is not for sums, or the second one that is.
 func (d *draft) move(l leg, of string) int {
-	open := -1
+	open, taken := -1, false
+	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.declaredAs(x.operand) != of })
+	apart := legs[0].operand != legs[len(legs)-1].operand
 	for i, m := range d.original.Moves {
+		sums := m.Of == of && (m.Way == nil || schedule.Sums(m.Way)) &&
+			(!taken || m.Way != nil && !schedule.Travels(m.Way))
+		taken = taken || sums
 		switch {
-		case m.Of != of:
+		case m.Of != of, apart && sums != (l.operand == legs[0].operand):
 		case m.Way == nil || l.doneBy(m.Way):
 			return i
-		case !slices.ContainsFunc(d.legs, func(x leg) bool { return x.operand == l.operand && x.doneBy(m.Way) }):
+		case !slices.ContainsFunc(legs, func(x leg) bool { return x.doneBy(m.Way) }):
 			open = i // its way is refused here
 		}
 	}
@@ -306,7 +312,7 @@ type leg struct {
 // travelling are the tensors that the communications move.
 func (d *draft) travelling() (names []string) {
 	for _, l := range d.legs {
-		names = append(names, l.operand)
+		names = append(names, d.declaredAs(l.operand))
 	}
 	return names
 }

@@ -46,9 +46,6 @@ func formulas(d *draft) error {
 			}
 			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
-			if partial {
-				d.movesOfSum(o.Out, sum.Out)
-			}
 			if otherwise || partial || d.manyAxes(o.Out) {
 				d.comesFirst(o, sum.Out)
 			}
@@ -126,36 +123,6 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 	}
 	return d.uneven(name) && !d.comesOtherwise(o) && !ofProducts(d.schedule, o.Out) &&
 		leg{need: gatherBalanced}.doneBy(way)
-}
-
-// movesOfSum gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is
-// yet.
-func (d *draft) movesOfSum(declared, sum string) {
-	d.original.Moves = slices.Clone(d.original.Moves)
-	for i, m := range d.original.Moves {
-		own := m.Way != nil && schedule.Sums(m.Way) && !schedule.Travels(m.Way)
-		either := m.Way == nil || schedule.Sums(m.Way)
-		taken := slices.ContainsFunc(d.original.Moves, func(x schedule.Move) bool { return x.Of == sum })
-		if m.Of == declared && (own || either && !taken) {
-			d.original.Moves[i].Of = sum
-		}
-	}
-}
-
-// movesAsDeclared gives moves and edges of sums the names of the results that were declared.
-func (d *draft) movesAsDeclared() {
-	for declared, x := range d.sumsOnly {
-		for i := range d.original.Moves {
-			if d.original.Moves[i].Of == x.sum {
-				d.original.Moves[i].Of = declared
-			}
-		}
-		for i := range d.program.Edges {
-			if d.program.Edges[i].Of == x.sum {
-				d.program.Edges[i].Of = declared
-			}
-		}
-	}
 }
 
 // word is a name in a text.

@@ -85,7 +85,6 @@ func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
 
 // finish gives the program the schedule as it is declared, and the axes of tensors of batches.
 func finish(d *draft) error {
-	d.movesAsDeclared()
 	d.program.Schedule = d.original
 	seen := map[string]bool{}
 	for k, b := range d.program.Buffers {

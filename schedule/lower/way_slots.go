@@ -60,7 +60,7 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 		return nil
 	}
 	at := d.pool
-	if d.original.Way(d.edge.Of) == nil { // another one was written
+	if d.edge.Path == "" { // another one was written
 		at = first
 	}
 	if before.compute == streams {
