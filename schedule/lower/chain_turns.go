@@ -22,30 +22,19 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; w.putting(s) && !goesOn && w.awaited(s, i) {
-		sums := []hostir.StreamRef{w.put}
-		if d := w.leaves[s]; d.turns != nil {
-			sums = refs(d.beside)
+	if _, goesOn := w.across[s]; w.putting(s) && !goesOn {
+		sums := coming{made: []string{s.sums}, on: []hostir.StreamRef{w.put}}
+		for _, o := range s.beforeSum() {
+			if w.outward(s) {
+				sums.made = append(sums.made, w.madeIn(o.Out))
+			}
 		}
-		nodes = append(nodes, hostir.After(mainRef, sums...))
+		if d := w.leaves[s]; d.turns != nil {
+			sums.on = refs(d.beside)
+		}
+		w.coming = append(w.coming, sums)
 	}
 	return nodes
-}
-
-// awaited says that later stages wait for the sums of stage i: one takes them, or what is made beside sums that leave
-// first, or, where all ranks meet while they hold the device, peers need what leaves here before they can.
-func (w *writer) awaited(s *stage, i int) bool {
-	names := []string{s.sums}
-	for _, o := range s.beforeSum() {
-		if w.outward(s) {
-			names = append(names, w.madeIn(o.Out))
-		}
-	}
-	return slices.ContainsFunc(w.chain.stages[i+1:], func(x *stage) bool {
-		return x.holdsDevice() || slices.ContainsFunc(x.operands(), func(name string) bool {
-			return slices.Contains(names, name)
-		})
-	})
 }
 
 // begin lets peers read the rows of a stage that operations have made on a stream, and lets the streams that bring rows
@@ -100,22 +89,26 @@ func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
 	case !a.copied:
 		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	}
-	w.coming = append(w.coming, s)
+	w.coming = append(w.coming, coming{[]string{cmp.Or(s.into, s.input)},
+		append([]hostir.StreamRef{a.on}, refs(a.beside)...)})
 	if len(s.ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
 	return hostir.MovesOf(s.here(), nodes...)
 }
 
-// brings are the streams that bring what a stage takes.
-func (w *writer) brings(s *stage) []hostir.StreamRef {
-	return append([]hostir.StreamRef{w.comes[s].on}, refs(w.comes[s].beside)...)
+// coming is what other streams bring or make that the caller's stream has not waited for: a stage's input or sums, and
+// what is made beside sums that leave first.
+type coming struct {
+	made []string
+	on   []hostir.StreamRef
 }
 
-// awaitComing lets the caller's stream wait for what a stage takes that other streams bring, with all that these have
-// brought before. What none takes is waited for at the end.
+// awaitComing lets the caller's stream wait for what a stage takes of that, with all that the same streams have done
+// before, or, where all ranks meet while they hold the device, for all: peers need what leaves here before they can.
+// What none takes is waited for at the end.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
-	takes := s.operands()
+	takes := append(s.operands(), s.into)
 	if j, goesOn := w.across[s]; goesOn {
 		takes = append(takes, j.next.operands()...)
 		if j.own != nil {
@@ -123,25 +116,25 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 		}
 	}
 	var on []hostir.StreamRef
-	var of *stage
 	for _, x := range w.coming {
-		if x != s && !s.holdsDevice() && !slices.Contains(takes, cmp.Or(x.into, x.input)) {
+		if !s.holdsDevice() && !slices.ContainsFunc(x.made, func(name string) bool {
+			return slices.Contains(takes, name)
+		}) {
 			continue
 		}
-		of = cmp.Or(of, x)
-		for _, stream := range w.brings(x) {
+		for _, stream := range x.on {
 			if !slices.Contains(on, stream) {
 				on = append(on, stream)
 			}
 		}
 	}
-	if of == nil {
+	if len(on) == 0 {
 		return nil
 	}
-	w.coming = slices.DeleteFunc(w.coming, func(x *stage) bool {
-		return !slices.ContainsFunc(w.brings(x), func(s hostir.StreamRef) bool { return !slices.Contains(on, s) })
+	w.coming = slices.DeleteFunc(w.coming, func(x coming) bool {
+		return !slices.ContainsFunc(x.on, func(s hostir.StreamRef) bool { return !slices.Contains(on, s) })
 	})
-	return hostir.MovesOf(of.here(), hostir.After(mainRef, on...))
+	return []hostir.Node{hostir.After(mainRef, on...)}
 }
 
 // operands are the tensors that a stage takes.

@@ -22,10 +22,10 @@ type writer struct {
 	leaves    map[*stage]departure // of stages whose partial results leave one rank's after another's
 	across    map[*stage]junction  // sums that go on in parts
 	through   map[*stage]bool      // stages whose own rows such a sum takes along
-	coming    []*stage             // whose input other streams bring, which main has not waited for
-	fine      map[string]int64     // how many parts each rank's rows have in memory that such a sum is about
-	set       hostir.StreamSet     // of products where rows of rank r+i go through a stage in round i
-	sets      []hostir.StreamSet   // of all products
+	coming    []coming
+	fine      map[string]int64   // how many parts each rank's rows have in memory that such a sum is about
+	set       hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
+	sets      []hostir.StreamSet // of all products
 	work, put hostir.StreamRef
 	most      schedule.Extent // rows that a rank has at most, where padded rows are multiplied
 }
