@@ -114,7 +114,18 @@ func (c *chain) findBatches(d *draft) error {
 			t.Name, max(n, 1), a.Name, max(d.chunks, 1))
 	}
 	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" && !d.any((*stage).gathersColumns) {
-		return c.alikeBatches(d)
+		// Rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of products is made.
+		for i, o := range first.ops {
+			t, declared := d.schedule.Tensor(o.Out)
+			rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+			if as := first.ops[0].Out; i > 0 && rounds != (c.order == batchInRound) {
+				return d.misplaced(o.Out, "place it as "+as, "%s is made in another order than %s", o.Out, as)
+			}
+			if c.order = batchesInRound; rounds {
+				c.order = batchInRound
+			}
+		}
+		return nil
 	}
 	if d.chunks > 0 && (!c.endsIn() || !first.gathers || first.sums == "" || first.toAll) {
 		return d.batchesElsewhere(a.Name)
@@ -131,23 +142,6 @@ func (d *draft) batchesElsewhere(name string) error {
 // endsIn says that all stages behind the first work on each rank's own rows.
 func (c *chain) endsIn() bool {
 	return !slices.ContainsFunc(c.stages[1:], func(s *stage) bool { return !s.own || s.calls || s.sums != "" })
-}
-
-// alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of
-// the products is made.
-func (c *chain) alikeBatches(d *draft) error {
-	for i, o := range c.stages[0].ops {
-		t, declared := d.schedule.Tensor(o.Out)
-		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-		if i > 0 && rounds != (c.order == batchInRound) {
-			first := c.stages[0].ops[0].Out
-			return d.misplaced(o.Out, "place it as "+first, "%s is made in another order than %s", o.Out, first)
-		}
-		if c.order = batchesInRound; rounds {
-			c.order = batchInRound
-		}
-	}
-	return nil
 }
 
 // Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an

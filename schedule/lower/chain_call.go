@@ -99,7 +99,8 @@ func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) host
 }
 
 // callTakes refuses operands of a call that lie otherwise than it takes them; at is where they are. A call on own rows
-// takes those of the operands that have rows, and one of summands the rank's part along what it sums over.
+// takes those of the operands that have rows, and one of summands the rank's part along what it sums over: ranks would
+// make the same summand, or parts that others have too.
 func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	c, _ := d.schedule.Contraction(o) // Validate has read it
 	own, rows := d.schedule.OfOwnRows(o), string(c.Rows())
@@ -128,15 +129,10 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	case own && !slices.Contains(spread, rows):
 		return refused(path+".Index", "use schedule.Call, or spread the rows of an operand",
 			"%s makes each rank's rows, and no operand has some", o.Call)
-	case o.Makes == schedule.Summands:
-		return d.callSums(path, o, c, strings.Join(spread, ""), spread)
+	case o.Makes != schedule.Summands:
+		return nil
 	}
-	return nil
-}
-
-// callSums refuses a call of summands where ranks make the same summand, or parts that others have too. Its operands
-// are spread along some letters.
-func (d *draft) callSums(path string, o schedule.Op, c schedule.Contraction, along string, spread []string) error {
+	along := strings.Join(spread, "") // the letters that operands are spread along
 	if along == "" {
 		return refused(path+".Index", "use schedule.Call, or spread the operands along it",
 			"every rank has all of what %s sums over, so that nothing is to be added up", o.Call)

@@ -35,7 +35,12 @@ func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), put: hostir.Stream(putName),
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling} // one a step
+	if n := d.with.compute; n > 0 {
+		d.program.Constants[poolName] = int64(n)
+		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
+	}
+	w := &writer{draft: d, inBatches: d.inBatches(), set: set, put: hostir.Stream(putName),
 		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
 		through: map[*stage]bool{}}

@@ -121,12 +121,7 @@ func choose(d *draft) error {
 			return err
 		}
 	}
-	for _, s := range d.chain.stages {
-		if err := d.multipliesCounted(s); err != nil {
-			return err
-		}
-	}
-	if err := d.paddedAlike(); err != nil {
+	if err := d.countedProducts(); err != nil {
 		return err
 	}
 	for i, m := range d.original.Moves {

@@ -11,7 +11,7 @@ import (
 // fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
 // and what two ways do that neither does with the other.
 func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{stepsOfParts, countsAlike, movedSums, stagesFit, columnsInPieces, goesOn,
+	for _, rule := range []func(*draft) error{countsAlike, movedSums, stagesFit, columnsInPieces, goesOn,
 		edgesFit, operationsFit, besideFits} {
 		if err := rule(d); err != nil {
 			return err
@@ -32,18 +32,6 @@ func (d *draft) eachSplit(f func(t schedule.Tensor, axis, split int, field strin
 		}
 	}
 	return nil
-}
-
-// stepsOfParts refuses a rank's part that is cut into steps.
-func stepsOfParts(d *draft) error {
-	return d.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
-		outer := t.Axes[axis].Outer
-		if outer[split].Kind != schedule.StreamAxis || split == 0 || outer[split-1].Kind != schedule.DeviceX {
-			return nil
-		}
-		return refused(field, "leave one of the two out", "each rank has a part of an axis of %s, and it is made in "+
-			"steps as well", t.Name)
-	})
 }
 
 // stagesFit refuses what a stage brings or moves, and the placements ask for otherwise.

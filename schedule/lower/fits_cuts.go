@@ -50,8 +50,8 @@ func countsAlike(d *draft) error {
 }
 
 // unevenRows are a tensor with rows by counts, which are of M, and tensors with uneven rows by the extents of these:
-// that by counts, else balanced ones. It refuses parts by counts of other axes, of a constant number of rows, and of
-// gradients.
+// that by counts, else balanced ones. It refuses a rank's part that is cut into steps, and parts by counts of other axes,
+// of a constant number of rows, and of gradients.
 func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
 	gradients := slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool { return kind(o.Name()) == gradient })
@@ -59,6 +59,9 @@ func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		a := t.Axes[axis]
 		_, scales := d.original.ScaledBy(t.Name)
 		switch s := a.Outer[split]; {
+		case s.Kind == schedule.StreamAxis && split > 0 && a.Outer[split-1].Kind == schedule.DeviceX:
+			return refused(field, "leave one of the two out", "each rank has a part of an axis of %s, and it is made in "+
+				"steps as well", t.Name)
 		case s.Balanced && axis > 0:
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)

@@ -21,15 +21,10 @@ func infer(d *draft) error {
 	if i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched); i >= 0 && d.chunks == 0 && len(d.legs) > 0 {
 		return d.apartFrom(i, d.legs[0].String()) // they do not travel one by one
 	}
-	return d.acrossHosts()
-}
-
-// acrossHosts finds the communications of ranks on several hosts, where the mesh has them.
-func (d *draft) acrossHosts() error {
-	if !d.original.OverHosts() {
+	switch {
+	case !d.original.OverHosts():
 		return nil
-	}
-	if len(d.legs) == 0 {
+	case len(d.legs) == 0:
 		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", d.schedule.Ops[0])
 	}
 	for _, l := range d.legs {

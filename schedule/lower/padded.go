@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -60,22 +59,6 @@ func rowsPadded(w *writer, s *stage) arrival {
 // paddedSuffix ends the name of memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"
 
-// paddedAlike refuses products of padded rows beside those of all rows, of which New is told how many there are.
-func (d *draft) paddedAlike() error {
-	i := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
-	if i < 0 {
-		return nil
-	}
-	for _, s := range d.chain.stages {
-		_, rows := d.multiplied(s)
-		if sums := s.left.Size == edges.Counted && !s.bare(); !s.padded && (rows || sums) {
-			return refused(d.program.Edges[i].Path, "use schedule.Pull, or pad the rows of all products",
-				"products take all rows of %s, without padding", d.sized(s.input))
-		}
-	}
-	return nil
-}
-
 // room gives the plan's memory of a stage on padded rows room for the most rows of each rank.
 func (w *writer) room(s *stage) {
 	w.most = w.split(w.sized(s.input)).Most
@@ -103,7 +86,13 @@ func (w *writer) padRows() (err error) {
 		return nil
 	}
 	w.program.Body = hostir.MapSteps(w.program.Body, func(s hostir.Step) []hostir.Node {
-		apart, together := w.ofAllParts(s)
+		var apart, together bool // it takes all parts of memory with padding, and all parts of other memory
+		reads, writes := s.Views()
+		for _, v := range append(reads, writes...) {
+			if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
+				apart, together = apart || !b.Room.IsZero(), together || b.Room.IsZero()
+			}
+		}
 		switch {
 		case !apart:
 			return []hostir.Node{s}
@@ -123,17 +112,6 @@ func (w *writer) padRows() (err error) {
 		return []hostir.Node{w.rankAfterRank(s)}
 	})
 	return err
-}
-
-// ofAllParts says that a step takes all parts of memory with padding, and all parts of other memory.
-func (w *writer) ofAllParts(s hostir.Step) (apart, together bool) {
-	reads, writes := s.Views()
-	for _, v := range append(reads, writes...) {
-		if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
-			apart, together = apart || !b.Room.IsZero(), together || b.Room.IsZero()
-		}
-	}
-	return apart, together
 }
 
 // allPadded is a view with the padding of all parts, where it takes all.

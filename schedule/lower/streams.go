@@ -16,16 +16,6 @@ var (
 	collectiveSet = hostir.StreamSet{Name: collectiveName, High: true}
 )
 
-// workStreams are the compute streams: one a step, or a number taken in turn.
-func workStreams(d *draft) hostir.StreamSet {
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling}
-	if n := d.with.compute; n > 0 {
-		d.program.Constants[poolName] = int64(n)
-		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
-	}
-	return set
-}
-
 // poolIndex is the number of a step's compute stream.
 func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 	if d.with.compute > 0 {

@@ -41,21 +41,27 @@ func (d *draft) multiplied(s *stage) (rows string, counted bool) {
 	return "", false
 }
 
-// multipliesCounted refuses products of rows by counts that do not come, and sums of such rows to others, or to such
-// rows of others.
-func (d *draft) multipliesCounted(s *stage) error {
-	rows, in := d.multiplied(s)
-	out := s.left.Size == edges.Counted && !s.bare()
-	switch {
-	case in && !s.gathers:
-		return d.misplaced(d.sized(rows), "let all ranks have equal parts",
-			"a product has as many rows as New is told, and Bind says how many a rank has of %s", d.sized(rows))
-	case in && s.sums != "" && !out:
-		return d.misplacedIn(s.sums, edges.Of(d.tensor(d.sized(rows))),
-			"the rows of %s are by counts, and those of %s are not", d.sized(rows), s.sums)
-	case out && !in && (s.ofAll() || !s.first):
-		return d.misplaced(s.sums, "place all tensors of rows alike, and declare them",
-			"the rows of %s are by counts, and those of %s are not", s.sums, s.input)
+// countedProducts refuses products of rows by counts that do not come, sums of such rows to others, or to such rows of
+// others, and products of padded rows beside those of all rows, of which New is told how many there are.
+func (d *draft) countedProducts() error {
+	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
+	for _, s := range d.chain.stages {
+		rows, in := d.multiplied(s)
+		out := s.left.Size == edges.Counted && !s.bare()
+		switch {
+		case in && !s.gathers:
+			return d.misplaced(d.sized(rows), "let all ranks have equal parts",
+				"a product has as many rows as New is told, and Bind says how many a rank has of %s", d.sized(rows))
+		case in && s.sums != "" && !out:
+			return d.misplacedIn(s.sums, edges.Of(d.tensor(d.sized(rows))),
+				"the rows of %s are by counts, and those of %s are not", d.sized(rows), s.sums)
+		case out && !in && (s.ofAll() || !s.first):
+			return d.misplaced(s.sums, "place all tensors of rows alike, and declare them",
+				"the rows of %s are by counts, and those of %s are not", s.sums, s.input)
+		case padded >= 0 && !s.padded && (in || out):
+			return refused(d.program.Edges[padded].Path, "use schedule.Pull, or pad the rows of all products",
+				"products take all rows of %s, without padding", d.sized(s.input))
+		}
 	}
 	return nil
 }
@@ -146,28 +152,28 @@ func (d *draft) unbounded() error {
 // that New knows, if its parts have extents of their own.
 func (w *writer) counts(s *stage) bool {
 	all, own := hostir.Var(countChunk), hostir.Var(countRank)
+	sums, in := s.sums != "" && w.uneven(s.sums), w.uneven(s.input)
+	rows := append(w.eachRows(s), s.here())
 	switch {
-	case s.bare() && w.uneven(s.sums):
+	case s.bare() && sums:
 		w.summandsCounted(s.input)
-	case s.sums != "" && w.uneven(s.sums):
-		if w.uneven(s.input) {
-			w.counted(s.input, own)
-		}
-		for _, name := range append(w.eachRows(s), s.here(), w.named(partial, s.sums)) {
-			w.counted(name, all)
-		}
-	case !s.bare() && (w.uneven(s.input) || s.gathers && w.ofCounted(s.input)):
-		w.counted(s.input, own)
-		for _, name := range append(w.eachRows(s), s.here()) {
-			w.counted(name, all)
-		}
-		return true
-	default:
+		rows = nil
+	case sums:
+		rows = append(rows, w.named(partial, s.sums))
+	case s.bare() || !in && (!s.gathers || !w.ofCounted(s.input)):
 		return false
 	}
+	if !s.bare() && (in || !sums) {
+		w.counted(s.input, own)
+	}
+	for _, name := range rows {
+		w.counted(name, all)
+	}
+	if !sums {
+		return true
+	}
 	w.summandsCounted(s.given)
-	w.counted(s.sums, own)
-	for _, name := range inRows(s.last().Then) {
+	for _, name := range append(inRows(s.last().Then), s.sums) {
 		w.counted(name, own)
 	}
 	if s.puts() && !s.bare() {

@@ -35,7 +35,7 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		}
 		return nil
 	case s.takesParts():
-		return d.inOne(w)
+		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
 	case s.into != "", d.any(func(x *stage) bool { return x.held == s }):
 		var by []string
 		for _, o := range d.schedule.Ops {
@@ -64,16 +64,6 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
-// sumsByNCCL adds up the partial results of a stage, which rounds them, and then does what its functions say.
-func sumsByNCCL(w *writer, s *stage) []hostir.Node {
-	do := hostir.ReduceScatter
-	if s.toAll {
-		do = hostir.AllReduce
-	}
-	to, finish := w.rounded(s)
-	return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
-}
-
 // exchangedByNCCL is an all-to-all by one collective.
 func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.gathering = func(w *writer, s *stage) []hostir.Node {
@@ -82,18 +72,13 @@ func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.input))}
 	}
-	if w.Parts < 2 && d.uneven(d.edge.Of) {
+	switch {
+	case w.Parts > 1:
+		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
+	case d.uneven(d.edge.Of):
 		return refused(d.at(), "use another way", "NCCL's collectives have equal parts")
 	}
-	return d.inOne(w)
-}
-
-// inOne refuses parts of a communication that the way does not cut.
-func (d *draft) inOne(w schedule.NCCL) error {
-	if w.Parts < 2 {
-		return nil
-	}
-	return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
+	return nil
 }
 
 // summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
@@ -103,10 +88,17 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
 		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true})
 	}
-	if err := d.inOne(w); err != nil {
-		return err
+	if w.Parts > 1 {
+		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
 	}
-	s.summing = sumsByNCCL
+	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
+		do := hostir.ReduceScatter
+		if s.toAll {
+			do = hostir.AllReduce
+		}
+		to, finish := w.rounded(s)
+		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
+	}
 	return d.roundsSums(s, "NCCL")
 }
 

@@ -102,21 +102,14 @@ func (t tiling) list(byShape []hostir.Tile) []hostir.Tile {
 // and are copied to the others if someone else takes all.
 func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.ops[0]
-	ready, done, own, all := w.named(ready, s.here()), w.named(read, s.here()), hostir.Whole(s.input),
-		hostir.Whole(s.here())
-	w.lent(s.input)
-	w.semaphores(ready, done)
+	own := hostir.Whole(w.lent(s.input))
 	w.units(w.columnsOf(s.input), w.columnsOfWeight(o))
-	nodes := []hostir.Node{
-		hostir.Post(mainRef, ready, every).Described("peers may read " + s.input),
-		hostir.Wait(mainRef, ready, every),
-		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}), Gathered: all, Own: own,
-			B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
+	nodes := w.whileRead(s.input, s.here(), []hostir.Node{
+		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
+			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
-			Applying(w.functionsOf(o, false)),
-		hostir.Post(mainRef, done, every),
-		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
-	}
+			Applying(w.functionsOf(o, false))})
+	nodes[len(nodes)-1] = nodes[len(nodes)-1].(hostir.Step).Described(s.input + " may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
 		slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
 	if s.into != "" || others {
