@@ -196,7 +196,13 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
 	for _, s := range w.chain.stages {
-		w.cutMade(s)
+		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
+			for _, name := range append(w.eachRows(from), from.input) {
+				if w.fine[name] == 0 {
+					w.finer(name, s.input, int64(s.cut))
+				}
+			}
+		}
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
 		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })

@@ -182,8 +182,14 @@ func joinBatches(d *draft) error {
 			}
 		}
 	}
-	if travels {
-		d.declareAxes()
+	for _, o := range d.schedule.Ops { // declares what functions make of such tensors, or of balanced rows
+		_, declared := d.schedule.Tensor(o.Out)
+		t := d.tensor(o.In[0])
+		odd := travels && (len(t.Axes) > 2 || edges.Of(t).Size == edges.Balanced)
+		if kind(o.Name()) == copied && len(o.Then) > 0 && !declared && odd {
+			t.Name, t.Type, t.Scale, t.Within = o.Out, "", "", ""
+			d.schedule.Tensors = append(slices.Clip(d.schedule.Tensors), t)
+		}
 	}
 	return nil
 }

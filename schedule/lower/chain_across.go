@@ -49,8 +49,6 @@ func (w *writer) junctions() error {
 		switch {
 		case !ok:
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
-		case w.chunks > 0:
-			return refused(s.partsAt, "leave it out", "the rows of %s come in batches", s.sums)
 		case j.next.summing != nil:
 			return refused(s.partsAt, "leave it out, or sum "+j.next.sums+" by schedule.Slots",
 				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.sums)
@@ -112,8 +110,7 @@ func (w *writer) memoryOf(j junction) (names []string) {
 			names = append(names, w.madeIn(name))
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 // beforeSum are the operations of a stage ahead of the one whose partial results meet.
@@ -189,19 +186,6 @@ func (w *writer) makerOf(s *stage) *stage {
 		return nil
 	}
 	return from
-}
-
-// cutMade cuts the memory of own rows that are made in parts.
-func (w *writer) cutMade(s *stage) {
-	from := w.makerOf(s)
-	if from == nil {
-		return
-	}
-	for _, name := range append(w.eachRows(from), from.input) {
-		if w.fine[name] == 0 {
-			w.finer(name, s.input, int64(s.cut))
-		}
-	}
 }
 
 // partsMade are rounds that make a part of own rows and post that peers may read it. Then the parts of all peers come,

@@ -145,24 +145,20 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 		}
 		nodes = append(nodes, term)
 	}
-	if len(nodes) > 0 {
-		product = product.Accumulated().Described("to what is there").Applying(w.termsOf(o))
+	if len(nodes) == 0 {
+		return append(nodes, product)
 	}
-	return append(nodes, product)
-}
-
-// termsOf are the functions that add partial results to those of an operation.
-func (w *writer) termsOf(o schedule.Op) (list []hostir.Function) {
+	var adds []hostir.Function // that add partial results
 	for _, t := range append(slices.Clone(w.schedule.Terms(o)), o) {
 		for i, declared := range w.original.Ops {
 			for j, f := range declared.Then {
 				if w.addsTerm(f) && (declared.Out == t.Out || w.sumsOnly[declared.Out].sum == t.Out) {
-					list = append(list, hostir.Function{Op: i, Then: j})
+					adds = append(adds, hostir.Function{Op: i, Then: j})
 				}
 			}
 		}
 	}
-	return list
+	return append(nodes, product.Accumulated().Described("to what is there").Applying(adds))
 }
 
 // into are products with another result.

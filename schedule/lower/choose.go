@@ -163,8 +163,8 @@ func (d *draft) inSquares(l leg) bool {
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
-// it is, each of two moves is of one leg; one move is of the leg that takes its way. Where functions are between the two,
-// the gather has a move whose way is not for sums, or the second one that is.
+// it is, each of two moves is of one leg; one move is of the leg that takes its way. Where functions are between, the
+// gather has a move whose way is not for sums, or the second one that is.
 func (d *draft) move(l leg, of string) int {
 	open, taken := -1, false
 	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.declaredAs(x.operand) != of })

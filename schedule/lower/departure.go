@@ -137,8 +137,18 @@ func (d departure) taken(p piece) []hostir.Node {
 
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
-	d := w.leaves[s]
-	last, taken := w.ownMade(s), []hostir.Node{}
+	d, taken := w.leaves[s], []hostir.Node{}
+	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.beforeSum()):]
+	if w.outward(s) {
+		x, ops = w.at(s.here(), p), s.ops
+	}
+	last := w.operations(d.own, s, ops, p, x) // that are left for the end
+	if len(last) > 0 && s.given == "" {
+		before, made := s.divided(last)
+		made = into(w.at(w.named(slots, s.sums), p), made)
+		made[0] = made[0].(hostir.Step).Described("own rows last, straight into their slot")
+		last = w.within(append(before, made...)...)
+	}
 	for _, t := range w.order(s) {
 		if x := d.taken(t.pieces[0]); len(x) > 0 && !w.outward(s) {
 			taken = append(taken, t.over(nil, x...)...)
@@ -151,20 +161,4 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))
 	}
 	return append(last, hostir.MovesOf(s.sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
-}
-
-// ownMade are the operations on own rows that are left for the end.
-func (w *writer) ownMade(s *stage) []hostir.Node {
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.beforeSum()):]
-	if w.outward(s) {
-		x, ops = w.at(s.here(), p), s.ops
-	}
-	nodes := w.operations(w.leaves[s].own, s, ops, p, x)
-	if len(nodes) == 0 || s.given != "" {
-		return nodes
-	}
-	before, last := s.divided(nodes)
-	last = into(w.at(w.named(slots, s.sums), p), last)
-	last[0] = last[0].(hostir.Step).Described("own rows last, straight into their slot")
-	return w.within(append(before, last...)...)
 }

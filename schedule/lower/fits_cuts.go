@@ -50,8 +50,8 @@ func countsAlike(d *draft) error {
 }
 
 // unevenRows are a tensor with rows by counts, which are of M, and tensors with uneven rows by the extents of these:
-// that by counts, else balanced ones. It refuses a rank's part that is cut into steps, and parts by counts of other axes,
-// of a constant number of rows, and of gradients.
+// that by counts, else balanced ones. It refuses a rank's part that is cut into steps, and parts by counts of other
+// axes, of a constant number of rows, and of gradients.
 func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
 	gradients := slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool { return kind(o.Name()) == gradient })
@@ -60,8 +60,8 @@ func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		_, scales := d.original.ScaledBy(t.Name)
 		switch s := a.Outer[split]; {
 		case s.Kind == schedule.StreamAxis && split > 0 && a.Outer[split-1].Kind == schedule.DeviceX:
-			return refused(field, "leave one of the two out", "each rank has a part of an axis of %s, and it is made in "+
-				"steps as well", t.Name)
+			return refused(field, "leave one of the two out",
+				"each rank has a part of an axis of %s, and it is made in steps as well", t.Name)
 		case s.Balanced && axis > 0:
 			return refused(field+".Balanced", "leave it and Uneven out",
 				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)
@@ -100,32 +100,31 @@ func (d *draft) unevenRows() (counted string, uneven map[schedule.Extent]string,
 	return counted, uneven, err
 }
 
-// callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own.
+// callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own. Of
+// these it refuses kernels, and results that nothing says the rows of.
 func callsApart(d *draft) error {
-	for _, t := range d.schedule.Tensors {
-		if at := edges.Of(t); at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M {
-			all := func(o schedule.Op) bool { return !d.original.OfOwnRows(o) }
-			return cmp.Or(d.noCalls(t.Name, all), d.calledForCounted(t.Name))
-		}
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
+		at := edges.Of(t)
+		return at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
-}
-
-// calledForCounted refuses kernels of calls beside rows by counts, and results of calls that nothing says the rows of.
-func (d *draft) calledForCounted(rows string) error {
+	rows := d.schedule.Tensors[i].Name
+	err := d.noCalls(rows, func(o schedule.Op) bool { return !d.original.OfOwnRows(o) })
 	for i, o := range d.schedule.Ops {
 		_, declared := d.original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
 		case o.Call == "":
 		case o.Kernel.File != "":
-			return refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as many rows "+
-				"as New is told, and Bind says how many a rank has of %s", rows)
+			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as "+
+				"many rows as New is told, and Bind says how many a rank has of %s", rows))
 		case !declared:
-			return refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank has of "+
-				"%s, which %s makes", o.Out, o.Call)
+			err = cmp.Or(err, refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank "+
+				"has of %s, which %s makes", o.Out, o.Call))
 		}
 	}
-	return nil
+	return err
 }
 
 // noCalls refuses some calls beside rows that need not be in equal parts.
@@ -179,11 +178,11 @@ func goesOn(d *draft) error {
 			switch {
 			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()),
 				multiplies(o) && s.gathers && s.moved.From.Columns() && sums: // which are made a rank's rows at a time
-				return d.behindColumns(d.opOf(o)+".In[0]", o.In[0], o.Out)
+				return d.behindColumns(fmt.Sprintf("Ops[%d].In[0]", d.indexOf(o)), o.In[0], o.Out)
 			case i == 0 || !multiplies(o):
 			case d.lacksParts(from, o.In[0], s.gathers):
-				return refused(d.opOf(o), inTwo(d.schedule, d.indexOf(o)), "no pass goes on with %s, which is made of "+
-					"rows of %s that need not be in equal parts", o.In[0], from)
+				return ofItsOwn(d.schedule, d.indexOf(o), fmt.Sprintf("no pass goes on with %s, which is made of rows of "+
+					"%s that need not be in equal parts", o.In[0], from))
 			}
 		}
 	}
@@ -208,13 +207,10 @@ func (d *draft) firstOf(name string) string {
 	}
 }
 
-// indexOf is the number of an operation of a stage.
+// indexOf is the number of an operation of a stage. asDeclared takes its path to that of the declared one.
 func (d *draft) indexOf(o schedule.Op) int {
 	return slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == o.Out })
 }
-
-// opOf is its path, which asDeclared takes to the declared operation's.
-func (d *draft) opOf(o schedule.Op) string { return fmt.Sprintf("Ops[%d]", d.indexOf(o)) }
 
 // columnsInPieces refuses pieces of the rows of what has parts of its columns.
 func columnsInPieces(d *draft) error {

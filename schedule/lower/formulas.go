@@ -96,8 +96,8 @@ func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
 	return slices.DeleteFunc(list, func(e edges.Edge) bool { return e.User < 0 || d.original.Ops[e.User].Out != o.Out })
 }
 
-// comesFirst declares the memory in which an operation has its result without functions, as that is declared. The stages
-// know where sums are that are of equal parts of their rows, or all of them.
+// comesFirst declares the memory in which an operation has its result without functions, as that is declared. The
+// stages know where sums are that are of equal parts of their rows, or all of them.
 func (d *draft) comesFirst(o schedule.Op, name string) {
 	t, declared := d.schedule.Tensor(o.Out)
 	at := edges.Of(t)
@@ -131,26 +131,23 @@ var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 // tensorPath is the path of a tensor.
 var tensorPath = regexp.MustCompile(`^Tensors\[\d+\]`)
 
-// declaredTensor is the path of a tensor, or for one of the plan's that of the operation that makes it.
-func (d *draft) declaredTensor(path string) string {
-	i, _ := strconv.Atoi(path[len("Tensors[") : len(path)-1]) // digits
-	if i < len(d.original.Tensors) {
-		return path
-	}
-	name := d.schedule.Tensors[i].Name
-	if declared := d.declaredAs(name); declared != name {
-		return d.pathOf(declared)
-	}
-	return fmt.Sprintf("Ops[%d]", d.indexOf(schedule.Op{Out: name}))
-}
-
 // opsPath is the path of an operation, and of one of its functions.
 var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
 
 // asDeclared is an error with the path of the operation that was declared, and the name of its result for its sum's.
 func (d *draft) asDeclared(err error) error {
 	for _, e := range schedule.FieldErrors(err) {
-		e.Path = tensorPath.ReplaceAllStringFunc(e.Path, d.declaredTensor)
+		e.Path = tensorPath.ReplaceAllStringFunc(e.Path, func(path string) string {
+			i, _ := strconv.Atoi(path[len("Tensors[") : len(path)-1]) // digits
+			if i < len(d.original.Tensors) {
+				return path
+			}
+			name := d.schedule.Tensors[i].Name
+			if declared := d.declaredAs(name); declared != name {
+				return d.pathOf(declared)
+			} // else an operation makes it in memory of the plan
+			return fmt.Sprintf("Ops[%d]", d.indexOf(schedule.Op{Out: name}))
+		})
 		e.Msg, e.Hint = word.ReplaceAllStringFunc(e.Msg, d.declaredAs), word.ReplaceAllStringFunc(e.Hint, d.declaredAs)
 		m := opsPath.FindStringSubmatch(e.Path)
 		if m == nil {

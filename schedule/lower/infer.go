@@ -52,8 +52,18 @@ func (d *draft) tensors() error {
 			cut = declared.Axes // some of these are one
 		}
 		for _, a := range cut {
-			if !a.InBlocks() { // the products of their tensor ask more
-				d.divisible(a)
+			check := hostir.Divide{Extent: a.Extent} // that it can be cut into its parts
+			for _, s := range a.Outer {
+				switch {
+				case s.Uneven || s.Count == a.Extent:
+				case s.Count == schedule.D:
+					check.By = s.Count
+				default:
+					check.Times = d.program.Constants[string(s.Count)]
+				}
+			}
+			if check.By != "" && !a.InBlocks() { // the products of their tensor ask more
+				d.program.Ask(check)
 			}
 		}
 		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
@@ -85,23 +95,6 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 		t.Axes[j] = a
 	}
 	return t, nil
-}
-
-// divisible asks that an axis can be cut into its parts, once for each extent.
-func (d *draft) divisible(a schedule.Axis) {
-	check := hostir.Divide{Extent: a.Extent}
-	for _, s := range a.Outer {
-		switch {
-		case s.Uneven || s.Count == a.Extent:
-		case s.Count == schedule.D:
-			check.By = s.Count
-		default:
-			check.Times = d.program.Constants[string(s.Count)]
-		}
-	}
-	if check.By != "" {
-		d.program.Ask(check)
-	}
 }
 
 // chunk counts the elements of one part of the outermost axis, or all without parts.

@@ -31,11 +31,11 @@ func (n need) String() string {
 	if n.of != ofRows {
 		text += " of " + string(n.of)
 	}
-	if n.hosts {
-		text += " over hosts"
-	}
-	return text
+	return text + n.where()
 }
+
+// where says whether it is over hosts.
+func (n need) where() string { return map[bool]string{true: " over hosts"}[n.hosts] }
 
 // placedNeed is a communication with placements that ask for it.
 type placedNeed struct {

@@ -85,8 +85,8 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: it takes all rows " +
-		"at once "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: its exchanges " +
+		"take the rows of all batches together, and products take one batch after another "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

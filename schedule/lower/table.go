@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -56,17 +57,11 @@ func (n need) served() bool { return len(doing(n)) > 0 }
 
 // data is what a communication is about, beyond its kind.
 func (n need) data() string {
-	text := string(n.of)
-	if n.of == ofRows {
-		text = "rows"
-	}
+	text := cmp.Or(string(n.of), "rows")
 	if n.bare {
 		text += " alone"
 	}
-	if n.hosts {
-		text += " over hosts"
-	}
-	return text
+	return text + n.where()
 }
 
 // Moved is a tensor that travels in a program, and its way.
@@ -128,6 +123,8 @@ var holes = []hole{
 		"it brings a batch of all ranks' rows a step"},
 	{func(n need, w schedule.Way) bool { return sameWay(w, schedule.Padded{}) },
 		"only counted rows of at most so many are padded"},
+	{func(n need, _ schedule.Way) bool { return n.hosts && n.of == ofBatches },
+		"its exchanges take the rows of all batches together, and products take one batch after another"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofBatches }, "it takes all rows at once"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofColumns },
 		"columns lie apart, and it moves what lies together"},

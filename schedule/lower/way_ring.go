@@ -97,11 +97,6 @@ func (x ring) rounds(w *writer, hop, once string) arrival {
 		words: []hostir.Semaphore{{Name: hop, Count: n.all(hostir.Size)}, n.semaphore(once)}}
 }
 
-// inFirst chooses between the first round, which takes a neighbour's own rows, and the others.
-func inFirst(first, others []hostir.Node) hostir.Node {
-	return hostir.If{X: step, Y: one, Then: first, Else: others}
-}
-
 // pulled copies from the rank before the rows that it got a round ago, and tells the next rank when they are here.
 // Either way a round posts before it waits, so the ring can't hold itself.
 func (x ring) pulled(w *writer, s *stage) arrival {
@@ -124,9 +119,9 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	if x.withStep {
 		others = append(others, hostir.After(a.on, last))
 	}
-	a.turns[0].bring = []hostir.Node{inFirst(
-		get(func(l lane) hostir.View { return hostir.Chunk(s.input, l.member()) }),
-		append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...))}
+	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, // the first takes a neighbour's own rows
+		Then: get(func(l lane) hostir.View { return hostir.Chunk(s.input, l.member()) }),
+		Else: append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...)}}
 	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
 	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
 	return a
@@ -145,8 +140,8 @@ func (x ring) pushed(w *writer, s *stage) arrival {
 		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.input, l.member())), 0,
 			hostir.Node(hostir.Wait(a.on, open, l.to).Member(l.member())))
 	})
-	a.turns[0].bring = []hostir.Node{inFirst(first,
-		x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) }))}
+	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, Then: first,
+		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) })}}
 	a.turns[0].bring = append(a.turns[0].bring, x.each(func(l lane) []hostir.Node {
 		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(l.hop(step))}
 	})...)

@@ -97,11 +97,6 @@ var (
 	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
 )
 
-// handedOn is the loop over the steps that receive a sum and pass it on.
-func handedOn(body ...hostir.Node) hostir.For {
-	return hostir.Loop(stepIndex, one, final, body...)
-}
-
 // accumulatedInRing adds in the epilogue of the product: the sum so far is copied to where
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
@@ -118,8 +113,9 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	d := x.passedOn(func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
 			moved(hostir.Post(mainRef, x.ready, next).Member(step))...)
-		nodes := append([]hostir.Node{handedOn(each...)}, add(x.to, beforeFinal, hostir.Rank)...)
-		return append(nodes, moved(hostir.Post(mainRef, x.read, previous), hostir.Wait(mainRef, x.read, next))...)
+		return slices.Concat([]hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
+			add(x.to, beforeFinal, hostir.Rank),
+			moved(hostir.Post(mainRef, x.read, previous), hostir.Wait(mainRef, x.read, next)))
 	})
 	d.order = []turns{{}}
 	return d
@@ -141,9 +137,9 @@ func summedInRing(w *writer, s *stage) departure {
 		w.fork(copySet) // where the first product is made
 		each := append(add(w.work, hostir.Chunk(x.ring, step), hostir.Sub(step, one), step),
 			hostir.Post(copyRef, x.ready, next).Member(step))
-		nodes := append([]hostir.Node{handedOn(each...)}, add(last, x.to, beforeFinal, final)...)
-		nodes = append(nodes, hostir.Post(copyRef, x.read, previous), hostir.Wait(copyRef, x.read, next),
-			hostir.After(mainRef, copyRef))
+		nodes := slices.Concat([]hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
+			add(last, x.to, beforeFinal, final), []hostir.Node{hostir.Post(copyRef, x.read, previous),
+				hostir.Wait(copyRef, x.read, next), hostir.After(mainRef, copyRef)})
 		products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
 		return append([]hostir.Node{hostir.After(copyRef, mainRef), products}, hostir.MovesOf(s.sums, nodes...)...)
 	})
