@@ -195,6 +195,20 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
+	// cut cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
+	cut := func(of string, parts int, field, problem string, names []string) error {
+		if parts < 2 || len(names) == 0 {
+			return nil
+		}
+		w.cutRows(w.rowExtent(of), int64(parts))
+		for _, name := range names {
+			if n := w.fine[name]; n > 0 && n != int64(parts) {
+				return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
+			}
+			w.finer(name, of, int64(parts))
+		}
+		return nil
+	}
 	for _, s := range w.chain.stages {
 		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
 			for _, name := range append(w.eachRows(from), from.input) {
@@ -209,26 +223,11 @@ func (w *writer) cutPieces() error {
 			come = append(come, leave[0])
 		}
 		if err := cmp.Or(
-			w.cutMemory(s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
-			w.cutMemory(s.sums, s.leaving.cut, s.leaving.cutAt,
+			cut(s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
+			cut(s.sums, s.leaving.cut, s.leaving.cutAt,
 				"%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// cutMemory cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
-func (w *writer) cutMemory(of string, parts int, field, problem string, names []string) error {
-	if parts < 2 || len(names) == 0 {
-		return nil
-	}
-	w.cutRows(w.rowExtent(of), int64(parts))
-	for _, name := range names {
-		if n := w.fine[name]; n > 0 && n != int64(parts) {
-			return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
-		}
-		w.finer(name, of, int64(parts))
 	}
 	return nil
 }

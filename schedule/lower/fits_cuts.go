@@ -173,27 +173,22 @@ func movedSums(d *draft) error {
 func goesOn(d *draft) error {
 	for i, s := range d.chain.stages {
 		for _, o := range s.ops {
-			from := d.firstOf(o.In[0])
+			from, in := d.firstOf(o.In[0]), edges.Of(d.tensor(o.In[0]))
+			size := edges.Of(d.tensor(from)).Size
+			parts := in.Size != edges.Even || d.ofCounted(o.In[0]) || size == edges.Counted && s.gathers
 			sums := d.any(func(x *stage) bool { return x.toAll && slices.Contains(inRows(o.Then), x.sums) })
 			switch {
 			case d.behindGathered(i, o.In[0]) && (s.sums != "" || s.gathersColumns()),
 				multiplies(o) && s.gathers && s.moved.From.Columns() && sums: // which are made a rank's rows at a time
 				return d.behindColumns(fmt.Sprintf("Ops[%d].In[0]", d.indexOf(o)), o.In[0], o.Out)
 			case i == 0 || !multiplies(o):
-			case d.lacksParts(from, o.In[0], s.gathers):
+			case from != o.In[0] && size != edges.Even && !parts: // of the tensor of whose rows it is made
 				return ofItsOwn(d.schedule, d.indexOf(o), fmt.Sprintf("no pass goes on with %s, which is made of rows of "+
 					"%s that need not be in equal parts", o.In[0], from))
 			}
 		}
 	}
 	return nil
-}
-
-// lacksParts says that a result has not the parts of the tensor of whose rows it is made.
-func (d *draft) lacksParts(from, result string, gathers bool) bool {
-	size := edges.Of(d.tensor(from)).Size
-	own := edges.Of(d.tensor(result)).Size != edges.Even || d.ofCounted(result) || size == edges.Counted && gathers
-	return from != result && size != edges.Even && !own
 }
 
 // firstOf is the tensor of whose rows products and functions make another one.

@@ -23,30 +23,44 @@ type sumOnly struct {
 }
 
 // formulas gives functions that formulas make together no names, and those behind all but products operations of their
-// own.
+// own. What comes otherwise than all rows from their owners, by an exchange, a broadcast, a permutation, or a gather of
+// columns, has memory of another name.
 func formulas(d *draft) error {
+	list, err := edges.All(d.original)
+	if err != nil {
+		list = nil // the stages say why
+	}
 	var ops []schedule.Op
-	d.origins = nil
-	d.sumsOnly = map[string]sumOnly{}
-	d.schedule = d.schedule.Joined()
+	d.origins, d.sumsOnly, d.schedule = nil, map[string]sumOnly{}, d.schedule.Joined()
 	for i, o := range d.schedule.Ops {
 		from := d.original.MadeFrom(o)
 		o.Then = slices.Clone(o.Then)
-		partial := d.original.Partial(o)
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		apart := partial || kind(o.Name()) == gradient
-		comes := d.gathered(o) && !d.tensor(o.Out).InSteps() && !d.comesByRanks(o)
-		if from < len(o.Then) && (apart || comes) {
+		apart, between := false, hostir.GatheredSuffix
+		for _, e := range list {
+			if e.User >= 0 && d.original.Ops[e.User].Out == o.Out && kind(o.Name()) == copied {
+				apart = true
+				if e.Kind != edges.AllGather || e.From.Columns() {
+					between = movedSuffix
+				}
+			}
+		}
+		apart = apart && !d.tensor(o.Out).InSteps() && (between == movedSuffix || !d.comesByRanks(o))
+		if d.original.Partial(o) {
+			apart, between = true, "sum"
+		} else if kind(o.Name()) == gradient {
+			apart, between = true, movedSuffix
+		}
+		if apart = apart && from < len(o.Then); apart {
 			sum := o
-			otherwise := !partial && (apart || d.comesOtherwise(o))
-			for sum.Out += between(partial, otherwise); d.known(sum.Out); {
+			for sum.Out += between; d.known(sum.Out); {
 				sum.Out += "s"
 			}
 			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
-			if otherwise || partial || d.manyAxes(o.Out) {
+			if between != hostir.GatheredSuffix || d.manyAxes(o.Out) {
 				d.comesFirst(o, sum.Out)
 			}
 			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
@@ -62,39 +76,6 @@ func formulas(d *draft) error {
 
 // movedSuffix ends the name of memory in which a result comes.
 const movedSuffix = "moved"
-
-// between is what the name of a tensor ends with that is between a sum, a gather or another, and its functions.
-func between(partial, otherwise bool) string {
-	switch {
-	case partial:
-		return "sum"
-	case otherwise:
-		return movedSuffix
-	}
-	return hostir.GatheredSuffix
-}
-
-// gathered says that an operation is functions of rows that travel to all ranks.
-func (d *draft) gathered(o schedule.Op) bool {
-	return kind(o.Name()) == copied && len(d.edgesTo(o)) > 0
-}
-
-// comesOtherwise says that an operation is functions of what an edge brings otherwise than all rows from their owners:
-// an exchange, a broadcast, a permutation, or a gather of columns.
-func (d *draft) comesOtherwise(o schedule.Op) bool {
-	return slices.ContainsFunc(d.edgesTo(o), func(e edges.Edge) bool {
-		return e.Kind != edges.AllGather || e.From.Columns()
-	})
-}
-
-// edgesTo are the edges of what travels to an operation.
-func (d *draft) edgesTo(o schedule.Op) []edges.Edge {
-	list, err := edges.All(d.original)
-	if err != nil {
-		return nil // the stages say why
-	}
-	return slices.DeleteFunc(list, func(e edges.Edge) bool { return e.User < 0 || d.original.Ops[e.User].Out != o.Out })
-}
 
 // comesFirst declares the memory in which an operation has its result without functions, as that is declared. The
 // stages know where sums are that are of equal parts of their rows, or all of them.
@@ -121,8 +102,7 @@ func (d *draft) comesByRanks(o schedule.Op) bool {
 			way = m.Way
 		}
 	}
-	return d.uneven(name) && !d.comesOtherwise(o) && !ofProducts(d.schedule, o.Out) &&
-		leg{need: gatherBalanced}.doneBy(way)
+	return d.uneven(name) && !ofProducts(d.schedule, o.Out) && leg{need: gatherBalanced}.doneBy(way)
 }
 
 // word is a name in a text.
