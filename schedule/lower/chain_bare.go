@@ -14,23 +14,36 @@ import (
 // copy is a stage that moves a tensor, and does nothing else.
 func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	switch {
-	case len(d.schedule.Ops) == 1 || d.manyAxes(o.In[0]):
-		if err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
+	var e edges.Edge
+	if len(done.Edges) > 0 { // there is one
+		e = done.Edges[0]
+	}
+	t, declared := d.schedule.Tensor(o.In[0])
+	columns, gathers := e.From.Columns() || e.To.Columns(), e.Kind == edges.AllGather && e.From.Shift == 0
+	x, _ := c.edges.At(o.In[0])
+	switch alone := len(d.schedule.Ops) == 1 || d.manyAxes(o.In[0]); {
+	case alone || err == nil && e.Kind != "" && !columns && !gathers:
+		err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out))
+		if alone && err == nil && e.Kind == "" {
 			err = d.nowhere(o)
 		}
-	case err == nil:
-		err = c.uncopied(d, i, o, done)
+	case err != nil:
+	case e.Kind == "" && done.Left == x:
+		err = ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
+	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !byCounts(t) &&
+		!alike(t, cutAs(t, edges.Along(0))):
+		err = d.misplacedIn(t.Name, edges.Along(0),
+			"%s is %s, and what is made of %s comes of equal parts of its rows", t.Name, d.written(t), o.Out)
+	case columns && gathers && c.came(d.schedule, o.In[0]):
+		err = ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
 	}
 	c.at[o.Out] = d.inMatrix(o.Out, done.Left)
-	if err != nil || len(done.Edges) == 0 {
-		return err
-	}
-	e := done.Edges[0]
-	t := d.tensor(o.In[0])
-	matrix := t.Name == "" || len(t.Axes) == 2
+	matrix := !declared || len(t.Axes) == 2
 	uneven := matrix && e.From.Columns() && e.From.Cut != (edges.Cut{})
-	if uneven || !matrix && e.Kind != edges.AllToAll || done.Misfit != nil {
+	switch {
+	case err != nil || e.Kind == "":
+		return err
+	case uneven, !matrix && e.Kind != edges.AllToAll, done.Misfit != nil:
 		return d.nowhere(o)
 	}
 	if err := d.movedOn(o, e); err != nil {
@@ -40,29 +53,6 @@ func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 		c.addBehind(&stage{input: o.In[0], into: o.Out, gathers: true, moved: e})
 	} else if s := c.stage(o.In[0], true, false); e.From.Columns() || e.From.Shift != 0 { // else products may follow
 		s.moved = e
-	}
-	return nil
-}
-
-// uncopied refuses a copy that no pass does beside the other operations.
-func (c *chain) uncopied(d *draft, i int, o schedule.Op, done edges.Step) error {
-	x, _ := c.edges.At(o.In[0])
-	given, declared := d.schedule.Tensor(o.In[0])
-	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
-	gathers := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool {
-		return e.Kind == edges.AllGather && e.From.Shift == 0
-	})
-	switch {
-	case len(done.Edges) == 0 && done.Left == x:
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !byCounts(given) &&
-		!alike(given, cutAs(given, edges.Along(0))):
-		return d.misplacedIn(given.Name, edges.Along(0),
-			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
-	case columns && gathers && c.came(d.schedule, o.In[0]):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
-	case !columns && len(done.Edges) > 0 && !gathers:
-		return cmp.Or(d.plain(o.In[0]), d.plain(o.Out))
 	}
 	return nil
 }
