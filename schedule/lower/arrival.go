@@ -111,7 +111,6 @@ type beyond struct {
 	exchanges bool // among these is the stream of collectives, and ranks of other hosts wait there for this rank
 }
 
-// withStep says that the streams of the products bring the rows.
 func (a arrival) withStep() bool { return a.on.Set == workName }
 
 // plan asks the ways how rows come and how partial results leave, and collects the streams of the products of all
@@ -232,7 +231,6 @@ func (w *writer) cutPieces() error {
 	return nil
 }
 
-// rowsInParts is the axis of one part of a rank's rows of a tensor.
 func (w *writer) rowsInParts(of string, parts int64) schedule.Axis {
 	rows := w.rowAxis(of, true)
 	if parts > 1 {

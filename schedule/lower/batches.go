@@ -133,7 +133,6 @@ func (c *chain) findBatches(d *draft) error {
 	return nil
 }
 
-// batchesElsewhere refuses a tensor with batches of rows.
 func (d *draft) batchesElsewhere(name string) error {
 	return d.misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
 		"products and a sum, and what goes on with each rank's own rows")
@@ -247,7 +246,6 @@ func (d *draft) joinAxes(i, n int, travels bool) error {
 	return nil
 }
 
-// apartFrom refuses batches of operation i.
 func (d *draft) apartFrom(i int, what string) error {
 	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
 		"no pass does the %s of batches that are an axis", what)

@@ -194,10 +194,8 @@ func (c *chain) addOp(d *draft, path string, o schedule.Op, s *stage, done edges
 	c.blame(done.Misfit)
 }
 
-// blame keeps the first error.
 func (c *chain) blame(err error) { c.wrong = cmp.Or(c.wrong, err) }
 
-// operand is where the rows and columns of an operand are.
 func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	if c.widened(name) {
 		return edges.State{}, nil

@@ -102,7 +102,6 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	return nil
 }
 
-// ofPartials says that a product makes a tensor as the ranks' summands.
 func (d *draft) ofPartials(name string) bool {
 	o, _ := d.schedule.Maker(name)
 	return o.OfPartials()
@@ -238,7 +237,6 @@ func (d *draft) plain(name string) error {
 	return nil
 }
 
-// everywhere refuses tensors that rank 0 alone has.
 func (d *draft) everywhere(names ...string) error {
 	for _, name := range names {
 		if t := d.tensor(name); t.Root {

@@ -85,7 +85,6 @@ func (d *draft) endsWithin(t schedule.Tensor) bool {
 	return made && d.chain != nil && (len(o.In) == 2 || functions(o) && beside) && !d.schedule.Made(outer.Name)
 }
 
-// called is the step of a call.
 func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
@@ -146,7 +145,6 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	return nil
 }
 
-// unfit refuses operand i of a call; the text is of its name and the call's.
 func (d *draft) unfit(path string, o schedule.Op, i int, text, hint string) error {
 	return refused(fmt.Sprintf("%s.In[%d]", path, i), hint, text, o.In[i], o.Call)
 }

@@ -87,7 +87,6 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	return []hostir.StreamRef{d.own}, all
 }
 
-// exchanges says that ranks exchange rows or sums with those of other hosts.
 func (w *writer) exchanges() bool {
 	return w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges })
 }
@@ -102,7 +101,6 @@ func (w *writer) beside() (sets []hostir.StreamSet) {
 	return sets
 }
 
-// putting says that a stage has the stream of sums.
 func (w *writer) putting(s *stage) bool { return w.leaves[s].sums.Set == putName }
 
 // putSets are the sets of streams of copies and sums that leave.
@@ -224,5 +222,4 @@ func (w *writer) join(sets []hostir.StreamSet) {
 	}
 }
 
-// moves appends steps of a tensor's move to the program.
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }

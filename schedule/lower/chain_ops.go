@@ -19,7 +19,6 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	return sum.Applying(w.functionsOf(s.last(), false))
 }
 
-// whole is a stage on all of its rows.
 func (w *writer) whole(s *stage) []hostir.Node {
 	if (w.uneven(s.input) || w.ofCounted(s.input)) && !s.own || w.uneven(s.sums) {
 		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
@@ -161,7 +160,6 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 	return append(nodes, product.Accumulated().Described("to what is there").Applying(adds))
 }
 
-// into are products with another result.
 func into(to hostir.View, products []hostir.Node) (nodes []hostir.Node) {
 	for _, n := range products {
 		nodes = append(nodes, n.(hostir.Step).Into(to))

@@ -137,7 +137,6 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.After(mainRef, on...)}
 }
 
-// operands are the tensors that a stage takes.
 func (s *stage) operands() []string {
 	list := []string{s.input}
 	for _, o := range append(slices.Clone(s.terms), s.ops...) {

@@ -108,7 +108,6 @@ func (w *writer) byRanks(s *stage) bool {
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
 
-// any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.chain.stages, is)
 }
@@ -134,7 +133,6 @@ func namedByMove(legs []leg, of leg) bool {
 	})
 }
 
-// words declares the semaphores.
 func (w *writer) words() {
 	for _, s := range w.chain.stages {
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)

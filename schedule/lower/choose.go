@@ -34,10 +34,8 @@ var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collecti
 	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
-// takes says that the lowering is by ways of that type.
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
 
-// doing are the lowerings of a communication.
 func doing(n need) (list []lowering) {
 	for _, l := range lowerings {
 		if l.need == n {
@@ -133,7 +131,6 @@ func choose(d *draft) error {
 	return writeChain(d)
 }
 
-// openWay is the way of a leg that the schedule leaves open.
 func (d *draft) openWay(l leg) schedule.Way {
 	switch {
 	case l.need == gatherCounted, l.need == gatherBalanced && d.scaledRows(l):
@@ -242,7 +239,6 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		whyNot(of.need, way))
 }
 
-// refusal refuses an option of the way that is being lowered.
 func (d *draft) refusal(field, hint, format string, args ...any) error {
 	return refused(d.at()+"."+field, hint, format, args...)
 }
@@ -282,7 +278,6 @@ func (d *draft) sumsCodes(of leg, way schedule.Way) error {
 		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.given)
 }
 
-// orOneHost is the end of a hint to a schedule over hosts.
 func (d *draft) orOneHost() string {
 	if d.original.OverHosts() {
 		return "; or leave out Mesh, for ranks of one host"
@@ -290,7 +285,6 @@ func (d *draft) orOneHost() string {
 	return ""
 }
 
-// noKernel refuses one kernel for each step.
 func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
 }
@@ -304,7 +298,6 @@ type leg struct {
 	beside  []schedule.Op
 }
 
-// travelling are the tensors that the communications move.
 func (d *draft) travelling() (names []string) {
 	for _, l := range d.legs {
 		names = append(names, d.declaredAs(l.operand))

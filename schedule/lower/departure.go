@@ -94,7 +94,6 @@ func (w *writer) inBatch(s *stage, p piece) piece {
 	return p
 }
 
-// slotsFree posts that peers may write the slots of a stage.
 func (w *writer) slotsFree(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.sums), every).Described("the slots may be written")}
 }

@@ -35,7 +35,6 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 	return terms, hostir.FinishBy(word, list, w.columns(o), operands...)
 }
 
-// last is the last operation of a stage.
 func (s *stage) last() schedule.Op { return s.ops[len(s.ops)-1] }
 
 // finishesByRows says that functions of a stage's sum have operands by row or by column.

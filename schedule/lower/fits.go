@@ -163,7 +163,6 @@ func besideFits(d *draft) error {
 	return nil
 }
 
-// rowOfBatches refuses such a function.
 func rowOfBatches(path, table, of string, batches schedule.Extent) error {
 	return refused(path, "leave it out, or let the rows be no batches",
 		"%s has a row for each row of one batch, and those of %s come in %s", table, of, batches)

@@ -152,7 +152,6 @@ func (d *draft) besideCounts(rows string) error {
 	return nil
 }
 
-// movedSums refuses sums whose parts are moved on, and functions of them.
 func movedSums(d *draft) error {
 	for _, t := range d.original.Tensors {
 		path, n := d.shiftOf(t.Name)

@@ -77,7 +77,6 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	return d.program, nil
 }
 
-// add appends to the program.
 func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
 
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.

@@ -71,14 +71,12 @@ func (d *draft) cutFlat(result string, rows bool, names ...string) {
 	}
 }
 
-// memory declares a buffer of the plan.
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
 		Elements: hostir.Elements(t), Chunk: chunk})
 }
 
-// semaphores declares semaphores of one member.
 func (d *draft) semaphores(names ...string) {
 	for _, n := range names {
 		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
@@ -199,13 +197,11 @@ func (w *writer) rowAxis(of string, own bool) schedule.Axis {
 	return rows
 }
 
-// ofRows declares memory with such rows and some columns.
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 	axes := []schedule.Axis{w.rowAxis(of, own), columns}
 	w.memory(name, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
 }
 
-// rowExtent is the extent of a tensor's rows.
 func (d *draft) rowExtent(name string) schedule.Extent {
 	if t, declared := d.schedule.Tensor(name); declared {
 		return t.Axes[0].Extent

@@ -107,7 +107,6 @@ func cutAs(t schedule.Tensor, at edges.State) schedule.Tensor {
 	return t
 }
 
-// misplaced is the refusal of a placement.
 func (d *draft) misplaced(tensor, hint, format string, args ...any) error {
 	return refused(d.pathOf(tensor), hint, format, args...)
 }
@@ -117,7 +116,6 @@ func (d *draft) misplacedIn(tensor string, at edges.State, format string, args .
 	return d.misplaced(tensor, "place it "+d.written(cutAs(d.tensor(tensor), at)), format, args...)
 }
 
-// tensor is a declared tensor.
 func (d *draft) tensor(name string) schedule.Tensor {
 	t, _ := d.schedule.Tensor(name)
 	return t
@@ -175,7 +173,6 @@ func rowsOf(s edges.State) edges.State {
 // Tensors of more axes than rows and columns are exchanged, and functions are made of what comes. All axes but the last
 // are then rows, of which each rank has some, and what a function reads lies as its result does.
 
-// manyAxes says that a tensor has more axes than rows and columns.
 func (d *draft) manyAxes(name string) bool { return len(d.tensor(name).Axes) > 2 }
 
 // inMatrix is where the rows and columns of a tensor are.

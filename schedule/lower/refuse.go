@@ -13,7 +13,6 @@ import (
 // applies at its place can be applied in an operation of its own where a chain has one, else behind the plan of a
 // schedule that ends before it.
 
-// refused is the refusal of a field.
 func refused(path, hint, format string, args ...any) error {
 	return schedule.Refused(path, hint, format, args...)
 }
@@ -47,7 +46,6 @@ func spread(t schedule.Tensor) bool {
 	return ok || t.Root
 }
 
-// shifted refuses parts that are moved on where no operation moves them.
 func (d *draft) shifted() error {
 	if slices.ContainsFunc(d.schedule.Ops, schedule.Op.Copies) {
 		return nil // the stages say

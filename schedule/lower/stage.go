@@ -41,7 +41,6 @@ type stage struct {
 	padded             bool                              // they take each rank's rows with padding
 }
 
-// of is the tensor that comes to a stage.
 func (s *stage) of() string { return cmp.Or(s.moved.Of, s.input) }
 
 // inPieces says that the rows of a stage's input come in pieces, one after another.
@@ -83,7 +82,6 @@ func (s *stage) hasRowsOf(name string) bool {
 	return s.input == name && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather)
 }
 
-// makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
 	return s.sums == "" && !s.calls && (s.input == name && !s.ofAll() ||
 		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))

@@ -45,7 +45,6 @@ func join(sets ...hostir.StreamSet) hostir.Synchronize {
 	return hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: refs(sets)}
 }
 
-// refs are the streams of sets.
 func refs(sets []hostir.StreamSet) []hostir.StreamRef {
 	var list []hostir.StreamRef
 	for _, s := range sets {

@@ -52,7 +52,6 @@ func NotOverHosts(kind string) (list []string) {
 	return list
 }
 
-// served says that some way does a communication.
 func (n need) served() bool { return len(doing(n)) > 0 }
 
 // data is what a communication is about, beyond its kind.
@@ -146,7 +145,6 @@ var holes = []hole{
 		"it adds up products of rows that are there from the beginning, and these come"},
 }
 
-// sums says that partial results meet.
 func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == edges.AllReduce }
 
 // inTurns says that by a way the rows of one rank come after another's.
@@ -155,7 +153,6 @@ func inTurns(w schedule.Way) bool {
 		schedule.Broadcast{}, schedule.Tiles{}, schedule.Naive{}}, func(x schedule.Way) bool { return sameWay(w, x) })
 }
 
-// sameWay says that a way is of the type of another one.
 func sameWay(w, other schedule.Way) bool { return schedule.WayName(w) == schedule.WayName(other) }
 
 // whyNot is the fact why a way does not do a communication; empty: it does, or nobody knows.

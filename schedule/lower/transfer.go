@@ -77,7 +77,6 @@ func onwards(n int) hostir.Expr {
 	return hostir.Mod(hostir.Const(int64(n)), hostir.Size)
 }
 
-// fromRoot lets every rank copy the tensor from rank 0.
 func fromRoot(w *writer, s *stage) arrival {
 	root := hostir.Const(0)
 	ready, read := w.named(ready, s.here()), w.named(read, s.here())

@@ -14,7 +14,6 @@ const (
 	countChunk = "c"
 )
 
-// uneven says that a tensor's parts have extents of their own.
 func (d *draft) uneven(name string) bool { return d.split(name).Uneven }
 
 // ofCounted says that a tensor has the rows of parts as large as Bind is told, its own or all, or is made of them.

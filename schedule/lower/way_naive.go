@@ -46,7 +46,6 @@ func (d *draft) ofOwnRows() string {
 // mistakes are those of a pull.
 type mistakes schedule.Naive
 
-// rows is the arrival.
 func (x mistakes) rows(w *writer, s *stage) arrival {
 	a := pulling{withStep: x.WithStep}.rows(w, s)
 	a.copied, a.oneLoop = x.Copied, x.StartInLoop || x.WithStep && x.SignalsInStep

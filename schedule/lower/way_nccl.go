@@ -19,7 +19,6 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduceGradient, allGradient).with(lacksOf("Parts")),
 	by(exchangedByNCCL, exchange))
 
-// gatheredByNCCL does the gathers of chains.
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
 	switch inSteps := d.chain.order == batchInRound; {

@@ -27,7 +27,6 @@ func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
 	return nil
 }
 
-// landedRows brings all rows of a stage's input to each rank.
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.program.At(s.input).Tensor
 	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, hostir.Elements(own), own.Axes...)

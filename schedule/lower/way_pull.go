@@ -83,7 +83,6 @@ type pulling struct {
 	withStep bool // on the streams of the products
 }
 
-// rows is the arrival.
 func (x pulling) rows(w *writer, s *stage) arrival {
 	n := parts{int64(max(x.parts, 1)), "p"}
 	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}

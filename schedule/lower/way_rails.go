@@ -21,7 +21,6 @@ var overRails = slices.Concat(
 	by(summedByRails, reduceBare.overHosts()).with(inPlace),
 	by(summedByRails, allRows.overHosts(), allBare.overHosts()))
 
-// gatheredByRails does the gathers of chains over hosts.
 func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	switch {
 	case w.Parts > 1 && len(s.ops) == 0:
@@ -34,7 +33,6 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	return d.inParts(s, w.Parts, "Parts")
 }
 
-// summedByRails does the sums of chains over hosts.
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}

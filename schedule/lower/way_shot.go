@@ -41,7 +41,6 @@ func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 // coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
 func (d *draft) coded(s *stage) bool { return d.tensor(s.given).Type.Coded() }
 
-// gatheredInOneShot serves rows that one kernel reads.
 func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	s.gathering = rowsOfPeers
@@ -61,7 +60,6 @@ func (d *draft) widensApart(s *stage, option string, asked bool) error {
 	return nil
 }
 
-// sumsOfPeers adds up the partial results of all ranks where they are.
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	from := w.lent(w.summands(s))
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
@@ -72,7 +70,6 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)})
 }
 
-// rowsOfPeers brings all rows of a stage's input here.
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	w.lent(s.input)
 	return w.whileRead(s.input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),

@@ -49,12 +49,10 @@ type tiling struct {
 	instead string
 }
 
-// cant refuses what no kernel of tiles does.
 func (t tiling) cant(format string, args ...any) error {
 	return refused(t.at(), "use "+t.instead, format, args...)
 }
 
-// check refuses tiles that there are no kernels of.
 func (t tiling) check() error {
 	const most = 192 // columns of a tile that one warpgroup has registers for
 	switch {
