@@ -53,7 +53,7 @@ func writeChain(d *draft) error {
 		}
 	}
 	w.memories()
-	w.countedRows()
+	w.countRows()
 	for _, s := range d.chain.stages {
 		if s.padded {
 			w.room(s)
@@ -85,8 +85,7 @@ func writeChain(d *draft) error {
 		if from == "" {
 			continue
 		}
-		if of, b := w.program.At(from), w.program.At(o.Out); !of.Counts.IsZero() {
-			b.Elements, b.Chunk, b.Counts = of.Elements, of.Chunk, of.Counts
+		if !w.program.At(from).Counts.IsZero() {
 			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
 		}
 		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))

@@ -171,7 +171,6 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		if !s.toAll {
 			w.cut(s.given, schedule.D)
 		}
-		w.counts(s)
 	case w.byRanks(s):
 		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 	default:
@@ -181,7 +180,6 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
 		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
-		w.counts(s)
 	}
 	if o.Out == s.sums && !declared {
 		w.ofRows(o.Out, o.Out, !s.toAll, columns)
@@ -258,12 +256,12 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
-	if w.counts(s) {
-		return
-	}
 	rows := s.input
 	if s.bare() {
 		rows = s.sums
+	}
+	if w.unevenExtents()[w.rowExtent(rows)] { // counted
+		return
 	}
 	if s.left.Columns() {
 		for _, o := range append(slices.Clone(s.terms), s.ops...) {

@@ -74,29 +74,48 @@ func (d *draft) sized(name string) string {
 	return name
 }
 
-// countedRows gives the memory of functions of such rows their counts.
-func (w *writer) countedRows() {
+// unevenExtents are those of a stage's rows whose parts have extents of their own.
+func (d *draft) unevenExtents() map[schedule.Extent]bool {
+	found := map[schedule.Extent]bool{}
+	for _, t := range d.schedule.Tensors {
+		rows := t.Axes[0].Extent
+		of := func(s *stage) bool { return d.rowExtent(s.input) == rows || d.rowExtent(s.sums) == rows }
+		if d.uneven(t.Name) && edges.Of(t).Rows() && len(t.Axes) < 3 && d.any(of) {
+			found[rows] = true
+		}
+	}
+	return found
+}
+
+// countRows gives memory of such rows the counts that Bind is called with, or that New knows: of all ranks, of the
+// rank's own, or of each rank's summand. Functions of what is exchanged have the counts of that.
+func (w *writer) countRows() {
+	uneven := w.unevenExtents()
+	for _, b := range slices.Clone(w.program.Buffers) {
+		axes := b.Tensor.Axes
+		_, scales := w.schedule.ScaledBy(b.Name)
+		switch n := len(axes); {
+		case n == 0 || scales:
+		case n == 3 && uneven[axes[1].Extent] && len(axes[0].Outer) > 0:
+			x := w.program.At(b.Name)
+			x.Counts, x.Chunk = hostir.Var(countChunk), hostir.Elements(schedule.Tensor{Axes: axes[2:]})
+		case n > 2 || !uneven[axes[0].Extent]:
+		case slices.ContainsFunc(axes[0].Outer, func(s schedule.Split) bool { return s.Kind == schedule.DeviceX }):
+			w.counted(b.Name, hostir.Var(countRank))
+		default:
+			w.counted(b.Name, hostir.Var(countChunk))
+		}
+	}
 	for _, s := range w.chain.stages {
-		if s.calls { // for the rank's own
-			for _, name := range append(slices.Clone(s.ops[0].In), s.ops[0].Out) {
-				if at := w.chain.at[name]; byCounts(w.tensor(name)) || at.Rows() && at.Size == edges.Counted {
-					w.counted(name, hostir.Var(countRank))
-				}
-			}
-			continue
-		}
-		if !w.ofCounted(s.input) && !w.uneven(s.input) || len(s.ops) == 0 || s.sums != "" {
-			continue
-		}
-		counts := hostir.Var(countChunk)
 		switch {
-		case w.manyAxes(s.input):
-			counts = exchangedCounts(edges.Of(w.tensor(s.input)))
-		case s.own:
-			counts = hostir.Var(countRank)
-		}
-		for _, name := range append(w.eachRows(s), s.here()) {
-			w.counted(name, counts)
+		case s.puts() && !s.bare() && w.uneven(s.sums):
+			sum, slots := w.program.At(s.sums), w.program.At(w.named(slots, s.sums))
+			slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+			slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
+		case w.uneven(s.input) && w.manyAxes(s.input) && len(s.ops) > 0 && s.sums == "":
+			for _, name := range append(w.eachRows(s), s.here()) {
+				w.counted(name, exchangedCounts(edges.Of(w.tensor(s.input))))
+			}
 		}
 	}
 }
@@ -145,48 +164,4 @@ func (d *draft) unbounded() error {
 		}
 	}
 	return nil
-}
-
-// counts gives the chunks of what a stage moves, and of what it makes of that, the counts that Bind is called with or
-// that New knows, if its parts have extents of their own.
-func (w *writer) counts(s *stage) bool {
-	all, own := hostir.Var(countChunk), hostir.Var(countRank)
-	sums, in := s.sums != "" && w.uneven(s.sums), w.uneven(s.input)
-	rows := append(w.eachRows(s), s.here())
-	switch {
-	case s.bare() && sums:
-		w.summandsCounted(s.input)
-		rows = nil
-	case sums:
-		rows = append(rows, w.named(partial, s.sums))
-	case s.bare() || !in && (!s.gathers || !w.ofCounted(s.input)):
-		return false
-	}
-	if !s.bare() && (in || !sums) {
-		w.counted(s.input, own)
-	}
-	for _, name := range rows {
-		w.counted(name, all)
-	}
-	if !sums {
-		return true
-	}
-	w.summandsCounted(s.given)
-	for _, name := range append(inRows(s.last().Then), s.sums) {
-		w.counted(name, own)
-	}
-	if s.puts() && !s.bare() {
-		sum, slots := w.program.At(s.sums), w.program.At(w.named(slots, s.sums))
-		slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
-		slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
-	}
-	return true
-}
-
-// summandsCounted gives each rank's summand of a matrix, or codes of one, such counts.
-func (w *writer) summandsCounted(name string) {
-	if b := w.program.At(name); b.Name != "" {
-		b.Counts = hostir.Var(countChunk)
-		b.Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
-	}
 }
