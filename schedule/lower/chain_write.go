@@ -54,11 +54,7 @@ func writeChain(d *draft) error {
 	}
 	w.memories()
 	w.countRows()
-	for _, s := range d.chain.stages {
-		if s.padded {
-			w.room(s)
-		}
-	}
+	w.room()
 	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
@@ -90,7 +86,16 @@ func writeChain(d *draft) error {
 		}
 		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
 	}
-	return w.padRows()
+	err := w.padRows()
+	hostir.Steps(d.program.Body, func(s hostir.Step) { // peers may read the caller's memory
+		reads, _ := s.Views()
+		for _, v := range reads {
+			if b := w.program.At(v.Buffer); b.Owner == hostir.Caller && !v.Peer.IsZero() {
+				b.Shared = true
+			}
+		}
+	})
+	return err
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.

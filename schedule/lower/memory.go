@@ -83,14 +83,6 @@ func (d *draft) semaphores(names ...string) {
 	}
 }
 
-// lent lets peers read memory, which the caller may own.
-func (d *draft) lent(name string) string {
-	if b := d.program.At(name); b.Owner == hostir.Caller {
-		b.Shared = true
-	}
-	return name
-}
-
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
 func (d *draft) heads(path string, f schedule.Func, columns schedule.Extent, spread bool) error {

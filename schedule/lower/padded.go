@@ -59,16 +59,17 @@ func rowsPadded(w *writer, s *stage) arrival {
 // paddedSuffix ends the name of memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"
 
-// room gives the plan's memory of a stage on padded rows room for the most rows of each rank.
-func (w *writer) room(s *stage) {
-	w.most = w.split(w.sized(s.input)).Most
-	names := append(w.eachRows(s), s.here(), w.named(partial, s.sums))
+// room gives the plan's memory of padded rows room for the most rows of each rank.
+func (w *writer) room() {
+	i := slices.IndexFunc(w.chain.stages, func(s *stage) bool { return s.padded })
+	if i < 0 {
+		return
+	}
+	w.most = w.split(w.sized(w.chain.stages[i].input)).Most
 	for i := range w.program.Buffers {
-		b := &w.program.Buffers[i]
-		if b.Owner != hostir.Plan || !slices.Contains(names, b.Name) || !b.Counts.Equal(hostir.Var(countChunk)) {
-			continue
+		if b := &w.program.Buffers[i]; b.Owner == hostir.Plan && b.Counts.Equal(hostir.Var(countChunk)) {
+			w.padded(b)
 		}
-		w.padded(b)
 	}
 }
 

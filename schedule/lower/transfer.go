@@ -48,7 +48,7 @@ func partOfEach(w *writer, s *stage) arrival {
 	round := w.shift(1)
 	peer := round.pieces[0].rank
 	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
-	return arrival{on: copyRef, reads: w.lent(s.input), words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
+	return arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
 		ready: []hostir.Node{hostir.Post(mainRef, word, every)}, own: hostir.Set(mainRef, place(hostir.Rank), of)}
 }
 
@@ -95,7 +95,6 @@ func fromRoot(w *writer, s *stage) arrival {
 
 // onMain is an arrival of one copy, on the caller's stream.
 func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
-	w.lent(s.input)
 	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{
 		{Name: w.named(ready, s.here())}, {Name: w.named(read, s.here())}}}
 }

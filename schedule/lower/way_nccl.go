@@ -166,7 +166,7 @@ var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: w.lent(s.input), copied: true,
+	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true

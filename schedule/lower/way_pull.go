@@ -95,7 +95,6 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	if x.withStep {
 		a.on = t.work
 	}
-	w.lent(s.input)
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)

@@ -105,7 +105,6 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	if x.withStep {
 		a.on, last = w.work, hostir.StreamAt(workName, poolIndex(w.draft, hostir.Sub(step, one)))
 	}
-	w.lent(s.input)
 	a.ready = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, word, l.next).Member(l.hop(one)) })
 	get := func(from func(l lane) hostir.View) []hostir.Node {
 		return x.each(func(l lane) []hostir.Node {

@@ -61,7 +61,7 @@ func (d *draft) widensApart(s *stage, option string, asked bool) error {
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from := w.lent(w.summands(s))
+	from := w.summands(s)
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
 	if !s.toAll {
 		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
@@ -71,7 +71,6 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	w.lent(s.input)
 	return w.whileRead(s.input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
 		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
 }
@@ -93,7 +92,7 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // that summed them. A part is of elements, so that all ranks share in one row, or of rows where functions
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
-	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
+	input, own, word := w.summands(s), w.named(reduced, s.sums), w.named(summed, s.sums)
 	axes := w.program.At(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
 	w.cutFlat(s.sums, w.finishesByRows(s) || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)

@@ -100,7 +100,7 @@ func (t tiling) list(byShape []hostir.Tile) []hostir.Tile {
 // and are copied to the others if someone else takes all.
 func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.ops[0]
-	own := hostir.Whole(w.lent(s.input))
+	own := hostir.Whole(s.input)
 	w.units(w.columnsOf(s.input), w.columnsOfWeight(o))
 	nodes := w.whileRead(s.input, s.here(), []hostir.Node{
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
