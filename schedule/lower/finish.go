@@ -37,23 +37,6 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 
 func (s *stage) last() schedule.Op { return s.ops[len(s.ops)-1] }
 
-// finishesByRows says that functions of a stage's sum have operands by row or by column.
-func (w *writer) finishesByRows(s *stage) bool {
-	_, finish := w.finish(s, hostir.Whole(s.sums))
-	return !finish.ByPlace()
-}
-
-// cutBeside cuts what functions of a stage's sum read beside it, as the sum is cut: into a part for each rank.
-func (w *writer) cutBeside(s *stage) {
-	for _, f := range w.schedule.With(s.last()).Then {
-		for _, x := range f.Operands() {
-			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
-				b.Chunk = hostir.Div(b.Elements, hostir.Size)
-			}
-		}
-	}
-}
-
 // columns is the number of columns of a row of an operation's result.
 func (w *writer) columns(o schedule.Op) hostir.Expr {
 	columns := hostir.Extent(w.columnsOf(o.Out).Extent)

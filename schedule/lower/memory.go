@@ -53,21 +53,31 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	}
 }
 
-// cutFlat lets a result and other buffers be indexed by a part of their elements a rank, row or no row, and asks of the
-// shape that the ranks can cut the elements of the result, or its rows.
-func (d *draft) cutFlat(result string, rows bool, names ...string) {
-	axes := d.program.At(result).Tensor.Axes
-	if rows {
-		d.cutRows(axes[0].Extent, 1)
+// cutFlat lets a stage's sums, and other buffers, be indexed by a part of their elements a rank, and asks of the shape
+// that the ranks can cut the elements. Parts are of rows where functions or other steps take rows of a rank. What
+// functions read beside the sums is cut as they are.
+func (w *writer) cutFlat(s *stage, names ...string) {
+	sums := w.program.At(s.sums)
+	axes := sums.Tensor.Axes
+	_, finish := w.finish(s, hostir.Whole(s.sums))
+	if !finish.ByPlace() || w.widens(s) || w.any(w.byRanks) || w.coded(s) {
+		w.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
 		if axes[0].Extent.Constant() && !axes[1].Extent.Constant() {
 			check.With = "" // a proof for every number of columns has whole rows
 		}
-		d.program.Ask(check)
+		w.program.Ask(check)
 	}
-	for _, name := range append(names, result) {
-		d.program.At(name).Chunk = hostir.Div(d.program.At(result).Elements, hostir.Size)
+	for _, name := range append(names, s.sums) {
+		w.program.At(name).Chunk = hostir.Div(sums.Elements, hostir.Size)
+	}
+	for _, f := range w.schedule.With(s.last()).Then {
+		for _, x := range f.Operands() {
+			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
+				b.Chunk = hostir.Div(b.Elements, hostir.Size)
+			}
+		}
 	}
 }
 

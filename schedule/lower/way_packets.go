@@ -69,8 +69,7 @@ var pushTwoShots = by(func(d *draft, s *stage, _ schedule.PushTwoShot) error {
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(w *writer, s *stage) []hostir.Node {
 	from := w.summands(s)
-	w.cutFlat(s.sums, w.finishesByRows(s) || w.any(w.byRanks), from)
-	w.cutBeside(s)
+	w.cutFlat(s, from)
 	part := w.program.At(s.sums).Chunk
 	land := func(name, flags string) hostir.Buffer {
 		name = w.named(name, s.sums)

@@ -95,13 +95,12 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.summands(s), w.named(reduced, s.sums), w.named(summed, s.sums)
 	axes := w.program.At(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
-	w.cutFlat(s.sums, w.finishesByRows(s) || w.widens(s) || w.any(w.byRanks) || w.coded(s), input, own)
+	w.cutFlat(s, input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
 	b := w.program.At(own)
 	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.sums).Tensor.Type
-	w.cutBeside(s)
 	mine := hostir.Chunk(s.sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
 		hostir.Rank).EachRank()).Described("own part, in the order of ranks")
