@@ -26,10 +26,6 @@ type inBatches struct {
 	takes batchOrder
 }
 
-func (d *draft) inBatches() inBatches {
-	return inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
-}
-
 // within takes nodes of a round for each batch, if it takes all.
 func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
 	if m.takes == batchesInRound && len(nodes) > 0 {

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -32,7 +31,7 @@ type writer struct {
 
 // writeChain writes the program once the ways of all communications are known.
 func writeChain(d *draft) error {
-	if err := d.tensors(); err != nil {
+	if err := cmp.Or(d.tensors(), d.heads()); err != nil {
 		return err
 	}
 	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling} // one a step
@@ -40,18 +39,11 @@ func writeChain(d *draft) error {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
-	w := &writer{draft: d, inBatches: d.inBatches(), set: set, put: hostir.Stream(putName),
+	batches := inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
+	w := &writer{draft: d, inBatches: batches, set: set, put: hostir.Stream(putName),
 		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
 		through: map[*stage]bool{}}
-	for i, o := range d.schedule.Ops {
-		for j, f := range o.Then {
-			path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
-			if err := d.heads(path, f, d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns()); err != nil {
-				return err
-			}
-		}
-	}
 	w.memories()
 	w.countRows()
 	w.room()

@@ -11,8 +11,13 @@ import (
 
 // infer finds the stages, and whether some way does each of their communications.
 func infer(d *draft) error {
-	if err := d.shifted(); err != nil {
-		return err
+	if !slices.ContainsFunc(d.schedule.Ops, schedule.Op.Copies) { // else the stages say
+		for _, t := range d.schedule.Tensors {
+			if path, n := d.shiftOf(t.Name); n != 0 {
+				return refused(path, "leave it out; a permutation is a Copy",
+					"no pass lowers a %s of parts that are moved on", d.schedule.Ops[0].Name())
+			}
+		}
 	}
 	if err := chained(d); err != nil {
 		return err
@@ -43,9 +48,21 @@ const oneHost = "leave the mesh out, for ranks of one host"
 // and the numbers by which the splits divide the shape.
 func (d *draft) tensors() error {
 	for i, t := range d.schedule.Tensors {
-		t, err := d.chunked(i, t)
-		if err != nil {
-			return err
+		t.Axes = slices.Clone(t.Axes)
+		for j, a := range t.Axes { // with the name S for a constant number of steps
+			a.Outer = slices.Clone(a.Outer)
+			for k, split := range a.Outer {
+				if split.Count == schedule.D {
+					continue
+				}
+				if string(split.Count) != strconv.Itoa(d.chunks) {
+					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k), "write the same in both",
+						"%s parts where the stream axis of %s has %d steps", split.Count, d.schedule.Ops[0].Out, d.chunks)
+				}
+				d.program.Constants[chunksName] = int64(d.chunks)
+				a.Outer[k].Count = chunksName
+			}
+			t.Axes[j] = a
 		}
 		cut := t.Axes
 		if declared, _ := d.original.Tensor(t.Name); len(declared.Axes) > len(cut) {
@@ -73,28 +90,6 @@ func (d *draft) tensors() error {
 		d.program.Buffers = append(d.program.Buffers, b)
 	}
 	return nil
-}
-
-// chunked is the tensor with the name S for a constant number of steps.
-func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
-	t.Axes = slices.Clone(t.Axes)
-	for j, a := range t.Axes {
-		a.Outer = slices.Clone(a.Outer)
-		for k, split := range a.Outer {
-			if split.Count == schedule.D {
-				continue
-			}
-			if string(split.Count) != strconv.Itoa(d.chunks) {
-				return t, refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-					"write the same in both", "%s parts where the stream axis of %s has %d steps", split.Count,
-					d.schedule.Ops[0].Out, d.chunks)
-			}
-			d.program.Constants[chunksName] = int64(d.chunks)
-			a.Outer[k].Count = chunksName
-		}
-		t.Axes[j] = a
-	}
-	return t, nil
 }
 
 // chunk counts the elements of one part of the outermost axis, or all without parts.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,28 +96,33 @@ func (d *draft) semaphores(names ...string) {
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
-func (d *draft) heads(path string, f schedule.Func, columns schedule.Extent, spread bool) error {
-	nodes := schedule.Nodes(d.original.Tree(f))
-	turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
-		return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
-	})
-	widths := schedule.Heads(nodes)
-	if n, err := strconv.Atoi(string(columns)); err == nil && n%2 > 0 && turns {
-		return refused(path, "leave it out, or let the columns be even", "%s turns pairs of columns, and there are %d",
-			f.Name(), n)
-	}
-	for _, width := range widths {
-		check := hostir.Divide{Extent: columns, Heads: width}
-		if spread {
-			check.By = schedule.D
+func (d *draft) heads() error {
+	for i, o := range d.schedule.Ops {
+		columns, spread := d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns()
+		for j, f := range o.Then {
+			nodes := schedule.Nodes(d.original.Tree(f))
+			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
+				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
+			})
+			if n, err := strconv.Atoi(string(columns)); err == nil && n%2 > 0 && turns {
+				return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), "leave it out, or let the columns be even",
+					"%s turns pairs of columns, and there are %d", f.Name(), n)
+			}
+			widths := schedule.Heads(nodes)
+			for _, width := range widths {
+				check := hostir.Divide{Extent: columns, Heads: width}
+				if spread {
+					check.By = schedule.D
+				}
+				if width == schedule.W && turns {
+					d.program.Ask(hostir.Divide{Extent: width, By: "2"})
+				}
+				if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
+					d.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
+				}
+				d.program.Ask(check)
+			}
 		}
-		if width == schedule.W && turns {
-			d.program.Ask(hostir.Divide{Extent: width, By: "2"})
-		}
-		if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
-			d.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
-		}
-		d.program.Ask(check)
 	}
 	return nil
 }

@@ -46,19 +46,6 @@ func spread(t schedule.Tensor) bool {
 	return ok || t.Root
 }
 
-func (d *draft) shifted() error {
-	if slices.ContainsFunc(d.schedule.Ops, schedule.Op.Copies) {
-		return nil // the stages say
-	}
-	for _, t := range d.schedule.Tensors {
-		if path, n := d.shiftOf(t.Name); n != 0 {
-			return refused(path, "leave it out; a permutation is a Copy",
-				"no pass lowers a %s of parts that are moved on", d.schedule.Ops[0].Name())
-		}
-	}
-	return nil
-}
-
 // shiftOf is by how many ranks the parts of a tensor are moved on, and the field that says so.
 func (d *draft) shiftOf(name string) (path string, n int) {
 	return d.splitPath(name, "Shift"), d.split(name).Shift

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -13,14 +14,13 @@ var pulls = slices.Concat(
 	by(pull, gatherBalanced),
 	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep", "By one kernel")),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
-	pullOf(pulling{}.rows, nil, gatherBare).with(inPlace),
-	pullOf(pulling{}.rows, nil, gatherCountedBare),
-	pullOf(operandOfPeers, nil, gatherOperand),
-	pullOf(partOfEach, (*draft).byColumns, gatherColumns, exchangeColumns).
-		with(lacksOf("By kernel copies", "By kernels")),
-	pullOf(partOfEach, (*draft).unbounded, exchange),
-	pullOf(fromNeighbour, nil, rotation),
-	pullOf(fromRoot, nil, broadcast))
+	pullOf(pulling{}.rows, gatherBare).with(inPlace),
+	pullOf(pulling{}.rows, gatherCountedBare),
+	pullOf(operandOfPeers, gatherOperand),
+	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
+	pullOf(partOfEach, exchange),
+	pullOf(fromNeighbour, rotation),
+	pullOf(fromRoot, broadcast))
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
@@ -53,28 +53,23 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 }
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
-func pullOf(arrives func(*writer, *stage) arrival, refuses func(*draft) error, of ...need) rowsOfTable {
+func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 	return by(func(d *draft, s *stage, w schedule.Pull) error {
 		if err := d.noPart(w); err != nil {
 			return err
 		}
-		if d.edge.Carrier.Fused {
-			return d.noKernel("By")
-		}
 		s.arriving, s.once = arrives, !s.addsShares()
-		if refuses == nil {
-			return nil
+		switch exchanges := d.edge.Kind == string(edges.AllToAll); {
+		case d.edge.Carrier.Fused:
+			return d.noKernel("By")
+		case d.edge.Carrier.Copies && d.edge.Data == string(ofColumns): // of each row a part
+			return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals",
+				"no kernel copies parts of columns")
+		case exchanges && d.edge.Data != string(ofColumns):
+			return d.unbounded()
 		}
-		return refuses(d)
-	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
-}
-
-// byColumns refuses kernels that copy parts of columns, of each row one.
-func (d *draft) byColumns() error {
-	if !d.edge.Carrier.Copies {
 		return nil
-	}
-	return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
+	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
