@@ -256,12 +256,11 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 
 // besideMade checks that a result lies where the elements of another one are, which may lie only where it is made.
 func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) error {
-	if c.widened(name) {
-		return d.behindColumns(path, name, o.Out)
-	}
 	out, x, which := c.at[o.Out], c.at[name], "rows"
 	if out.Rows() == x.Rows() && out.Columns() == x.Columns() && out.Shift == x.Shift {
 		return nil
+	} else if c.widened(name) {
+		return d.behindColumns(path, name, o.Out)
 	} else if out.Columns() != x.Columns() && out.Rows() == x.Rows() {
 		which = "columns"
 	}

@@ -97,6 +97,8 @@ var changed = []declared{
 	{"sums", "behind columns that were gathered", of("A[M P] U[N/D P] L[M N] W[K/D N] C[M K/D] W2[N K/D] E[M/D N]",
 		s.Linear("L", "A", "U"), s.Linear("C", "L", "W"), s.Linear("E", "C", "W2")), at("Ops[2].In[0]",
 		"no pass goes on with all columns of")},
+	{"a gate", "that the caller gets whole", of("A[M/D K] Up[F/D K] Gate[F/D K] Down[N F/D] U[M F] C[M/D N]",
+		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down")), served},
 	{"a call of three axes", "of a matrix", of("A[M/D K] Wo[N/D K] C[M:D N/D]", s.Copy("X", "A", s.GELU()),
 		s.CallRows("Y", "Route", "abc->abc", "X"), s.Linear("C", "Y", "Wo")), at("Ops[1].Index",
 		"X has rows and columns, and the index names others")},
