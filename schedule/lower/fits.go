@@ -8,17 +8,8 @@ import (
 	"ovgen/schedule/edges"
 )
 
-// fits refuses, of a program that is written, what no rule before has read: placements that its stages leave otherwise,
-// and what two ways do that neither does with the other.
-func fits(d *draft) error {
-	for _, rule := range []func(*draft) error{countsAlike, movedSums, stagesFit, columnsInPieces, goesOn,
-		edgesFit, operationsFit, besideFits} {
-		if err := rule(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// The rules here and in fits_cuts.go refuse, of a program that is written, what no rule before has read: placements
+// that its stages leave otherwise, and what two ways do that neither does with the other.
 
 // eachSplit calls f for each split of the declared tensors, with its field.
 func (d *draft) eachSplit(f func(t schedule.Tensor, axis, split int, field string) error) error {

@@ -67,8 +67,9 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		recognise,  // operations that some program does together
 		infer,      // placements -> stages, and the communications between them
 		choose,     // -> their naive program, by the writers of their ways
-		fits,       // placements and ways that do not go together
-		finish,     // -> its tensors as they are declared
+		// placements and ways that do not go together
+		countsAlike, movedSums, stagesFit, columnsInPieces, goesOn, edgesFit, operationsFit, besideFits,
+		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
 			return d.program, d.asDeclared(err)

@@ -41,8 +41,15 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 	return of, place
 }
 
-// partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
+// partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time. It also brings a weight,
+// or rows that are multiplied one rank's after another's: each product adds its share of a gradient to the sum of those
+// before, so one stream has them all.
 func partOfEach(w *writer, s *stage) arrival {
+	if s.addsShares() {
+		a := pulling{}.rows(w, s)
+		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
+		return a
+	}
 	of, place := w.transferred(s)
 	word := w.named(ready, s.here())
 	round := w.shift(1)

@@ -154,14 +154,3 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	}
 	b.Elements = hostir.Times(most, b.Chunk)
 }
-
-// unbounded refuses a bound on uneven parts where room is made for all rows of a rank.
-func (d *draft) unbounded() error {
-	for _, t := range d.schedule.Tensors {
-		if d.split(t.Name).Most != "" {
-			return refused(d.splitPath(t.Name, "Most"), "leave it out",
-				"an all-to-all makes room for M elements a rank, whatever its parts are")
-		}
-	}
-	return nil
-}

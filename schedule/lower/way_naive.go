@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -11,13 +10,18 @@ import (
 
 var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	const hint = "use schedule.Pull"
+	more := d.alsoTravels()
+	for _, x := range d.chain.stages {
+		if more == "" && x.own && len(x.ops) > 0 {
+			more = ": " + x.ops[0].Out + " is made of own rows"
+		}
+	}
 	switch {
 	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
 		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
 	case len(d.chain.stages) > 1 || s.sums != "":
 		return refused(d.at(), hint,
-			"a Naive shows the mistakes of one pipeline, and more follows its products here%s",
-			cmp.Or(d.alsoTravels(), d.ofOwnRows()))
+			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
 	case d.edge.Carrier.Fused && w.SignalsInStep:
 		return d.noKernel("By")
 	}
@@ -31,16 +35,6 @@ func (d *draft) alsoTravels() string {
 		return ""
 	}
 	return ": there travel " + strings.Join(d.travelling(), ", ")
-}
-
-// ofOwnRows names the first result that is made of each rank's own rows, if one is.
-func (d *draft) ofOwnRows() string {
-	for _, s := range d.chain.stages {
-		if s.own && len(s.ops) > 0 {
-			return ": " + s.ops[0].Out + " is made of own rows"
-		}
-	}
-	return ""
 }
 
 // mistakes are those of a pull.

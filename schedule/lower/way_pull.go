@@ -16,9 +16,8 @@ var pulls = slices.Concat(
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
 	pullOf(pulling{}.rows, gatherBare).with(inPlace),
 	pullOf(pulling{}.rows, gatherCountedBare),
-	pullOf(operandOfPeers, gatherOperand),
 	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
-	pullOf(partOfEach, exchange),
+	pullOf(partOfEach, gatherOperand, exchange),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast))
 
@@ -59,14 +58,19 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 			return err
 		}
 		s.arriving, s.once = arrives, !s.addsShares()
-		switch exchanges := d.edge.Kind == string(edges.AllToAll); {
+		switch {
 		case d.edge.Carrier.Fused:
 			return d.noKernel("By")
 		case d.edge.Carrier.Copies && d.edge.Data == string(ofColumns): // of each row a part
 			return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals",
 				"no kernel copies parts of columns")
-		case exchanges && d.edge.Data != string(ofColumns):
-			return d.unbounded()
+		}
+		for _, t := range d.schedule.Tensors {
+			exchanges := d.edge.Kind == string(edges.AllToAll)
+			if exchanges && d.split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
+				return refused(d.splitPath(t.Name, "Most"), "leave it out",
+					"an all-to-all makes room for M elements a rank, whatever its parts are")
+			}
 		}
 		return nil
 	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
@@ -110,17 +114,6 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 		a.turns = []turns{w.partsMade(made, s, n, a.ready[0], t, a.on)}
 		a.ready, a.ownLast = nil, true
 	}
-	return a
-}
-
-// operandOfPeers brings a weight, or rows that are multiplied one rank's after another's: each product adds its share
-// of a gradient to the sum of those before, so one stream has them all.
-func operandOfPeers(w *writer, s *stage) arrival {
-	if !s.addsShares() {
-		return partOfEach(w, s)
-	}
-	a := pulling{}.rows(w, s)
-	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
 }
 
