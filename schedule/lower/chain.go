@@ -218,7 +218,16 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	odd := n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !balanced && !byCounts(t)
 	if t.Root || n > 1 && inBatchesOf(t) == 0 || odd ||
 		!overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
-		hint := "place it " + d.written(cutAs(t, d.nearest(t)))
+		var near edges.State // spread by its rows where results are made in steps, or as it is spread, or whole
+		if axis, _, spread := t.Sharded(); spread {
+			near = edges.Along(axis)
+		}
+		if slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+			return len(o.In) > 1 && o.In[0] == t.Name && d.tensor(o.Out).InSteps()
+		}) {
+			near = edges.Along(0)
+		}
+		hint := "place it " + d.written(cutAs(t, near))
 		if t.Root {
 			hint = "let every rank have it"
 		}

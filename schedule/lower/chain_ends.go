@@ -9,7 +9,7 @@ import (
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
 	carry := w.putSets()
-	if w.bringsByCopies() {
+	if w.any(func(s *stage) bool { return w.comes[s].on == copyRef }) {
 		carry = slices.Insert(carry, 0, copySet)
 	}
 	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
@@ -128,11 +128,6 @@ func (w *writer) open(on hostir.StreamRef) {
 	}
 }
 
-// bringsByCopies says that the stream of copies brings rows or columns from peers.
-func (w *writer) bringsByCopies() bool {
-	return w.any(func(s *stage) bool { return w.comes[s].on == copyRef })
-}
-
 // readsPeers says that peers' memory is read until the end of the run.
 func (w *writer) readsPeers() bool {
 	return w.any(func(s *stage) bool { return w.comes[s].reads != "" || w.spreads(s) })
@@ -140,7 +135,8 @@ func (w *writer) readsPeers() bool {
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
-	puts, copies, spreads := w.any(w.putting), w.bringsByCopies(), w.any(w.spreads)
+	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return w.comes[s].on == copyRef })
+	spreads := w.any(w.spreads)
 	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
 	if copies {
 		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef

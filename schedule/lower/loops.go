@@ -13,11 +13,6 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// withPeers are nodes of ranks that have peers; a rank without peers has other nodes instead.
-func withPeers(nodes []hostir.Node, only ...hostir.Node) []hostir.Node {
-	return []hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: only, Else: nodes}}
-}
-
 // parts counts the parts of a rank's rows and names their index.
 type parts struct {
 	n     int64

@@ -148,20 +148,6 @@ func (d *draft) pathOf(tensor string) string {
 	return fmt.Sprintf("Tensors[%d]", i)
 }
 
-// nearest is the state that an operand has which is not cut as operands are: spread by its rows where results are made
-// in steps, or as it is spread, or whole.
-func (d *draft) nearest(t schedule.Tensor) edges.State {
-	for _, o := range d.schedule.Ops {
-		if out := d.tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && out.InSteps() {
-			return edges.Along(0)
-		}
-	}
-	if axis, _, spread := t.Sharded(); spread {
-		return edges.Along(axis)
-	}
-	return edges.State{}
-}
-
 // rowsOf is where the rows of a tensor are that has all columns there.
 func rowsOf(s edges.State) edges.State {
 	if s.Rows() {

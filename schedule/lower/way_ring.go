@@ -83,7 +83,8 @@ func (x ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
 
 // signals are a word of every lane, which a rank without peers leaves out.
 func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
-	return withPeers(x.each(func(l lane) []hostir.Node { return []hostir.Node{of(l)} }))
+	return []hostir.Node{hostir.If{X: hostir.Size, Y: one,
+		Else: x.each(func(l lane) []hostir.Node { return []hostir.Node{of(l)} })}}
 }
 
 // rounds are an arrival round the ring, with a word for each round and one for the whole run.

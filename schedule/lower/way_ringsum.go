@@ -79,8 +79,8 @@ func (x inRing) passedOn(exchange func() []hostir.Node) (d departure) {
 	d.passes = func() []hostir.Node {
 		first := x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one))
 		post := hostir.MovesOf(x.s.sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
-		return append(withPeers(slices.Concat(neighbours, first, post, exchange()),
-			x.product(mainRef, x.to, hostir.Rank)...), x.finish...)
+		return append([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: x.product(mainRef, x.to, hostir.Rank),
+			Else: slices.Concat(neighbours, first, post, exchange())}}, x.finish...)
 	}
 	return d
 }
