@@ -82,8 +82,8 @@ func (k Kernel) Kept() int {
 	return 4
 }
 
-// Holds reports whether all leaves of a row stay in registers, and fewer units of each: a formula after a sum, whose few
-// rows wait for each load.
+// Holds reports whether all leaves of a row stay in registers, and fewer units of each: a formula after a sum, whose
+// few rows wait for each load.
 func (k Kernel) Holds() bool {
 	return k.Makes() && k.Lands() && len(k.Code.Then) == 0 && len(k.Code.Passes) == 1
 }

@@ -37,7 +37,8 @@ var (
 
 // ending are functions at which tensors, numbers of rows, a gate, a cap and a row stand.
 func ending() []s.Func {
-	return []s.Func{s.Add("R"), {Word: "scaled", Is: s.Times(s.X, s.Column("S"))}, s.SwiGLU("U"), s.SoftCap(3), s.Bias("V")}
+	scaled := s.Func{Word: "scaled", Is: s.Times(s.X, s.Column("S"))}
+	return []s.Func{s.Add("R"), scaled, s.SwiGLU("U"), s.SoftCap(3), s.Bias("V")}
 }
 
 // operands are those of ending for a result of these axes.

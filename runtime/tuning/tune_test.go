@@ -120,7 +120,7 @@ func TestTunedByOwn(t *testing.T) {
 		{two, sums, "allreduceoneshot", "M 1024, N 4096, bf16", "allreducepackets" + by + " at M 256"},
 		{two, sums, "allreduceoneshot", "M 8192, N 4096, bf16", "allreduceoneshot" + by + " at M 4096"},
 		{two, sums, "allreduceoneshot", "M 1024, N 4096, fp32", "allreduceoneshot: not measured"},
-		{two, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-06", "allreducenormapart" + by + " at M 6"},
+		{two, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-06", "allreducenorm" + by + " at M 6"},
 		{two, norms, "allreducenorm", "M 100, N 6144, bf16, epsilon 1e-05", "allreducenorm" + by + " at M 128"},
 		{four, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05", "allreducenorm" + byFour + " at M 6"},
 		{four, all, "allgatherlinear", "M 512, K 4096, N 3584, bf16", "allgatherlinearpackets" + byFour + ", 0.04"},

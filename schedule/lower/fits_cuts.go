@@ -117,11 +117,11 @@ func callsApart(d *draft) error {
 		switch path := fmt.Sprintf("Ops[%d]", i); {
 		case o.Call == "":
 		case o.Kernel.File != "":
-			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function", "a kernel is launched for as "+
-				"many rows as New is told, and Bind says how many a rank has of %s", rows))
+			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function",
+				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows))
 		case !declared:
-			err = cmp.Or(err, refused(path+".Out", "declare it with its placement", "nothing says how many rows a rank "+
-				"has of %s, which %s makes", o.Out, o.Call))
+			err = cmp.Or(err, refused(path+".Out", "declare it with its placement",
+				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call))
 		}
 	}
 	return err
@@ -182,8 +182,8 @@ func goesOn(d *draft) error {
 				return d.behindColumns(fmt.Sprintf("Ops[%d].In[0]", d.indexOf(o)), o.In[0], o.Out)
 			case i == 0 || !multiplies(o):
 			case from != o.In[0] && size != edges.Even && !parts: // of the tensor of whose rows it is made
-				return ofItsOwn(d.schedule, d.indexOf(o), fmt.Sprintf("no pass goes on with %s, which is made of rows of "+
-					"%s that need not be in equal parts", o.In[0], from))
+				return ofItsOwn(d.schedule, d.indexOf(o), fmt.Sprintf(
+					"no pass goes on with %s, which is made of rows of %s that need not be in equal parts", o.In[0], from))
 			}
 		}
 	}

@@ -56,8 +56,9 @@ func (d *draft) tensors() error {
 					continue
 				}
 				if string(split.Count) != strconv.Itoa(d.chunks) {
-					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k), "write the same in both",
-						"%s parts where the stream axis of %s has %d steps", split.Count, d.schedule.Ops[0].Out, d.chunks)
+					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
+						"write the same in both", "%s parts where the stream axis of %s has %d steps",
+						split.Count, d.schedule.Ops[0].Out, d.chunks)
 				}
 				d.program.Constants[chunksName] = int64(d.chunks)
 				a.Outer[k].Count = chunksName

@@ -19,8 +19,8 @@ type Product struct {
 	// some of them, are rounded to the type before the last one is added, also where there is one rank. 0 is a product
 	// that is rounded once.
 	Parts int
-	// Operand is the type of A and OperandB of B where they have scales: of rows if RowScales, of blocks if BlockScales;
-	// zero: there are no scales. Narrow: only B has scales, and no library makes the product.
+	// Operand is the type of A and OperandB of B where they have scales: of rows if RowScales, of blocks if
+	// BlockScales; zero: there are no scales. Narrow: only B has scales, and no library makes the product.
 	Operand     driver.Type
 	OperandB    driver.Type
 	RowScales   bool
