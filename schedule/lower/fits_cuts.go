@@ -183,7 +183,8 @@ func goesOn(d *draft) error {
 			case i == 0 || !multiplies(o):
 			case from != o.In[0] && size != edges.Even && !parts: // of the tensor of whose rows it is made
 				return ofItsOwn(d.schedule, d.indexOf(o), fmt.Sprintf(
-					"no pass goes on with %s, which is made of rows of %s that need not be in equal parts", o.In[0], from))
+					"no pass goes on with %s, which is made of rows of %s that need not be in equal parts",
+					o.In[0], from))
 			}
 		}
 	}
