@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherblocksfp8",
-	Source:  "932e2600363981d593b0ffac591913f83fddf2259ced9c9e56ac65bc1035f71b",
+	Source:  "c7f1ee3ef9783cc3e126a69f923667b53bfff9de9db71c276ced6a1702be8ae9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherblocksfp8",
-	Hash:    "87fa773a25e8e33b75426c50d6dc72d91b0e6e2654fba4964b05c86381f18f5f",
+	Hash:    "f47e7bcffd59991288f70aa3c8e73980c98f0dd360c1f22603433c9aee56ebef",
 	Proof:   "proven for D = 1..8, stamp e82a1bc839afe2ab",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherfp4",
-	Source:  "d32e775627a298667be06f92c066f17dc25e08c276ad979bcb86a5931db092d2",
+	Source:  "0e0ae66e6d1ab631b76fe43b60a6e254c198f2d73d9cc85a0a2f15b935ee063e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

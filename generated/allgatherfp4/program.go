@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherfp4",
-	Hash:    "b179621e07ba042729b5673ab8cde9dca09ce0ed2cdb85e12ee3c539695471a0",
+	Hash:    "dc6d4b4f2cbcc3c2e2a24560b8f55575160ad53a49af676c881427b2f25a9fd8",
 	Proof:   "proven for D = 1..8, stamp a9a3bd89b5d9f817",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearblocksfp8",
-	Source:  "502e85ffffd97595b88cf4fe945d46de436f1fc5e3ef647a45b41eda11cf31c5",
+	Source:  "565e9028c92766eccd6b0ac7c2a190c7cff99609e9a3821e9bd2212ecc7a4d23",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

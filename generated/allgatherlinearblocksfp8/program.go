@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearblocksfp8",
-	Hash:    "fbee86af064b37446855319979fb6cf8a7623b54d0b0e77c13398367959a72e4",
+	Hash:    "043cd886de5ff80c90941a45dbc1aaeb04ea7764475b88e96e69ef6b9e73529c",
 	Proof:   "proven for D = 1..8, stamp ed0c0e7e3fc743dd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "d5ed3124ac7292c233706e1a39a0722988337486e75686939cc860f1592d8d57",
+	Source:  "9173da0dfca29f9fd09be6fad9465f52a3eb8308789352962049faa8a6a853c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "058931b9b587e5f6017447749f03620d0438abf8cc1704725edac200529f2088",
+	Hash:    "b167d1a692d6755353d37e4d2d32532d7f25f2bad5c0d83e525ae42ea4219d8f",
 	Proof:   "proven for D = 1..8, stamp 906ac371681bfa83",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantisedpackets",
-	Source:  "76a6c869049201f911f28a452d51d20cc5d773602152b604f3fc80c34885a1cf",
+	Source:  "0e0c90ae86c9fa8fcfc545dee6d75fe802b0ced7af19e56d1d0d21372458bb7d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "e34a89e4f301bb9e6dcc24a757a7486ff16bf1e2414918766475cdd52ca04f52",
+	Hash:    "43bad3db1ab45ac70d162a782e9dce84f7caae54dd5d5ca0f125963b63760c34",
 	Proof:   "proven for D = 1..8, stamp 1b7dff011e89def3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp4",
-	Source:  "dc4ec3357bf3eb3d9042dcca0f692935c8f89f71baad4b2164b9fc77a1043ddd",
+	Source:  "37eb23aa177617d1d4c60e464c0ba910ef0a4509735128bf3186c1b9cdb9cd96",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp4",
-	Hash:    "c04b660d47906bf204d57de19672cb2f6a2a5c39c2caf1aaf37940ac9e706d43",
+	Hash:    "8fb22ac2f8b37a0d0d81648b65863d3ee27e1a09c3d81d6f81882b304113d5fb",
 	Proof:   "proven for D = 1..8, stamp a465e51f6c8e2d56",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

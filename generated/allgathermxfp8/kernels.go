@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathermxfp8",
-	Source:  "8f11bdf3d98167e98b6a5e4650c236b47a97411ababa77b1f805c05796e251f3",
+	Source:  "f138ca55641df2a9c1d683984fc6db3f0c8d33ed59f9338f16fa0c762ae5109e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathermxfp8",
-	Hash:    "b3f726f769c9f973700db7cb92c4bba1bce309132a1d6b6c625e2fff964c128b",
+	Hash:    "1d84c0c2bd86f358c91ced37c707e11ab74f9288874206cd10b6bef270937c3e",
 	Proof:   "proven for D = 1..8, stamp 40ee6b720c2c9b05",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "f4e25f1c9e8560a5e2933affc7ede3d12d85abc0d8b04da90294b8aa60a1f477",
+	Source:  "804bc518d3be1ca29df0fd306fec715bcaa3b00041d22099cdc123cf5d0c5669",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "43e92272b9472a8fb8d2ae94735cea705d802b82af17a0915fabc88ba2d86273",
+	Hash:    "7ea902b133dcb91e999b4f89c6abf10f479a9112f4425976ffeb40162ac2b89e",
 	Proof:   "proven for D = 1..8, stamp a868921ab955d650",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

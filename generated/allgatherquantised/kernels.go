@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "694655f78676a3562374efd7ed65e6973efabfda1acfd3e23fb3fc3f6fe217ef",
+	Source:  "632f48c7e66d6e61dfce88d32f13edae562bb1c74dd1da6e7619fe3508dd5dc4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

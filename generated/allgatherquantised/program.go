@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "6540e9ebdb6bf5a5562cf5f2bbc1bca404dcc867efd0822a003fb97061289444",
+	Hash:    "b6bcb8030620f7250ba20d4abe195885729bf34d5cd8eaeb83f405eb6f38bde8",
 	Proof:   "proven for D = 1..8, stamp 55535514dbbaf42d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "07288d96c606d85f83d611eaeb5c3f9691ffd8676e0174aa0d267ad27bb37cfa",
+	Source:  "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

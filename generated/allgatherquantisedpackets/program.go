@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "671b4ae5a7faac636b84a67bd7527d0496c91ae0a4cf74e43b24b755594c4db5",
+	Hash:     "79de3821d2261ed7ee1411e2ffee34e47433ea1d28f4a7557d72182f88c7662d",
 	Proof:    "proven for D = 1..8, stamp 19d46a67f0a0236e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

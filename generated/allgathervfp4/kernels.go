@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervfp4",
-	Source:  "9cc8280b9c094b1ea7e1df11b78835accc7f99e5e635ab9bb9df29d06cd3fc39",
+	Source:  "8de8898ac15b3bb19519bee51d000bdfaaad5d5ccf1d0729ddf2992c241260a2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervfp4",
-	Hash:    "d94648b7b89b723f15b88ab8b31678ccc1e23b44f46ed34f91c7f07e6bcad0f2",
+	Hash:    "f6c39e7f659380e1e68976a006b751faacba68b6a27d5933d72b9e4baacdd56f",
 	Proof:   "proven for D = 1..8, stamp 0a30f4080d2b515b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

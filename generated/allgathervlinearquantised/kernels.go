@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervlinearquantised",
-	Source:  "09bbe398d7c0ca424b1414087d61de61e8e608ae2d1f3dfd37b440a0587e4736",
+	Source:  "0eb21df4cc69fca2657b273c5a286807c2f0ac493bd1c93cfdaaaca766685ef2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "68f0ed18a454f2f7b42e85b0d727dadf4e77c075791ff73f062617b32670b35b",
+	Hash:    "b8329d339767367fa0e6fe5510445efd180435c97e4afe1cfd9f31ac136c2f20",
 	Proof:   "proven for D = 1..8, stamp 73df8e05aefbaf23",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "2f8d0525cd39de9b0ceeff04f507c67965d00f5be250fcfe3b0f7f79681bd4de",
+	Source:  "dce65850eec631653732062e41fef707b4a7b94058e4cb4b3b2a345dd6680e54",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "7fec72d756ec12dbd8fbffe5f5f530ef49d73e56db2d27e0fff80566d35615fc",
+	Hash:    "b2ab4dd0cf05917606833480f5fabea7478aa8fb97663abd442e2667120a14e9",
 	Proof:   "proven for D = 1..8, stamp 89b59086c3366a92",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "8692df4b8c2e7375d7f86c1070034e016407b30e326a3f1d8eafb6bfaa09a553",
+	Source:  "3b94751563ab5d91f88227bdba18ab29a21675a86d533838e462cf28fbadf981",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

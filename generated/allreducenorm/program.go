@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "5c559155797101d03ee4fd99d91a8733c25ebd198512e39ad7bc0cb9ff910d7d",
+	Hash:     "1b79172511c09024b4d36db97bf207ff29bcaaab4c6208b9c1ffddda930caf94",
 	Proof:    "proven for D = 1..8, stamp 3c6043ac3d7afb69",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

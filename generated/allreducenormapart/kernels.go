@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "0a9834001cb14895da8c8da5f31a6d65d233ded48f641903bce8f05d9f8d8010",
+	Source:  "2e098f1d77a9b8f381adfa91cfa6a268bb1b08f09a55d6f7fa3891a639f1064f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

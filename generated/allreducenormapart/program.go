@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormapart",
-	Hash:     "b411324b9f98bbbb2b902bfe1d4abff81f523b8e6df9f040cc081129353fe884",
+	Hash:     "09d842ccfb2665fd54e42462178e33b70b51436e1ed6af3f664f14bf7f342ab4",
 	Proof:    "proven for D = 1..8, stamp 341c09da4433eb41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "21fb98991a91896bb085891e94c6dfb3e6df2be6bddff16dffcce7732fc0e946",
+	Source:  "b69869f5bb269b39083d659c84359b934d05259d34fb98efa0bc0b68654db4aa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

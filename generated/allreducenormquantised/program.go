@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "642a789c46da54ac0d2e03e4a236d971679ad16d48ecb9c2ab88902f89bed47e",
+	Hash:     "419e9158beeb1d7c034ddd446010e12c4a3052e60383b881120af773f9859524",
 	Proof:    "proven for D = 1..8, stamp a2af979ab40a4b4c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "992d3bfad44b567189cc73d2759c87e6b4969fb6cc30df8a428c01d16a1fa29b",
+	Source:  "dff7ed2913c64152c1ed3115d0ff631aef231f5eb9e03b568c73a7c3345838fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

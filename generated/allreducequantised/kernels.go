@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducequantised",
-	Source:  "8d412e9e3f0f89bfe93ebe413bde066d88156651c9ba3981636592fa84d5bd86",
+	Source:  "87b1f38456151dd39c21c8af64d862b0aed7d74c905f9bb578efced2c05b2011",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducequantised",
-	Hash:     "0ab1e6f072f54c8d1ca7a25208910691628991f05031537adc5b8c0c27ba3692",
+	Hash:     "98bab8a129e91d31cdd71114715569837146825900d2684044c5d4f87417a2f7",
 	Proof:    "proven for D = 1..8, stamp 521d1f5e830a6e18",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "be4a8c0d053fbe899ad40e30e3309d9ff8adf45a60e6e40db8d3e7fc5f0983fe",
+	Source:  "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

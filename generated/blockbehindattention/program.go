@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "50a58de000e95fd6a343f5ba196fe6d4573f05fdf789380182501582b506c204",
+	Hash:     "8151fcb5122acbc593df5909ed7fc2a8aa92654d5cb0588ad6144c9a4cb343d5",
 	Proof:    "proven for D = 1..8, stamp dd8dec04d65220e4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "37b41f85c2e18ad5db417ad4b56ba3b1a587097162a9afd7f4d11124de75e4a5",
+	Source:  "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "16dcbe1875583ec383f9e15db8b7dcab34acf15a724c80e6b2bb9a14fcf32251",
+	Hash:     "bfe4f3cba3c918e4a99883af614db934e51f24fc222ae6c4fb7ade97ce0e4bbf",
 	Proof:    "proven for D = 1..8, stamp 0e0e94ce169bf952",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "cc9bd382eeec23a39a89f638a8d2eb3af217446c323fa3d49460360ccb9dbde8",
+	Source:  "c8dc1157900a5c9056f2f9cc82c0a9cb1daa71ba6645ad63227efcb0ed9b63d2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

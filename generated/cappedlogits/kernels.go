@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "dda40d9eac9e83a0c82dd9e43d5be49b45b0a31037de7f5d7f7bad01f19a0ad2",
+	Source:  "32c64b0fa2913560dcadf8a6864a30170688adb653982f1790ccabd5ed4a14ca",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

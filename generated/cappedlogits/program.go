@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "cacb097fd86fc6a389e073635c20a9bb3e41676f506d6df9af072d49f28829e5",
+	Hash:     "3ed3d508f88441251b56776306dbd712f07e1b0edda3daf1185b5f6c99497bbc",
 	Proof:    "proven for D = 1..8, stamp 01f9cde8b6cabb87",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

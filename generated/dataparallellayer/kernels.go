@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "dataparallellayer",
-	Source:  "29461ca11f15386435fcf4752b807ae5539b33247e74b97a2e24cc2415c17f8a",
+	Source:  "9a0ff48abdebcb692bdb0e6e303545c972ff9c0550983643ec8db17477f32c1e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

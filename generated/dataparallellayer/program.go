@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "dataparallellayer",
-	Hash:     "46c5784fbda9fc297873a84d2f3a507b5483394c7e8971230d1a68ac7ad687be",
+	Hash:     "b0ac59f2b72e2004d7819856ec2b18ebfdb8bc7a43dbe9a82a49d2da67058d47",
 	Proof:    "proven for D = 1..8, stamp ee220b4811f38410",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F", "P"},

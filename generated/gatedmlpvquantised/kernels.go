@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpvquantised",
-	Source:  "643bc738170ae6f9e3bfd7f86378e73501afdbb43e140c20af9a51f73f72361d",
+	Source:  "76996ccb78ad751ae15405fb10f018b4363a0fd1477d909ebadb503e010f322a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "3b15c3599c1481831f697b0cc66df2f9f090ca77f108582922eab858691779e4",
+	Hash:     "07464c5d589ad6ae438dbc4739351df2eacd512e03c87a4c52cad87b9f8ef38b",
 	Proof:    "proven for D = 1..8, stamp ed3c60458ac2ea3c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},

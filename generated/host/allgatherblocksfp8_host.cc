@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fcd271e9bfa63acb391d7523e440b6c5c4494987a21fb5fe470ceea30fb0ca51
+// e806118aadf7c3f57968af27c1831119390d5030b4e2601be8a5c9283b615382
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fa0f3e936cb9844c99618e58bfe6ed547efaf50a2edce8a6b61f7f2a31c6824c
+// 06ba9d6e88f904df868c4135ecf503ab1863909eb4f18893888b6eef085e157f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8a43c6ba6bdabfe5f797afac2d7eb127a55beb55be5b5da1487fd5030c4e4f22
+// 2b75d7c3be4e74776def0250a433c4755e37f9a1a7479c1c004064e4261a7c4a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormapart.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b9291d3c151136d3c857b588d9db776d6cac6ad7ce8b227fe4b6e8226087e55a
+// c3f07d84e87749b1927b3ec8cfb80f15602f499003b1a2fe082b51e61083655c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5f180ba0d3bd103c831b74848dc92f90fab2ae5329cd379e73bd947b2d5ce733
+// d41665113896968ad16b90ecddd80dff2a1b2d95a7f3c1e169868efd5e885a11
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

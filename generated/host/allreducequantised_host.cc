@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1192345f0e75169c88120ff577c7e9fc2f0ae389193e562189f653acf37a8e0a
+// 113ccc5d3b3a60529500ba3958792b5946cf707a191b3bde17f1fee8b2b5880d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 09690861db1666289b533808a794c2abbfb8c91e441238bbb20c3b86653d5a57
+// 7b51210032081887a17f1db0e71e8675a3301400693fc16f3e29249059737bc1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

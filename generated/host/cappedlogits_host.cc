@@ -2,7 +2,7 @@
 
 // The kernels of cappedlogits.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3f4aa62af751d060aef8c8681437ab84653e69a9915cd651b983942f47f063a2
+// 46cf6b53b2f5f9231b02a01e7a6da5c070c775c1b47f71e6c5ede48c57923ead
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

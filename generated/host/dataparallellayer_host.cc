@@ -2,7 +2,7 @@
 
 // The kernels of dataparallellayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 139984d248def2f179cf9529c1ade5c35d4799a41776edfcb9b024225196cbe5
+// aa3bb0ab0604ddf53f05acd37588a6603858480640294125d071d72627b9824c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

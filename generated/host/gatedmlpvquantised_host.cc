@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3dbcc04febbd86cdd15885799ce719a21e10a10358fbd828228111f7480895aa
+// 5f00500b488f16294191c5f4d54111e9779234fb0535c3057cdaaed9b3d6274b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

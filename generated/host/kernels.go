@@ -76,15 +76,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgatherblocksfp8", "932e2600363981d593b0ffac591913f83fddf2259ced9c9e56ac65bc1035f71b",
+	sim.Compiled("allgatherblocksfp8", "c7f1ee3ef9783cc3e126a69f923667b53bfff9de9db71c276ced6a1702be8ae9",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherfp4", "d32e775627a298667be06f92c066f17dc25e08c276ad979bcb86a5931db092d2",
+	sim.Compiled("allgatherfp4", "0e0ae66e6d1ab631b76fe43b60a6e254c198f2d73d9cc85a0a2f15b935ee063e",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathergateuppackets", "f98776e5d0289bd47ea3040d7ea041ca5191055d5adb298ed3ee1bb4f9157000",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearblocksfp8", "502e85ffffd97595b88cf4fe945d46de436f1fc5e3ef647a45b41eda11cf31c5",
+	sim.Compiled("allgatherlinearblocksfp8", "565e9028c92766eccd6b0ac7c2a190c7cff99609e9a3821e9bd2212ecc7a4d23",
 		unsafe.Pointer(C.allgatherlinearblocksfp8_kernels))
 	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -96,17 +96,17 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearpacketsfp8", "36401b775133b6723d2f926df67c0f512b4c363777f1bd2954c9cf1b650a1882",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "d5ed3124ac7292c233706e1a39a0722988337486e75686939cc860f1592d8d57",
+	sim.Compiled("allgatherlinearquantised", "9173da0dfca29f9fd09be6fad9465f52a3eb8308789352962049faa8a6a853c6",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlinearquantisedpackets", "76a6c869049201f911f28a452d51d20cc5d773602152b604f3fc80c34885a1cf",
+	sim.Compiled("allgatherlinearquantisedpackets", "0e0c90ae86c9fa8fcfc545dee6d75fe802b0ced7af19e56d1d0d21372458bb7d",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
 	sim.Compiled("allgatherlineartiles", "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathermxfp4", "dc4ec3357bf3eb3d9042dcca0f692935c8f89f71baad4b2164b9fc77a1043ddd",
+	sim.Compiled("allgathermxfp4", "37eb23aa177617d1d4c60e464c0ba910ef0a4509735128bf3186c1b9cdb9cd96",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
-	sim.Compiled("allgathermxfp8", "8f11bdf3d98167e98b6a5e4650c236b47a97411ababa77b1f805c05796e251f3",
+	sim.Compiled("allgathermxfp8", "f138ca55641df2a9c1d683984fc6db3f0c8d33ed59f9338f16fa0c762ae5109e",
 		unsafe.Pointer(C.allgathermxfp8_kernels))
-	sim.Compiled("allgathernorm", "f4e25f1c9e8560a5e2933affc7ede3d12d85abc0d8b04da90294b8aa60a1f477",
+	sim.Compiled("allgathernorm", "804bc518d3be1ca29df0fd306fec715bcaa3b00041d22099cdc123cf5d0c5669",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "b95f316e810bc271dce9c9d6555e9b250d1e9a74a5cb425f06f2302c11601a7f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -114,27 +114,27 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "8d4e3bede43519f1959e16e0bfed1bec344ca4788ad0bc8151f09873cc6904dd",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "694655f78676a3562374efd7ed65e6973efabfda1acfd3e23fb3fc3f6fe217ef",
+	sim.Compiled("allgatherquantised", "632f48c7e66d6e61dfce88d32f13edae562bb1c74dd1da6e7619fe3508dd5dc4",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "07288d96c606d85f83d611eaeb5c3f9691ffd8676e0174aa0d267ad27bb37cfa",
+	sim.Compiled("allgatherquantisedpackets", "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgathervfp4", "9cc8280b9c094b1ea7e1df11b78835accc7f99e5e635ab9bb9df29d06cd3fc39",
+	sim.Compiled("allgathervfp4", "8de8898ac15b3bb19519bee51d000bdfaaad5d5ccf1d0729ddf2992c241260a2",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathervlinearquantised", "09bbe398d7c0ca424b1414087d61de61e8e608ae2d1f3dfd37b440a0587e4736",
+	sim.Compiled("allgathervlinearquantised", "0eb21df4cc69fca2657b273c5a286807c2f0ac493bd1c93cfdaaaca766685ef2",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgathervquantised", "2f8d0525cd39de9b0ceeff04f507c67965d00f5be250fcfe3b0f7f79681bd4de",
+	sim.Compiled("allgathervquantised", "dce65850eec631653732062e41fef707b4a7b94058e4cb4b3b2a345dd6680e54",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allreducehosts", "34f5cf0323f0cba880fd9cbdef02c14b2799351dde1b1d4ae77ca590eb6ca9ec",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "d07757cd02adea2c52dcc8adf30476c4ad148e584b1290482b367a5d96204e5f",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "8692df4b8c2e7375d7f86c1070034e016407b30e326a3f1d8eafb6bfaa09a553",
+	sim.Compiled("allreducenorm", "3b94751563ab5d91f88227bdba18ab29a21675a86d533838e462cf28fbadf981",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "0a9834001cb14895da8c8da5f31a6d65d233ded48f641903bce8f05d9f8d8010",
+	sim.Compiled("allreducenormapart", "2e098f1d77a9b8f381adfa91cfa6a268bb1b08f09a55d6f7fa3891a639f1064f",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "21fb98991a91896bb085891e94c6dfb3e6df2be6bddff16dffcce7732fc0e946",
+	sim.Compiled("allreducenormquantised", "b69869f5bb269b39083d659c84359b934d05259d34fb98efa0bc0b68654db4aa",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "992d3bfad44b567189cc73d2759c87e6b4969fb6cc30df8a428c01d16a1fa29b",
+	sim.Compiled("allreducenorms", "dff7ed2913c64152c1ed3115d0ff631aef231f5eb9e03b568c73a7c3345838fa",
 		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -142,21 +142,21 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "952f5c5bdbe182b32d985db05cbf15f5568378d98371cc702ba77b7c6aace006",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducequantised", "8d412e9e3f0f89bfe93ebe413bde066d88156651c9ba3981636592fa84d5bd86",
+	sim.Compiled("allreducequantised", "87b1f38456151dd39c21c8af64d862b0aed7d74c905f9bb578efced2c05b2011",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "7f4fa0869fef96fa5ad315ea98623a762f8fcd0bbc62777d8883865d739f0e51",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducetwoshotpackets", "f9818dffeb94d64fffd4f8522479af4856d67e304a7cfc5ebbbf1d21b1fa43a0",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "be4a8c0d053fbe899ad40e30e3309d9ff8adf45a60e6e40db8d3e7fc5f0983fe",
+	sim.Compiled("blockbehindattention", "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "37b41f85c2e18ad5db417ad4b56ba3b1a587097162a9afd7f4d11124de75e4a5",
+	sim.Compiled("blockbehindattentionpackets", "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "cc9bd382eeec23a39a89f638a8d2eb3af217446c323fa3d49460360ccb9dbde8",
+	sim.Compiled("blockbehindattentiontiles", "c8dc1157900a5c9056f2f9cc82c0a9cb1daa71ba6645ad63227efcb0ed9b63d2",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "dda40d9eac9e83a0c82dd9e43d5be49b45b0a31037de7f5d7f7bad01f19a0ad2",
+	sim.Compiled("cappedlogits", "32c64b0fa2913560dcadf8a6864a30170688adb653982f1790ccabd5ed4a14ca",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("dataparallellayer", "29461ca11f15386435fcf4752b807ae5539b33247e74b97a2e24cc2415c17f8a",
+	sim.Compiled("dataparallellayer", "9a0ff48abdebcb692bdb0e6e303545c972ff9c0550983643ec8db17477f32c1e",
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
@@ -164,13 +164,13 @@ func init() {
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("gatedmlpvquantised", "643bc738170ae6f9e3bfd7f86378e73501afdbb43e140c20af9a51f73f72361d",
+	sim.Compiled("gatedmlpvquantised", "76996ccb78ad751ae15405fb10f018b4363a0fd1477d909ebadb503e010f322a",
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "51cf0207f60acfe52e2c7b832b157d0dbfbdd592a42671a4b918b02436f1b638",
+	sim.Compiled("layernormlinear", "f164ec644f340cd5dbbcebc9ff46090c19a9b244e8cf83cf28cd46484e87e65c",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -188,9 +188,9 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "e64545525680761b5582dcd953b1c62403d841667b164d682f6a3d8316b26b93",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "62c0c5260491021e423825d4722d5184f85695c3d5c0a30d5285bcbe526626c3",
+	sim.Compiled("linearallreducequantised", "454c7918cb0711c92c2a5231ea9d03e244dcf6e759d40a91d1bfb43f2f3b072a",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducequantisedsums", "fdf46f167bb8ac9713e85e6dca008ff4a36e63feacf9931221dedd0aa3b74a43",
+	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
@@ -207,9 +207,9 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
 	sim.Compiled("linearreducescatterbatches", "49b7146f312a4a125cb919c3a5041e2ecbbc8baec6a7f6c00b6c216a3062f7fe",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterblocksfp8", "3dd96bc7c9aab1ffc88e4f7be5cdca8e241fe0d9b32e7d2921e626b284cd6180",
+	sim.Compiled("linearreducescatterblocksfp8", "f7baef888b556a7edb5345e8a6890aad690697fed64bdab565b9d7c1c77d09d8",
 		unsafe.Pointer(C.linearreducescatterblocksfp8_kernels))
-	sim.Compiled("linearreducescattere5m2", "7658861435722fe8e3c078f606cd9131b670510eea004047484e1b9d181030ef",
+	sim.Compiled("linearreducescattere5m2", "e121718e7c3319e1a722ca7c3c99f336d680e5596f43d38f758e599f3ddb573f",
 		unsafe.Pointer(C.linearreducescattere5m2_kernels))
 	sim.Compiled("linearreducescatterfp8", "b7066e13b89f4d9864e32d4f603cb347afbc7acb12e6295462b63496a6a18d76",
 		unsafe.Pointer(C.linearreducescatterfp8_kernels))
@@ -231,41 +231,41 @@ func init() {
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "8cf0b23f028bd8060bbe728b7ad91925d0372b9fc33feb5c9eeca2e01c94b14f",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterquantised", "7ff6be9d29f98d92427034c9d5b84489ac60d6c9446667c06ac3e8853ff63ccc",
+	sim.Compiled("linearreducescatterquantised", "f72f2cf305e45f5343d79f4ea21e345a75c9ebd77cf68164586151cc3266f79f",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "e4037b6cb70589fabf77239f55a9841c70a3c5f6dd710c5c58401e420a3e915c",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "646cd894f0e5ebad8f0d2e14db37295b27bf958817aa93ff5216d9fa73e170ae",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("linearreducescattervquantised", "5fd5519b77ee7142fbb3e700c6be7f38109c4f8de472a23a3b5bb63de84343b9",
+	sim.Compiled("linearreducescattervquantised", "afeac8aaedc9b4b5ce7598e21b2382dade7779864a88b0809d104f891a1d1e40",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("llamalayer", "5870287c1ae46595bece2698e95dae7ad26615e27d254dd4468a0d12961c1a2e",
+	sim.Compiled("llamalayer", "0da5032c167e7f3121e889b3e04deea9ddd544f0f12a7bf6d7364c1d30f36e8c",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "54b627bbeeef975ca48ff428b139d0b29862bf5c5b8041806a646625e53aec3c",
+	sim.Compiled("llamalayernccl", "8365f3f400248bd341b17ea519356ec564bfeb5b3b7cb62b6720c2dc02254769",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "6492cfe93f37ec321b8160cc533797802a4b24afd747f31974b138910358d217",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "2d8d71c71af034b42f4a40dbc3a9b4d3220fcd41ac448814ea19c5b0ac46106d",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "0dda4eb40e0d3875fc56e2ddd1d6ea66c3083771a4d3695bb0976d8fdc0789d0",
+	sim.Compiled("normedheads", "4d1645ad06c31d8e29c319d22668db886778cc61504e8fd97cd2bfe87a0b6bf9",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "773a5b7239b4f0913014640b7dd33e78f7fb6ee21b0cad91c40b5dea559c3173",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d6878a8b95019dbcc0a9f0b1e4b6d0ae928e1182f022018bfa3da23a1c096454",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "e5577c94b42354b044ae0b8035df76a2903a3a9e39b70cd1d4d66e8d138c1e60",
+	sim.Compiled("reducescatternormgather", "719da38e65dac68f86970a8c0b42a9715254b6b569109f010124438995e53d48",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterquantised", "9b6a894afa6d99f2bdbf22f913c66dc7c9c674263fc48afa608ec0d9a3c01df5",
+	sim.Compiled("reducescatterquantised", "c8a9a5c4466e0b8e913b4a7b55f759bff878f6d6074b07c0e4ba7ab496c7bffb",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("reducescatterv", "afb57b4d9a9656cfc0cd0d9f7f6777d888dee98cd54f4c5154f513824c6ed85a",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("reducescattervquantised", "d4a3baf74acc0fdf62fc3b22998f9a2267de108d01e62f40cf8983b2c5df7073",
+	sim.Compiled("reducescattervquantised", "9d79387cf70df082e063396f8bf59e708bfb90bbc479685a07877b9e7679857a",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))
-	sim.Compiled("rotaryattention", "dbd889091f0105a6790c7f64c0ad78b3e62f4e7bcb79e254d0bd8e2cd2ee0ee9",
+	sim.Compiled("rotaryattention", "fa16dcdc49b8ac96a41f8abf2e65454d3981184f647c19ad0da5da7d8c356334",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "dbbfcad08ea25871488ac508c95d719198576cfe27478686a5435bd11ab68cb0",
 		unsafe.Pointer(C.rowparallellinear_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 931701ee476d0294b12d4c15049d566aff6f41ef2f88d67651ad872ed0fecfc8
+// 3552a25ea8292e1c5940313da6f91b9d5f53d86bd35a7446f1ba15604a8f9e38
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

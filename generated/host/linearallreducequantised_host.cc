@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f536cf081e5a281b88ec8fa8501754c32e04b4417c747b0a367fc2185af45810
+// 7a577fc85cc6ef4fa89d566cc2bccf9d8789666a75b89267775ae38d9129ef22
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

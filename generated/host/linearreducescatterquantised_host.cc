@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b0a128e96893840dc4f4a04b40d52346937a43dfc7fb0a68e0f5f484d478a972
+// e729e0e943568862cb258c0459024373e371e937b7cac097a16840e79d880aa1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 824863f56cabc9ee75a834e13c4614ac39c4b2d51a682d05e2ba0566d2fc036e
+// f14016613c46a7622eab509fddc30f53ced7a11e586a7bd777e3d6d33edc0b50
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

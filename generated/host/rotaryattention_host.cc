@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 980104d08b252a6ead2eaffc0640fd9d3a2173b2b0dc9e09b1ceef06944f0345
+// 6097680f8f8580d5a80aba2712172868a8764ac1c54ec782e51efcd6ad26db29
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "51cf0207f60acfe52e2c7b832b157d0dbfbdd592a42671a4b918b02436f1b638",
+	Source:  "f164ec644f340cd5dbbcebc9ff46090c19a9b244e8cf83cf28cd46484e87e65c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "8d32ac3ae202400ad4047c6330f465a3192c1bb77383aeafbc7f7cd03678026d",
+	Hash:    "b8a038ff2edadaeca0cdd1708fe21deda776ebc3797ece881f2c2af0ad152b8c",
 	Proof:   "proven for D = 1..8, stamp 24288ac801a3cb60",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "62c0c5260491021e423825d4722d5184f85695c3d5c0a30d5285bcbe526626c3",
+	Source:  "454c7918cb0711c92c2a5231ea9d03e244dcf6e759d40a91d1bfb43f2f3b072a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "cb2df16d74bb07c9c69c4506dea8de96a47152d20f4cd0c4b9aad8ac5cd40acc",
+	Hash:     "1d51eb9cad4da14c875fba5eaebadb7b4d5002d36079dda4f70b501298726100",
 	Proof:    "proven for D = 1..8, stamp 9b3923d0598d755c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

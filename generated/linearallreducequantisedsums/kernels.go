@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantisedsums",
-	Source:  "fdf46f167bb8ac9713e85e6dca008ff4a36e63feacf9931221dedd0aa3b74a43",
+	Source:  "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducequantisedsums",
-	Hash:    "0990586613ca11aac4955d0d25a8a80c11f8a3da124be274a2fcfa36f41ae821",
+	Hash:    "70c309f8b30461fe05f2edfee01b048aad08d10a4d7842d7552aef901199e3c9",
 	Proof:   "proven for D = 1..8, stamp cba4ace68e6d31e8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

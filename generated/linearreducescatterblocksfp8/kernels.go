@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterblocksfp8",
-	Source:  "3dd96bc7c9aab1ffc88e4f7be5cdca8e241fe0d9b32e7d2921e626b284cd6180",
+	Source:  "f7baef888b556a7edb5345e8a6890aad690697fed64bdab565b9d7c1c77d09d8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

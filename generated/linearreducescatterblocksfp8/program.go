@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterblocksfp8",
-	Hash:    "142da38fb1206212fd4c7f311ca190eee24e0abadad17347eaea45e3fa93290f",
+	Hash:    "65993607705e715ba075db089ed047f87f3b146c557ff8def0916bff5600bab2",
 	Proof:   "proven for D = 1..8, stamp 3aa0e731507c12b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattere5m2",
-	Source:  "7658861435722fe8e3c078f606cd9131b670510eea004047484e1b9d181030ef",
+	Source:  "e121718e7c3319e1a722ca7c3c99f336d680e5596f43d38f758e599f3ddb573f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

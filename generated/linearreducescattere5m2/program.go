@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattere5m2",
-	Hash:    "9e577cfefc373d50993b2496fe501e96191ae2373746ee411d7b50d38835e445",
+	Hash:    "ec15238d8603cd47641063b101a6b07a55d8c72934a1b1e91c44bcea3a3db1e8",
 	Proof:   "proven for D = 1..8, stamp 9183365310ae0723",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

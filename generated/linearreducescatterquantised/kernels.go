@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterquantised",
-	Source:  "7ff6be9d29f98d92427034c9d5b84489ac60d6c9446667c06ac3e8853ff63ccc",
+	Source:  "f72f2cf305e45f5343d79f4ea21e345a75c9ebd77cf68164586151cc3266f79f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

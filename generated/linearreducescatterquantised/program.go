@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterquantised",
-	Hash:     "2361528b9c954120ff537723eeaa881a59327fb8f685baadd5a5d7f321a4b8ed",
+	Hash:     "2935453282ab9ec4d332a0f6e050608fa29c93046c29f05f65d0002fc7a19081",
 	Proof:    "proven for D = 1..8, stamp 7067e61a42103d5d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

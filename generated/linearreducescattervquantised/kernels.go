@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattervquantised",
-	Source:  "5fd5519b77ee7142fbb3e700c6be7f38109c4f8de472a23a3b5bb63de84343b9",
+	Source:  "afeac8aaedc9b4b5ce7598e21b2382dade7779864a88b0809d104f891a1d1e40",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "b5faf157adb6dbfc2a490f547563cfd992746a46ec3b3c94f2a0ee67d67c4e60",
+	Hash:     "87b00ba1f85ac8dc47e1dcfdaecd3eecce23067f30a529aa82f46105523889c3",
 	Proof:    "proven for D = 1..8, stamp c3e33152969d51a2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "5870287c1ae46595bece2698e95dae7ad26615e27d254dd4468a0d12961c1a2e",
+	Source:  "0da5032c167e7f3121e889b3e04deea9ddd544f0f12a7bf6d7364c1d30f36e8c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

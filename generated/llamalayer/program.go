@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "d5113c85c39b85c79f1fd810eba96bd2c903ab9f35a20d09da32cfc4337890b1",
+	Hash:    "0ca1261e8d39710186d369e59c5938fe062757eec8a682f37f136a9f49b28b71",
 	Proof:   "proven for D = 1..8, stamp 4b86019725d853b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "54b627bbeeef975ca48ff428b139d0b29862bf5c5b8041806a646625e53aec3c",
+	Source:  "8365f3f400248bd341b17ea519356ec564bfeb5b3b7cb62b6720c2dc02254769",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "8cc243d42bfe7c5a6ecc0cb0aac8552f516d39ef6bb78cd1f1fb73f88494c923",
+	Hash:    "1ff6cab0a4b5198a5b32b53d9e986d881550a89ab6e3a156750e595c2b3944c1",
 	Proof:   "proven for D = 1..8, stamp 8079e2a3e4547c73",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

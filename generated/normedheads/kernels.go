@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "0dda4eb40e0d3875fc56e2ddd1d6ea66c3083771a4d3695bb0976d8fdc0789d0",
+	Source:  "4d1645ad06c31d8e29c319d22668db886778cc61504e8fd97cd2bfe87a0b6bf9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "8b34bc497c83b4d9f51daa1a918452abc90a78cef69072dec90313de7480a035",
+	Hash:    "3be173c456d377da178807e83e13bc88fbcdb823f7b725972af0543be64edf2e",
 	Proof:   "proven for D = 1..8, stamp ebf86692781d763b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

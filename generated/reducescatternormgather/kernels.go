@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "e5577c94b42354b044ae0b8035df76a2903a3a9e39b70cd1d4d66e8d138c1e60",
+	Source:  "719da38e65dac68f86970a8c0b42a9715254b6b569109f010124438995e53d48",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

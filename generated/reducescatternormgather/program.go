@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "590f9e59c7fbc1dd0e4f8309f24bb43baa490030ce65897e5c86bbb98f8a32cf",
+	Hash:     "e62d0d4ce90890eaff11ec3d8c65385d457e8d493fefdcf7fdee295fffd44d50",
 	Proof:    "proven for D = 1..8, stamp ae3d513e10bbcd41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

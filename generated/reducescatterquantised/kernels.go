@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterquantised",
-	Source:  "9b6a894afa6d99f2bdbf22f913c66dc7c9c674263fc48afa608ec0d9a3c01df5",
+	Source:  "c8a9a5c4466e0b8e913b4a7b55f759bff878f6d6074b07c0e4ba7ab496c7bffb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

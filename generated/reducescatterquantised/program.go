@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterquantised",
-	Hash:     "269e9b622c5a077dc0682d88be8aed89efbeaadfe8a602ef4da6042195ac71f2",
+	Hash:     "29f819a778e0094c354e4bdbcba9bd9248a0434184edea3f7b77ba50e3a4d6e9",
 	Proof:    "proven for D = 1..8, stamp 88143df29d72f16a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescattervquantised",
-	Source:  "d4a3baf74acc0fdf62fc3b22998f9a2267de108d01e62f40cf8983b2c5df7073",
+	Source:  "9d79387cf70df082e063396f8bf59e708bfb90bbc479685a07877b9e7679857a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "32f549d328405c66368620c808e34f4d60f9dcfc5fa48d4f0fb373d73a0f5a19",
+	Hash:     "ce82ea743470d62de24b746d5f3128571731cf1dd2f1c9a2da248225b914117a",
 	Proof:    "proven for D = 1..8, stamp cc368682fd7fca28",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "dbd889091f0105a6790c7f64c0ad78b3e62f4e7bcb79e254d0bd8e2cd2ee0ee9",
+	Source:  "fa16dcdc49b8ac96a41f8abf2e65454d3981184f647c19ad0da5da7d8c356334",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

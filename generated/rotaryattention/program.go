@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "08ac90a50b1d654c6daa2169c4023343caa0aab100904e5b9f7d6e0b31cd42d8",
+	Hash:    "f7e0695b4d4ed814879336a5cf57a4b5561d6a7643d16ef84dfdb520a25f2f49",
 	Proof:   "proven for D = 1..8, stamp a37cca1d9156165b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "6a064f3547d2a2e1865aaeb0cc49e5b655a1bb3c26e749795ea1bd5bc4200c2e",
+	Source:  "1bb2ee5f87081f7e93c6a7c6ff57bf8f2fa35d751d64c10c566149f3802ad459",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

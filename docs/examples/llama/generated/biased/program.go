@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "84ee999a27b1d2785c17d4131d9ef080b571c8ba7e9a3f6bf4cea8cdec2e4179",
+	Hash:    "345c94f3c30731fea241528c03a6adc45edecaebd35ff4880e0ec36af8a4bc15",
 	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

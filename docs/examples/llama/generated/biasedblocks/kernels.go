@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "c2bd2f04fcccf94e17f17647ba9f651bc82b520abec9e322357596f66633edca",
+	Source:  "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

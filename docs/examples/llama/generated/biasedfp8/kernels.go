@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "fc4710cbab84d90962b7f47e555d6565ac63ec7c2956b17cbbd807f2495d3d38",
+	Source:  "1e1c5fe5ea871dc7305c190616ff9d370682b2316c5665e2e6180f19e4267b73",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "cc9e7e978d43b062ed695e6cf224aa394e99794938889a5f79c463ae8adbbff7",
+	Source:  "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

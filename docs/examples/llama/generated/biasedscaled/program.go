@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "8c2a7d14e50eb34091ae0da74b86182de99b42efe94753474b34bb15f0f0371a",
+	Hash:    "e41e04d85f626801b4ef6962147b7010b4fe4cea7a1199116de1dbb868e5ccc7",
 	Proof:   "proven for D = 1..8, stamp 345acebb4435bcc4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "fedd86b4365e91776a6d031dffcc8e7a4bd1b8efe74d2cb0455b1c2483e6631f",
+	Source:  "679e9ad05538489af7058df32b6fe9a70d6a4f9789c1b28b95e6b4b47765d73c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "67a8a82469339e66204331ed73ec318e836fe74853dacfa57030a5913db47a20",
+	Hash:    "6c2b51e70c9c1f63e145142bb24779a9f374ad63429927aa975cf7e8b22f511f",
 	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "eb8bc0412c2654017d0b5cb59aba9e1f87070a48fa495b1faedfeb5e78e4a6a8",
+	Source:  "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

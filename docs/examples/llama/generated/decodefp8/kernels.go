@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "c79411cd3f68edc7aff2831577a15d76b25fcede3b7b0242389235d662cce32c",
+	Source:  "ba1ef9541bddfa2977bbd317829512d8e01218ec64282b665e697a19250d5ebe",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "5199a190f411d95796ef2be236f1b02650f8affddf210d4d4d6d39f404706d9d",
+	Source:  "8fd072d14d2a74d20b5f83a0248acf89c4388567c3679282723c0e61e3255601",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "69a7e9dafd9bec0057addf92a2e1cb3cfe8116a0881d6c06d218b371bf4ead5d",
+	Hash:    "c9656c8abe7870d32acdfa444c023c44f005532ade3f3476634a5e5b45e90b19",
 	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "e50f0c02e51c5be2b86218b2362d2b99659f35cc72dce39656ebd34d7106da01",
+	Source:  "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,8 @@ enum { most_parts = 512 };
 DEVICE unsigned parts_of(u64 width)
 {
   const u64 units = (width + unit_elements - 1) / unit_elements;
-  unsigned below = (unsigned)(units < most_parts ? units : (u64)most_parts) - 1;
+  unsigned below = (unsigned)(units < most_parts ? units : (u64)most_parts);
+  below -= below > 0;  // a launch of nothing has no columns
   for (unsigned bits = 1; bits < 9; bits *= 2) {
     below |= below >> bits;  // all bits under the highest
   }

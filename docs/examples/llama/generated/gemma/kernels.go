@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "e09cd58d701cbdcd6d18c01594f2665739226c99083a449ff714756387fa5bef",
+	Source:  "00031ca99ad1094f9c1f012085fcecdc45f4b28c6fb8574cc53e94d649602539",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "ea05b620b1481db2f5e151151a7b709cf089a1dd15f97dff6a576d77724df4d6",
+	Hash:     "b54575468326ec9c20c165fbdd86a9457613dcabc05ac1a971cef8d9c093a319",
 	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -42,7 +42,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "47cb493ceac90321e0e45cd72c6127fe545032637ce31273da80ad11fc075af9",
+	Source:  "71e97b58204171beb551273e1a0fae8a8249b5aca04ff58220ba75422ad7e210",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "8f487e2523e8b61e14dfb0d166a76a41753a1550b91d66fe47658773f442f7df",
+	Source:  "b0c6c011f7782e214471f5b6a2bec0acd1eb3bfe97ed47e3f3ccd0d365ed8352",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

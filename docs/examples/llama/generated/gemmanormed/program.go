@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "59507ac0fbeb2914add833eaa1bfb3749dde475d5f80c1c9b4ceb59955cb9dd6",
+	Hash:    "42a59293aa41b4162d0fbb122fa61db1775a4aedab715d532af736ca9ef0b0cd",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

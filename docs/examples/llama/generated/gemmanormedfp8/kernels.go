@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "e609fbbb3f5996a81a2fe8f7e653f2b8f2decbe7366635b50b96922ad18b85c2",
+	Source:  "23ee952fb2dfd926673424c9db88d4805a2c01abb11b986951a9814e56dbe38a",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of biasedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 786f52b2869099a522587bc1448117400831840a3cf9e5bb0ed8be645491fe4d
+// 09295b8ef36e2a5e365e4bd3a82ab85e58cca7ed40c76725eeb61db3576d9c1a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

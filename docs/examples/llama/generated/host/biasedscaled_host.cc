@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b62aefb3dbf43e28995ccee285cdfdf4a6f828acce5154598e3466fd9deefc26
+// 50351b06279ff8ddf5f3a8ee326974c3df037e8b70dc84be0281eeff4c73ef25
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

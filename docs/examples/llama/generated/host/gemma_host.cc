@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fd036947cb4bfe6848926dc373f50cab58efd7e5548de70b48c529fac3023807
+// 478925a527031e64f2506b851f1180646bf43a7985b88066fac958e95b5f3c4c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5367e7676a7a6ffedbbd2b078043164531792cc4e8d95718db23a5eb388a75bc
+// 75e04609d6016ceb1a71995d90f74dbdf07fb0cdff83cf8a27e62817e25c60ed
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

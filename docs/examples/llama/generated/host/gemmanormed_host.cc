@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6766b08422e0fcef6b5e7a193ed7c2b232c78b354a2b86f0a8cd4f1066b980f9
+// ed389757e126074aa4cf988d5107c6026889159dafa1486de2057da544440d78
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -33,47 +33,47 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "6a064f3547d2a2e1865aaeb0cc49e5b655a1bb3c26e749795ea1bd5bc4200c2e",
+	sim.Compiled("biased", "1bb2ee5f87081f7e93c6a7c6ff57bf8f2fa35d751d64c10c566149f3802ad459",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "c2bd2f04fcccf94e17f17647ba9f651bc82b520abec9e322357596f66633edca",
+	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "fc4710cbab84d90962b7f47e555d6565ac63ec7c2956b17cbbd807f2495d3d38",
+	sim.Compiled("biasedfp8", "1e1c5fe5ea871dc7305c190616ff9d370682b2316c5665e2e6180f19e4267b73",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "cc9e7e978d43b062ed695e6cf224aa394e99794938889a5f79c463ae8adbbff7",
+	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "fedd86b4365e91776a6d031dffcc8e7a4bd1b8efe74d2cb0455b1c2483e6631f",
+	sim.Compiled("decode", "679e9ad05538489af7058df32b6fe9a70d6a4f9789c1b28b95e6b4b47765d73c",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "eb8bc0412c2654017d0b5cb59aba9e1f87070a48fa495b1faedfeb5e78e4a6a8",
+	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "c79411cd3f68edc7aff2831577a15d76b25fcede3b7b0242389235d662cce32c",
+	sim.Compiled("decodefp8", "ba1ef9541bddfa2977bbd317829512d8e01218ec64282b665e697a19250d5ebe",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "5199a190f411d95796ef2be236f1b02650f8affddf210d4d4d6d39f404706d9d",
+	sim.Compiled("decodenccl", "8fd072d14d2a74d20b5f83a0248acf89c4388567c3679282723c0e61e3255601",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "e50f0c02e51c5be2b86218b2362d2b99659f35cc72dce39656ebd34d7106da01",
+	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "e09cd58d701cbdcd6d18c01594f2665739226c99083a449ff714756387fa5bef",
+	sim.Compiled("gemma", "00031ca99ad1094f9c1f012085fcecdc45f4b28c6fb8574cc53e94d649602539",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "47cb493ceac90321e0e45cd72c6127fe545032637ce31273da80ad11fc075af9",
+	sim.Compiled("gemmafp8", "71e97b58204171beb551273e1a0fae8a8249b5aca04ff58220ba75422ad7e210",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "8f487e2523e8b61e14dfb0d166a76a41753a1550b91d66fe47658773f442f7df",
+	sim.Compiled("gemmanormed", "b0c6c011f7782e214471f5b6a2bec0acd1eb3bfe97ed47e3f3ccd0d365ed8352",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "e609fbbb3f5996a81a2fe8f7e653f2b8f2decbe7366635b50b96922ad18b85c2",
+	sim.Compiled("gemmanormedfp8", "23ee952fb2dfd926673424c9db88d4805a2c01abb11b986951a9814e56dbe38a",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "f5a71387d3d43318cf39f3e4de3f763a25e1d18a4833c8d57d7537676afccc49",
+	sim.Compiled("normed", "bd9245bc2c231f5b20d98e0890e95cd99f9208ffe745a5b661995a58f1b15912",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "ff53fa072bf478353521656388e3c974b4e55413c54d6ff156f5929b0966d192",
+	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "174a8b0301fca866759a66c768f44af07800008b9ab20a1d5bae8b48c1e87987",
+	sim.Compiled("normedfp8", "ef768b0d655a6b68a66c02da35a2b34b26f11ec2de57edfca2bec829409e38d8",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "edde232413bf7e45b9e4358003ffb7a836bf7c056bbdd1db55eaa9e5f9c6daf2",
+	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "c8923410b3560743c4ef5635a8bab32d160a3034569e77f4d598c8125bf93d50",
+	sim.Compiled("prefill", "8ed6ac9f29b5355a048376de3e14345f1328bd0fef4a38b79ad47d2387de5e76",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "2d5368544c8e7b43771bc9e5218febb3dc947587c7ab43379bc01eb5933de998",
+	sim.Compiled("prefillnccl", "12410af096466e1cbb02eda1b3fd650ae45cb770600d107127be5f63d87b2a49",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "420bc58a5d6af132858baed9cbb9e77ae2400fc603ce63308cf100ba52030010",
+	sim.Compiled("prefillscaled", "3586eb26c181f76a62f659026c545fe839742e7b9c563a05277e5f8018ec686d",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
 		unsafe.Pointer(C.run_kernels))

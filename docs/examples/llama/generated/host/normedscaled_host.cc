@@ -2,7 +2,7 @@
 
 // The kernels of normedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e002695cd9046db86989cb545b8b60d8af399e7022705638af8c344d606f5e78
+// 26cc5374d7348535db06f45a8ccb1b561bd89525d8381b06cb85cdf709185c5a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f6a4a8d55fcdb40ce590d352335d318127d57a3b2587376b7ec8813ae7a43a5b
+// 649a4e50b37e5d8d652754e3c75a3fe5fdb038fd711f2b521d8d49daa87a07ca
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

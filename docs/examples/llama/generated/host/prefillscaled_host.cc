@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 55e49976fd9cbccbb543b4559d9cdbb8b7cee2b58811136640a83928225c0a0d
+// 3da7e21740f318de04731c9c8ab29ee9b7d3a33365564e1f4a3c8eebca1bc349
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

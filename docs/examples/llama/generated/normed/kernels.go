@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "f5a71387d3d43318cf39f3e4de3f763a25e1d18a4833c8d57d7537676afccc49",
+	Source:  "bd9245bc2c231f5b20d98e0890e95cd99f9208ffe745a5b661995a58f1b15912",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

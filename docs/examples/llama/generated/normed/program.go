@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "7cf435c18a0807fa8e9c1efe2fb2be1a60d61104f6c9f18cfe52ec3cf58c0b41",
+	Hash:    "59ea406b4ec822696052436c17a764a4e8189a6fd5d2bc60ba043c76d4ce7568",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "ff53fa072bf478353521656388e3c974b4e55413c54d6ff156f5929b0966d192",
+	Source:  "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

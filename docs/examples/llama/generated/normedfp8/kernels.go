@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "174a8b0301fca866759a66c768f44af07800008b9ab20a1d5bae8b48c1e87987",
+	Source:  "ef768b0d655a6b68a66c02da35a2b34b26f11ec2de57edfca2bec829409e38d8",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

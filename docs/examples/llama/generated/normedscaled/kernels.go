@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "edde232413bf7e45b9e4358003ffb7a836bf7c056bbdd1db55eaa9e5f9c6daf2",
+	Source:  "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

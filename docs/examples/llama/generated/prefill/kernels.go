@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "c8923410b3560743c4ef5635a8bab32d160a3034569e77f4d598c8125bf93d50",
+	Source:  "8ed6ac9f29b5355a048376de3e14345f1328bd0fef4a38b79ad47d2387de5e76",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

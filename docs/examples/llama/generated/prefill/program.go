@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "735012df1e1fed67cf89c88dabb01dc6b4595babf1856b2b1fc5079d3db03e61",
+	Hash:    "35b0509424729a2afb9a7dd694ca72fead4e19443cfa3ff529c7823ca5e4629f",
 	Proof:   "proven for D = 1..8, stamp 2ca548d3caeae2f0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

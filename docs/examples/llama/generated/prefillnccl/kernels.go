@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "2d5368544c8e7b43771bc9e5218febb3dc947587c7ab43379bc01eb5933de998",
+	Source:  "12410af096466e1cbb02eda1b3fd650ae45cb770600d107127be5f63d87b2a49",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "1e651a406be3771421d71eb0e4f6ed77a402672e85fe6ea6630827ec5e32d2e9",
+	Hash:    "abfe79447a3ae962be7eeb8aaf51c54e80fa7edcbfb912f84788bbb6e8d6f277",
 	Proof:   "proven for D = 1..8, stamp 708dd57ae08b7ecf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

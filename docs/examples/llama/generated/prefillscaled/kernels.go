@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "420bc58a5d6af132858baed9cbb9e77ae2400fc603ce63308cf100ba52030010",
+	Source:  "3586eb26c181f76a62f659026c545fe839742e7b9c563a05277e5f8018ec686d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "5c7652c7985f5be899fa17d3e9c51aa9948bf4c74e70a2fc009b4a999cfe9f32",
+	Hash:    "6f4db2c032e4c3e9b43342bf9323bc09c6b5edcd1adc05a8894b069da180927b",
 	Proof:   "proven for D = 1..8, stamp 87a92e8e3be24696",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
