@@ -30,7 +30,7 @@ var (
 		"2048,4096,7168;4096,7168,4096", "rows, depth and columns of each product")
 )
 
-// kernels are the kernels, with the columns of their tiles, the stages of their rings, and the scales that they take.
+// kernels lists each kernel's name, the columns of its tiles, the stages of its ring, and whether scales are of blocks.
 var kernels = []struct {
 	name          string
 	columns, ring int
@@ -111,7 +111,7 @@ func (g *gpu) shape(text string, do func(*product) error) error {
 	return errors.Join(do(p), p.free())
 }
 
-// check compares what kernels make with what the library makes, of numbers of which every sum is exact.
+// check compares each kernel's product with cuBLASLt's, bit by bit. The operands are small numbers, so sums are exact.
 func (g *gpu) check(p *product) error {
 	next := func() float32 { return float32(rand.IntN(3)-1) * float32(rand.IntN(9)/8) }
 	power := func() float32 { return float32(math.Ldexp(1, rand.IntN(3))) }
@@ -179,7 +179,7 @@ func (g *gpu) measure(p *product) error {
 	return err
 }
 
-// encoded are numbers of a type, some again and again.
+// encoded returns count elements of a type. The numbers repeat after a million.
 func encoded(typ driver.Type, count int, next func() float32) []byte {
 	const most = 1<<20 - 3 // no row begins as another
 	list := make([]float32, min(count, most))

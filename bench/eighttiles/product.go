@@ -87,7 +87,7 @@ func (p *product) own(i int) func(turn int) error {
 	}
 }
 
-// made is the result of what a way enqueues, in memory that held other numbers.
+// made runs what enqueue enqueues and returns the product's bytes. It fills C with other bytes first.
 func (p *product) made(enqueue func(turn int) error) ([]byte, error) {
 	made := bytes.Repeat([]byte{0xff}, 2*p.m*p.n)
 	for _, step := range []func() error{

@@ -2,8 +2,8 @@
 // read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
 // OVGEN_FEWROWS_PTX names one; of several files each is a variant, and of one whose name begins with early launches may
 // start before the launch before them has ended. With -making the kernels apply functions; the command checks and times
-// them beside kernels that apply the same functions behind the products. A figure is the median of rounds, and each
-// round runs the variants' graphs in another order. A graph reads so many weights that none is left in the cache.
+// them beside kernels that apply the same functions behind the products. A figure is the median of rounds. Each
+// round shuffles the graphs of the variants, and each graph reads more weights than the cache holds.
 package main
 
 import (

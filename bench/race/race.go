@@ -37,8 +37,8 @@ type Way struct {
 	Enqueue func(turn int) error
 }
 
-// Medians are the times of a launch of each way, in us: of so many launches, one after another, in so many rounds
-// behind two that warm.
+// Medians returns the time of one launch of each way, in us. Each graph has this many launches; two rounds warm the GPU,
+// and the median is over the rounds behind them.
 func (g GPU) Medians(list []Way, launches, rounds int) (medians []float64, err error) {
 	graphs, us := make([]driver.GraphExec, len(list)), make([][]float64, len(list))
 	for i, w := range list {
@@ -65,7 +65,7 @@ func (g GPU) Medians(list []Way, launches, rounds int) (medians []float64, err e
 	return medians, err
 }
 
-// Graph is a graph of launches, one after another.
+// Graph captures this many launches, one after another, and instantiates the graph.
 func (g GPU) Graph(launches int, enqueue func(turn int) error) (driver.GraphExec, error) {
 	if err := enqueue(0); err != nil { // loads it
 		return 0, err
@@ -89,7 +89,7 @@ func (g GPU) Graph(launches int, enqueue func(turn int) error) (driver.GraphExec
 	return exec, errors.Join(err, g.GraphDestroy(captured))
 }
 
-// replay is the time of a graph in us.
+// replay runs a graph once and returns its time in us.
 func (g GPU) replay(graph driver.GraphExec) (us float64, err error) {
 	var events [2]driver.Event
 	for i := range events {
