@@ -37,8 +37,8 @@ type Way struct {
 	Enqueue func(turn int) error
 }
 
-// Medians returns the time of one launch of each way, in us. Each graph has this many launches; two rounds warm the GPU,
-// and the median is over the rounds behind them.
+// Medians returns the time of one launch of each way, in us. Each graph has this many launches; two rounds warm the
+// GPU, and the median is over the rounds behind them.
 func (g GPU) Medians(list []Way, launches, rounds int) (medians []float64, err error) {
 	graphs, us := make([]driver.GraphExec, len(list)), make([][]float64, len(list))
 	for i, w := range list {
