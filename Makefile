@@ -49,6 +49,9 @@ test check: export GOFLAGS += $(SELDOM)
 test check: export CGO_CFLAGS ?= -O1
 test check: export CGO_CXXFLAGS ?= -O1
 
+# Of many tests that are alike one turn takes a part, and the next commit's turn the next (verify/turn).
+test check: export OVGEN_TURN ?= $(shell git rev-list --count HEAD 2>/dev/null)
+
 # Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
 # Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
 # for more than they work. The longest tests start first. That of generated/programs runs what each generated package's

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ovgen/verify/turn"
 )
 
 // page is what the test runs, and simulated what it adds to commands meant for GPUs.
@@ -20,6 +22,7 @@ const (
 // The page's listings are written and its commands run, in order and in one shell; each
 // prints what the page says, but for times and stamps.
 func TestFirstSchedule(t *testing.T) {
+	turn.Test(t, 2, 3)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +42,7 @@ func TestFirstSchedule(t *testing.T) {
 	cmd := exec.Command("bash", "-c", script(steps))
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), firstVars(t, repo)...)
-	cmd.Env = append(cmd.Env, "TOOL="+filepath.Join(t.TempDir(), "ovgen"))
+	cmd.Env = append(cmd.Env, turn.Env+"=", "TOOL="+filepath.Join(t.TempDir(), "ovgen"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -12,6 +12,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/mutate"
+	"ovgen/verify/turn"
 )
 
 // mutants are all of a schedule.
@@ -94,7 +95,7 @@ func some(list []mutate.Mutant, most int) (shown []mutate.Mutant) {
 // all.
 // The command judges the whole catalog.
 func TestSchedule(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name  string
 		s     schedule.Schedule
 		kinds []string
@@ -162,6 +163,9 @@ func TestSchedule(t *testing.T) {
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
 			"swap the scales", "without packets"}},
 	} {
+		if !turn.Takes(i, 3) {
+			continue
+		}
 		list := mutants(t, c.name, c.s)
 		names := map[string]bool{}
 		kinds := map[string]int{}

@@ -14,6 +14,7 @@ import (
 	"ovgen/verify/harness"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
+	"ovgen/verify/turn"
 )
 
 // Run runs a program in the seeded simulator, on the sizes from 2 to 4 ranks for which it is proven, in orders that the
@@ -71,10 +72,11 @@ func placed(ranks, hosts int) string {
 	return text
 }
 
-// Each runs a test of every program, side by side.
+// Each runs a test of every program, side by side; where OVGEN_TURN is set, of one program in four.
 func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harness.Program)) {
-	for _, p := range programs {
+	for i, p := range programs {
 		t.Run(p.Name, func(t *testing.T) {
+			turn.Test(t, i, 4)
 			t.Parallel()
 			test(t, p)
 		})
@@ -89,7 +91,7 @@ func seeds() int {
 	return 1
 }
 
-func soak() bool { return os.Getenv("OVGEN_SOAK") != "" }
+func soak() bool { return os.Getenv(turn.Soak) != "" }
 
 // runShape returns the errors of all ranks, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks, hosts int, seed uint64) error {

@@ -18,14 +18,16 @@ import (
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
+	"ovgen/verify/turn"
 )
 
 // Each field of each schedule of the catalog is set to each of its values. Then what the ranks do changes too, or a
 // field is named. Of the changed programs one in six is proven, on 2 ranks or on 3; where OVGEN_SOAK is set all are,
 // on both. Values that are another way to write the one that there was are left out.
 func TestEveryFieldIsReadOrRefused(t *testing.T) {
-	for _, n := range catalog.All() {
+	for turned, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
+			turn.Test(t, turned, 3)
 			t.Parallel()
 			p, err := lower.Lower("X", n.Schedule)
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 	"ovgen/runtime/launcher"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
+	"ovgen/verify/turn"
 )
 
 var scenarios = slices.Concat(general, of("fused", fused), of("tiles", tiles), of("scatter", scatter),
@@ -155,17 +156,19 @@ const arena = 448 << 10
 
 // TestProcesses runs the scenarios with a process a rank, and with all ranks in this process.
 func TestProcesses(t *testing.T) {
-	for _, s := range scenarios {
+	for i, s := range scenarios {
 		ranks := *ranksFlag
 		if s.size != 0 {
 			ranks = s.size
 		}
 		name := fmt.Sprintf("%s, %d ranks", s.name, ranks)
 		t.Run(name, func(t *testing.T) {
+			turn.Test(t, i, 2)
 			s.skip(t, false)
 			seeds(t, s, ranks, processes)
 		})
 		t.Run(name+", one process", func(t *testing.T) {
+			turn.Test(t, i+1, 2)
 			s.skip(t, true)
 			if *driverFlag == "sim" { // which has devices for all
 				t.Parallel()

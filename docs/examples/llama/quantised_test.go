@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
+	"ovgen/verify/turn"
 )
 
 // codeValue is the number of a code of e4m3 by its definition; nearestCode looks through all for the nearest one, of
@@ -106,7 +107,10 @@ var (
 )
 
 // TestEight decodes by weights alone of eight bits: logits are near those of the dequantised weights.
-func TestEight(t *testing.T) { eights(t, 4) }
+func TestEight(t *testing.T) {
+	turn.Test(t, 1, 4)
+	eights(t, 4)
+}
 
 // eights is TestEight for so many ranks at most.
 func eights(t *testing.T, most int) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"ovgen/cmd/ovgen/internal/module"
+	"ovgen/verify/turn"
 )
 
 // Every package and its tests are right Go without cgo where none of them was compiled. No
@@ -25,8 +26,9 @@ func TestPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, platform := range []struct{ system, machine string }{{"darwin", "arm64"}, {"linux", "arm64"}} {
+	for i, platform := range []struct{ system, machine string }{{"darwin", "arm64"}, {"linux", "arm64"}} {
 		t.Run(platform.system+"/"+platform.machine, func(t *testing.T) {
+			turn.Test(t, i, 2)
 			all, err := packages.Load(&packages.Config{
 				Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 					packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesSizes,
