@@ -14,6 +14,7 @@ import (
 	"ovgen/schedule/edges"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/turn"
 )
 
 // TestProgramsHaveTheirEdges: what the placements of a schedule ask for is what its program moves. The schedules are
@@ -30,10 +31,13 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 			lowered++
 		}
 	}
-	for _, n := range catalog.All() {
+	for i, n := range catalog.All() {
 		all = append(all, n.Schedule)
 		check(n.Name, n.Schedule)
-		for _, c := range scheduletest.Changes(n.Schedule) {
+		for j, c := range scheduletest.Changes(n.Schedule) {
+			if !turn.Takes(i+j, 4) {
+				continue
+			}
 			check(n.Name+", "+c.Name, c.Schedule)
 		}
 	}
@@ -42,7 +46,7 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 		d := scheduletest.Random(r, all)
 		check(fmt.Sprintf("%+v", d.Schedule), d.Schedule)
 	}
-	if least := 2000; lowered < least {
+	if least := 1000; lowered < least {
 		t.Errorf("%d schedules are lowered, want %d", lowered, least)
 	}
 }

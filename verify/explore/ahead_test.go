@@ -11,6 +11,7 @@ import (
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
+	"ovgen/verify/turn"
 )
 
 // aheadOf is a block of few rows whose weights are read ahead.
@@ -25,6 +26,7 @@ func aheadOf() schedule.Schedule {
 
 // TestAhead: prover and explorer let a launch read ahead what nobody writes, and nothing else.
 func TestAhead(t *testing.T) {
+	turn.Test(t, 2, 3)
 	p, err := lower.Lower("Ahead", aheadOf())
 	if err != nil {
 		t.Fatal(err)

@@ -257,8 +257,9 @@ const succeeded = "succeeded"
 // TestSeeded runs the scenarios in the simulator, in orders picked by seeds. Every second seed has its ranks in
 // one process.
 func TestSeeded(t *testing.T) {
-	for _, s := range scenarios {
+	for i, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
+			turn.Test(t, i, 2)
 			if s.parted {
 				t.Skip("its ranks need processes of their own")
 			}
