@@ -22,7 +22,7 @@ const (
 // The page's listings are written and its commands run, in order and in one shell; each
 // prints what the page says, but for times and stamps.
 func TestFirstSchedule(t *testing.T) {
-	turn.Test(t, 2, 3)
+	turn.Test(t, 3, 4)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

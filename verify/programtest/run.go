@@ -72,11 +72,11 @@ func placed(ranks, hosts int) string {
 	return text
 }
 
-// Each runs a test of every program, side by side; where OVGEN_TURN is set, of one program in four.
+// Each runs a test of every program, side by side; where OVGEN_TURN is set, of one program in six.
 func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harness.Program)) {
 	for i, p := range programs {
 		t.Run(p.Name, func(t *testing.T) {
-			turn.Test(t, i, 4)
+			turn.Test(t, i, 6)
 			t.Parallel()
 			test(t, p)
 		})

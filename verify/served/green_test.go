@@ -34,7 +34,7 @@ func TestAcceptedAreGreen(t *testing.T) {
 	soak := os.Getenv("OVGEN_SOAK") != ""
 	var taken []string
 	for i, name := range shown {
-		if turn.Takes(i, 3) {
+		if turn.Takes(i, 5) {
 			taken = append(taken, name)
 		}
 	}
