@@ -117,3 +117,12 @@ func of16(x s.Schedule) s.Schedule {
 	x.Types = []s.Type{s.BF16, s.FP16}
 	return x
 }
+
+// CodesEnded is a sum of codes that ends with a tensor, a gate and a row.
+var CodesEnded = s.Schedule{
+	Tensors: append(catalog.ReduceScatterQuantised.Tensors[:4:4],
+		s.Tensor{Name: "R", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		s.Tensor{Name: "U", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		s.Tensor{Name: "V", Axes: []s.Axis{s.Dim(s.N)}}),
+	Ops: []s.Op{catalog.ReduceScatterQuantised.Ops[0], s.Sum("C", "Codes", s.Add("R"), s.SwiGLU("U"), s.Bias("V"))},
+}
