@@ -1,29 +1,62 @@
 package formula
 
-import "ovgen/schedule"
+import "math"
 
-// Epilogue is a function that the library of products applies, evaluated on single numbers and without rounding.
-type Epilogue struct{ nodes []schedule.Node }
-
-// FindEpilogue finds the epilogue with a word, by its formula.
-func FindEpilogue(word string) (e Epilogue, ok bool) {
-	for _, f := range schedule.Epilogues() {
-		if f.Word == word {
-			return Epilogue{schedule.Nodes(f.Is)}, true
-		}
+// ByLibrary is what the library of products makes of a sum by one of its functions, or by none, in the interval in which
+// it lies. No formula says in which steps the library computes it.
+func ByLibrary(epilogue string, x Value) Value {
+	switch epilogue {
+	case "relu":
+		return positive(x)
+	case "gelu":
+		return gelu(x)
 	}
-	return e, false
+	return x
 }
 
-// Of applies the function to each number.
-func (e Epilogue) Of(list ...float64) []float64 {
-	row := Row{}
-	for _, x := range list {
-		row.X = append(row.X, Point(x))
+func positive(x Value) Value { return Value{max(x.Want, 0), max(x.Lo, 0), max(x.Hi, 0)} }
+
+// cuBLASLt's gelu is x/2 * (1 + t), where t is about the tangent of u = sqrt(2/pi) * (x + 0.044715*x^3), computed in
+// fp32 in an order that is not documented.
+//   - u is a product of a constant and a sum of numbers of one sign: each of its 7 roundings, those of the constants
+//     among them, changes it by up to 2^-24 of its size. Its tangent changes by no larger share than it does.
+//   - PTX documents a relative error of up to 2^-11 for the tangent of a GPU. A tangent is at most 1.
+//   - 1 + t, half of x and their product, or half of x and a sum of two products, are at most |x| in size, and so is
+//     what each of up to 4 roundings changes by 2^-24 of.
+const (
+	ofTangent = 0x1p-11 + 8*0x1p-24
+	ofSums    = 4 * 0x1p-24
+	// From flat on, u is 159 or more, and the tangent is 1 to the last bit of fp32: gelu is its operand, or 0.
+	flat = 16
+	// leastGELU is where gelu is least. It falls before that point, and grows behind it.
+	leastGELU = -0.752461
+)
+
+// gelu is the library's. Its value is between 0 and its operand, since roundings keep order.
+func gelu(x Value) Value {
+	if x.Lo >= flat || x.Hi <= -flat {
+		return positive(x)
 	}
-	made := make([]float64, len(list))
-	for i, v := range row.Of(e.nodes) {
-		made[i] = v.Want
+	lo, hi := realGELU(x.Lo), realGELU(x.Hi)
+	made := Value{realGELU(x.Want), min(lo, hi), max(lo, hi)}
+	if x.Lo < leastGELU && leastGELU < x.Hi {
+		made.Lo = realGELU(leastGELU)
 	}
+	off := geluOff(min(x.Size(), flat))
+	made.Lo = max(made.Lo-off, min(x.Lo, 0))
+	made.Hi = min(made.Hi+off, max(x.Hi, 0))
 	return made
 }
+
+// realGELU is gelu without an error. Infinities have none either.
+func realGELU(x float64) float64 {
+	if math.Abs(x) >= flat {
+		return max(x, 0)
+	}
+	return x / 2 * (1 + tangent(x))
+}
+
+// geluOff is the greatest error of gelu for numbers of up to that size.
+func geluOff(size float64) float64 { return size/2*tangent(size)*ofTangent + size*ofSums + tiny }
+
+func tangent(x float64) float64 { return math.Tanh(math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)) }

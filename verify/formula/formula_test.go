@@ -2,6 +2,7 @@ package formula_test
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -39,12 +40,11 @@ func tree(f schedule.Func) []schedule.Node {
 	return schedule.Nodes(table.Tree(f))
 }
 
-// device is a row in fp32: exp and the like up to 2 units off, and sums by lanes in an order of their own.
+// device is a row in fp32: exp and the like up to 2 units off, and sums in the order of kernels.
 type device struct {
 	x       []float32
 	operand func(tensor string, i int) float32
 	random  *rand.Rand
-	lanes   int
 }
 
 func (d *device) off(x float64) float32 {
@@ -155,11 +155,10 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 	if n.Group != "" {
 		group = group[j/head*head : j/head*head+head]
 	}
-	return d.statistic(n.Do, group)
+	return statistic(n.Do, group)
 }
 
-// statistic is made by some lanes, which are added up from the last one on.
-func (d *device) statistic(do schedule.Do, v []float32) float32 {
+func statistic(do schedule.Do, v []float32) float32 {
 	if do == schedule.DoMost {
 		most := v[0]
 		for _, x := range v {
@@ -167,14 +166,16 @@ func (d *device) statistic(do schedule.Do, v []float32) float32 {
 		}
 		return most
 	}
-	lanes := make([]float32, d.lanes)
+	parts := make([]float32, 1<<bits.Len(uint(min((len(v)+7)/8, 512)-1)))
 	for i, x := range v {
-		lanes[i%d.lanes] += x
+		parts[i/8%len(parts)] += x
 	}
-	sum := float32(0)
-	for i := range lanes {
-		sum += lanes[d.lanes-1-i]
+	for half := len(parts) / 2; half > 0; half /= 2 {
+		for i := range half {
+			parts[i] += parts[i+half]
+		}
 	}
+	sum := parts[0]
 	if do == schedule.DoMean {
 		sum /= float32(len(v))
 	}
@@ -197,7 +198,7 @@ func TestDevices(t *testing.T) {
 			}
 			x := draw()
 			values["A"], values["B"] = draw(), draw()
-			d := &device{x: x, random: random, lanes: 1 + try%9,
+			d := &device{x: x, random: random,
 				operand: func(tensor string, i int) float32 { return values[tensor][i] }}
 			r := &formula.Row{Param: epsilon, Width: width,
 				Operand: func(tensor string, i int) formula.Value { return formula.Point(float64(values[tensor][i])) }}
@@ -221,6 +222,29 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+// TestDepth: sums of one large number and of small ones, all of which are rounded up, are in the interval and close to
+// its end.
+func TestDepth(t *testing.T) {
+	for _, width := range []int{1, 8, 9, 24, 96, 1000, 4096, 4104, 8192, 16384, 20000} {
+		v, row := make([]float32, width), &formula.Row{}
+		units := (width + 7) / 8
+		parts := 1 << bits.Len(uint(min(units, 512)-1))
+		for i := range v {
+			if unit := i / 8; unit%parts == 0 || i%8 == 0 && unit < parts && unit&(unit-1) == 0 {
+				v[i] = 0x1.0001p-24
+			}
+		}
+		v[0] = 1
+		for _, x := range v {
+			row.X = append(row.X, formula.Point(float64(x)))
+		}
+		got, in := float64(statistic(schedule.DoSum, v)), row.Of(schedule.Nodes(schedule.SumOver(schedule.X)))[0]
+		if got < in.Lo || in.Hi < got || in.Hi-got > .1*(in.Hi-1)+0x1p-23 {
+			t.Errorf("a sum of %d columns is %g, in [%g, %g]", width, got-1, in.Lo-1, in.Hi-1)
+		}
+	}
+}
+
 // An interval holds what its ends make, and all that lies between them.
 func TestIntervals(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -234,7 +258,7 @@ func TestIntervals(t *testing.T) {
 				b := a + float32(random.Float64()*size/64)
 				lo, hi, x = append(lo, a), append(hi, b), append(x, a+(b-a)*random.Float32())
 			}
-			d := &device{x: x, random: random, lanes: 3, operand: func(_ string, i int) float32 { return x[i] }}
+			d := &device{x: x, random: random, operand: func(_ string, i int) float32 { return x[i] }}
 			r := &formula.Row{Param: epsilon, Width: width}
 			for j := range x {
 				x[j] = min(max(x[j], lo[j]), hi[j])

@@ -80,12 +80,20 @@ func reciprocal(v Value) Value {
 	return rounded(1/v.Want, 1/v.Hi, 1/v.Lo)
 }
 
-// depth is the greatest number of roundings of a number in a sum of a width. Up to 512 lanes take 8 columns or one at a
-// time, and then the lanes are added by halves.
-func depth(width int) float64 { return float64(width)/512 + 14 }
+// depth is the greatest number of roundings of a number in a sum of a width. Kernels add as docs/proof.md says: parts, of
+// which there are up to 512 and a power of 2, take units of 8 columns in turn, and the first of a part's columns is
+// added to nothing. Then the parts are added by halves.
+func depth(width int) float64 {
+	const unit, mostParts = 8, 512
+	units, parts := (width+unit-1)/unit, 1
+	for parts < min(units, mostParts) {
+		parts *= 2
+	}
+	return float64((units+parts-1)/parts*unit-1) + math.Log2(float64(parts))
+}
 
-// sum is a sum in fp32, whatever lanes compute it. It is a point where all numbers are multiples of one number, and no
-// partial sum has more digits than fp32.
+// sum is a sum in fp32. It is a point where all numbers are multiples of one number, and no partial sum has more digits
+// than fp32.
 func sum(values []Value) Value {
 	var s Value
 	size, least, points := 0.0, math.MaxInt, true

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -20,7 +21,7 @@ import (
 // where placed(i) = i/Run*Stride + i%Run.
 //
 //	x = hash(Seed, First + placed(i))      // uint32, see reference.Hash
-//	integers: (x >> 8) < Limit ? ((x & 1) ? Unit : -Unit) : 0
+//	integers: (x >> 8) < Limit ? ((x & 1) ? Size : -Size) : 0
 //	Real:     float(x >> 8) / 2^23 - 1     // exact in fp32, rounded to the type
 //	Row:      times 1 << hash(Seed+1, (First + placed(i)) / Row) % 3
 //	Add:      that plus At[i]
@@ -40,7 +41,7 @@ type fillParams struct {
 	Limit       uint32 // of 1<<24: how many elements are not zero
 	Format      uint32 // of elements: formatOf
 	Real        uint32 // 1: uniform in [-1, 1)
-	Unit        float32
+	Size        float32
 	Add         uint32 // 1: to the previous content
 	Row         int64  // elements of a row; 0: none is larger than others
 }
@@ -175,13 +176,10 @@ func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part rea
 
 func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, add uint32,
 	s driver.Stream) error {
-	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add,
+	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Size: cmp.Or(in.Size, 1), Add: add,
 		Row: int64(in.Row)}
 	if in.Real {
 		p.Real = 1
-	}
-	if p.Unit == 0 {
-		p.Unit = 1
 	}
 	for _, x := range part.Pieces {
 		p.At, p.First, p.Count, p.Run, p.Stride = at, int64(x.First), int64(x.Count), int64(x.Run), int64(x.Stride)

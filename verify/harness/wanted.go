@@ -194,8 +194,8 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 		if err != nil || m != nil {
 			return m, err
 		}
-		if most := reference.Exact(w.Shape.Type) * w.Problem.Unit(); !w.copied(name) && largest > float32(most) {
-			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name,
+		if most := w.Problem.Most(name); !w.copied(name) && float64(largest) > most {
+			return nil, fmt.Errorf("%s reaches %g and %s is exact to %g only (take another -seed)", name,
 				largest, w.Shape.Type, most)
 		}
 	}

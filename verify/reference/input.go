@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"math"
 
 	"ovgen/runtime/driver"
@@ -18,11 +19,11 @@ func Hash(seed uint32, index int64) uint32 {
 	return uint32(x)
 }
 
-// Input is a tensor given by its seed. Its elements are -Unit, 0 or Unit or, if Real, uniform in [-1, 1) with 24 bits.
+// Input is a tensor given by its seed. Its elements are -Size, 0 or Size or, if Real, uniform in [-1, 1) with 24 bits.
 type Input struct {
 	Seed  uint32
-	Limit uint32  // out of 1<<24: the share of integers that are not zero
-	Unit  float32 // a power of two; zero means 1
+	Limit uint32  // out of 1<<24: the share of elements that are not zero
+	Size  float32 // a power of two; zero means 1
 	Real  bool
 	// Scales are 1 or 2.
 	Scales bool
@@ -44,10 +45,7 @@ const squaresOfRows = (1 + 4 + 16) / 3.
 // small is an element without the factor of its row.
 func (in Input) small(index int64) float32 {
 	x := Hash(in.Seed, index)
-	unit := in.Unit
-	if unit == 0 {
-		unit = 1
-	}
+	size := cmp.Or(in.Size, 1)
 	switch {
 	case in.Scales:
 		return float32(1 + x>>16&1)
@@ -56,9 +54,9 @@ func (in Input) small(index int64) float32 {
 	case x>>8 >= in.Limit:
 		return 0
 	case x&1 == 1:
-		return unit
+		return size
 	}
-	return -unit
+	return -size
 }
 
 // Values are the elements [0, n) as the type holds them.

@@ -3,6 +3,7 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -308,7 +309,7 @@ func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	in.Row, _ = p.quantised(name)
 	if p.Chained() {
 		d := p.draws().values[name]
-		in.Limit, in.Unit = limit(d.density), float32(d.unit)
+		in.Limit, in.Size = limit(d.density), float32(math.Ldexp(1, d.grid))
 		in.Real = real || in.Row > 0 && !p.Multiplies() // one value of eight bits, whatever the operand is
 		return in
 	}

@@ -49,7 +49,7 @@ func (p Product) digits() int {
 	if p.Operand == 0 || p.Narrow {
 		return 24
 	}
-	return 14
+	return digitsOfEight
 }
 
 // unit is the unit of rounding to nearest.
@@ -58,10 +58,23 @@ func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 // single is the rounding of sums in fp32.
 const single = 0x1p-24
 
-// eight is the error of a sum of products of eight bits on Hopper beyond s, as a share of the sum of all magnitudes.
-// 128 products at a time are added to the sum so far in fp32. Four instructions add these 128. Each cuts 32 products,
-// the sum so far and its result to 13 digits behind the first digit of the largest.
-const eight = 4 * 34 * 0x1p-13
+// Products of eight bits are added in steps: an instruction of a Hopper GPU takes 32 of them, of which each has 8 digits,
+// and the sum so far, and cuts all of these to 14 digits, counted from the first digit of the largest. It adds them and
+// cuts the result likewise. cuBLASLt takes 128 columns so and adds what they make to a sum in fp32.
+const (
+	digitsOfEight = 14
+	addedAtOnce   = 32
+	addedNarrow   = 128
+)
+
+// eight is the error of such sums over k columns beyond that of sums in fp32, as a share of the sum of all magnitudes.
+// Each cut loses less than 2^-13 of a number that is no larger than all magnitudes of its 128 columns. An instruction
+// cuts its products, the sum so far and the result.
+func eight(k int) float64 {
+	k = min(k, addedNarrow)
+	instructions := (k + addedAtOnce - 1) / addedAtOnce
+	return math.Ldexp(float64(instructions*(min(k, addedAtOnce)+2)), 1-digitsOfEight)
+}
 
 // subnormal is the greatest error of a result near zero: half of the least number.
 func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
@@ -73,7 +86,7 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 // digits than the type, where partial sums travel in it. For other numbers there is a bound, with u the type's unit of
 // rounding and S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
-//   - sums of eight bits on both sides: 4 * 34 * 2^-13 * S beside s;
+//   - sums of eight bits on both sides: eight(K) * S beside s, which is 4 * 34 * 2^-13 * S from 128 columns on;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
 //     times. Each of these is at most P = sum |p| plus the errors so far, so all rounding is within
 //     2 * Parts * u * (P + s), (Parts + 1) * u to first order and the rest for the higher ones;
@@ -237,7 +250,7 @@ func (r *row) finish(j int, bias, added Values, at int) formula.Value {
 	if added.Want != nil {
 		return r.plus(j, sum, added.At(at), more, grid)
 	}
-	return byLibrary(r.Func, sum)
+	return formula.ByLibrary(r.Func, sum)
 }
 
 // fits reports whether multiples of a power of two, up to a size, fit into that many digits.
@@ -250,7 +263,7 @@ func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts + r.others)
 	off := r.inherited[j] + (float64(r.K+r.terms)+n+1)*single*(size+r.inherited[j])
 	if r.digits() < 24 {
-		off += eight * (size + r.inherited[j])
+		off += eight(max(r.K, r.terms)) * (size + r.inherited[j])
 	}
 	if r.summed {
 		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal

@@ -201,5 +201,5 @@ func onWay(p Product, a, b, bias Input, row, column int) float32 {
 		sum = partial
 	}
 	sum += Round(p.Type, bias.At(int64(column)))
-	return Round(p.Type, float32(byLibrary(p.Func, formula.Point(float64(sum))).Want))
+	return Round(p.Type, float32(formula.ByLibrary(p.Func, formula.Point(float64(sum))).Want))
 }
