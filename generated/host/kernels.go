@@ -269,7 +269,7 @@ func init() {
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "dbbfcad08ea25871488ac508c95d719198576cfe27478686a5435bd11ab68cb0",
 		unsafe.Pointer(C.rowparallellinear_kernels))
-	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
+	sim.Compiled("run", "264c52fec2d9d721f8fd130a0869030dd72fc153e7cc65bedf66375a11f33376",
 		unsafe.Pointer(C.run_kernels))
 	sim.Compiled("squaredrelumlp", "932d91579a31d96fc524e44cc63690a53a0aab152b13c637213c6a3f89e2bc75",
 		unsafe.Pointer(C.squaredrelumlp_kernels))
