@@ -98,7 +98,16 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		to, finish := w.rounded(s)
 		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
 	}
-	return d.roundsSums(s, "NCCL")
+	return d.roundsFirst(s, "NCCL")
+}
+
+// roundsFirst refuses a way that rounds its sums where nothing but them is to be in fp32: functions behind them are made
+// in fp32 of the rounded ones.
+func (d *draft) roundsFirst(s *stage, what string) error {
+	if d.schedule.HasFinish(s.last()) {
+		return nil
+	}
+	return d.roundsSums(s, what)
 }
 
 // roundsSums refuses a way whose sums nothing keeps in fp32.

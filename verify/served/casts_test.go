@@ -48,6 +48,18 @@ var casts = []declared{
 	{"a gradient in fp32 for all", "likewise", gradient("A[M/D N] B[M/D K] C[N K]").in32("C"), served},
 	{"by NCCL", "it rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).
 		in32("C").by("C", s.NCCL{}), at("Moves[0].Way", "NCCL rounds the sums of C to the type of the plan")},
+	{"by NCCL, with a residual", "it rounds, and what follows does not", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"))).in32("C").by("C", s.NCCL{}), served},
+	{"by NCCL for all, with a gate and a residual", "likewise", of("A[M K/D] B[N K/D] U[M N] R[M N] C[M N]",
+		s.Linear("C", "A", "B", s.SwiGLU("U"), s.Add("R"))).in32("C").by("C", s.NCCL{}), served},
+	{"in parts by NCCL, with a residual in fp32", "likewise", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"))).in32("C", "R").by("C", s.NCCL{Parts: 3}), served},
+	{"summed by NCCL, with a row", "likewise", of("A[D/D M N] V[N] C[M N]", s.Sum("C", "A", s.Bias("V"))).
+		in32("C").by("C", s.NCCL{}), served},
+	{"round a ring, with a residual", "likewise", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"))).in32("C").by("C", s.RingSum{}), served},
+	{"in products round a ring, with a gate", "likewise", of("A[M K/D] B[N K/D] U[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.SwiGLU("U"))).in32("C", "U").by("C", s.RingAccumulate{}), served},
 	{"a function of fp32", "its kernel takes either type", of("A[M/D K] B[N K] C[M:D N]", s.Copy("X", "A", s.SiLU()),
 		s.Linear("C", "X", "B")).in32("A"), served},
 	{"a norm of fp32", "likewise", of("A[M/D K] Norm[K] B[N K] C[M:D N]", s.Copy("X", "A", s.RMSNorm("Norm")),
