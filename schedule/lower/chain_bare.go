@@ -29,7 +29,7 @@ func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 		}
 	case err != nil:
 	case e.Kind == "" && done.Left == x:
-		err = ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
+		err = d.asItIs(i, o, declared)
 	case declared && gathers && !columns && ofProducts(d.schedule, o.Out) && !byCounts(t) &&
 		!alike(t, cutAs(t, edges.Along(0))):
 		err = d.misplacedIn(t.Name, edges.Along(0),
@@ -55,6 +55,15 @@ func (c *chain) copy(d *draft, i int, o schedule.Op) error {
 		s.moved = e
 	}
 	return nil
+}
+
+// asItIs refuses a copy of what is there already: of a result that nothing declares, which travels behind its maker.
+func (d *draft) asItIs(i int, o schedule.Op, declared bool) error {
+	x, why := o.In[0], fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0])
+	if declared || !d.schedule.Made(x) {
+		return ofItsOwn(d.schedule, i, why)
+	}
+	return refused(fmt.Sprintf("Ops[%d]", i), fmt.Sprintf("declare %s where its ranks make it", x), "%s", why)
 }
 
 // came says that a tensor, or what functions make it of, is a copy that has travelled.

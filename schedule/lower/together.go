@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -23,8 +24,9 @@ func recognise(d *draft) error {
 		}
 	}
 	if !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call == "" }) {
-		return refused("Ops[0].Call", "call it without a plan", "nothing travels: %s is the caller's own work",
-			s.Ops[0].Call)
+		if err := callsAlone(s); err != nil {
+			return err
+		}
 	}
 	for i, o := range s.Ops {
 		maker, made := s.Maker(o.In[0])
@@ -36,6 +38,24 @@ func recognise(d *draft) error {
 		}
 	}
 	return joinBatches(d)
+}
+
+// callsAlone refuses a schedule of calls, of which no result travels but behind a copy, and no operand without other
+// work.
+func callsAlone(s schedule.Schedule) error {
+	o := s.Ops[0]
+	list, err := edges.All(s)
+	at := slices.IndexFunc(list, func(e edges.Edge) bool { return e.Maker >= 0 })
+	switch {
+	case err == nil && len(list) > 0 && at < 0: // operands travel, and the stages say why not
+		return nil
+	case at < 0:
+		return refused("Ops[0].Call", "call it without a plan", "nothing travels: %s is the caller's own work", o.Call)
+	}
+	made := s.Ops[list[at].Maker]
+	return refused(fmt.Sprintf("Ops[%d].Call", list[at].Maker), fmt.Sprintf("let it make another tensor, declared where "+
+		"its ranks make that, and make %s of it by a schedule.Copy", made.Out),
+		"no pass moves what %s makes without an operation", made.Call)
 }
 
 // ofItsOwn refuses operation i, which a schedule of its own does.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,7 +154,8 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// grown doubles extents until a chunk of each buffer is wide. A chunk of a single extent need not be wide. A bias,
+// grown doubles extents until a chunk of each buffer is wide, the smallest chunk first, since what it takes makes others
+// wide too: New counts the largest extents together. A chunk of a single extent need not be wide. A bias,
 // which is not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents:
 // two such extents would make the other chunks too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
@@ -169,7 +171,13 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	for _, b := range p.Buffers {
 		most = max(most, len(extentsOf(b)))
 	}
-	for _, b := range p.Buffers {
+	buffers, env := slices.Clone(p.Buffers), c.Env(p)
+	slices.SortStableFunc(buffers, func(a, b hostir.Buffer) int {
+		x, _ := a.Chunk.Eval(env) // an error is found below
+		y, _ := b.Chunk.Eval(env)
+		return cmp.Compare(x, y)
+	})
+	for _, b := range buffers {
 		used := extentsOf(b)
 		if len(b.Tensor.Axes) == 1 || len(used) < min(most, 2) {
 			continue

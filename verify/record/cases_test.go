@@ -1,8 +1,11 @@
 package record
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -25,6 +28,36 @@ func TestLargeShapesAreLarge(t *testing.T) {
 		} else {
 			large(t, p, c)
 		}
+	}
+}
+
+// TestLargeShapesAreTaken: New counts as many of the largest extents together as a tensor has axes, three here.
+func TestLargeShapesAreTaken(t *testing.T) {
+	of := func(name string, axes ...schedule.Axis) schedule.Tensor {
+		return schedule.Tensor{Name: name, Axes: axes}
+	}
+	in := func(e schedule.Extent) schedule.Axis { return schedule.Dim(e, schedule.DIDx(schedule.D)) }
+	m, k := schedule.Dim(schedule.M), schedule.Dim(schedule.K)
+	p, err := lower.Lower("Cached", schedule.Schedule{
+		Tensors: []schedule.Tensor{of("A", in(schedule.M), k), of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k),
+			of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
+		Ops: []schedule.Op{schedule.Linear("Q", "A", "B"), schedule.Call("O", "Attend", "mn,stk->mn", "Q", "Cache"),
+			schedule.Linear("C", "O", "Wo")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := cases(p, 8, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large(t, p, list[odd+1])
+	extents := slices.Sorted(maps.Values(list[odd+1].Extents))
+	elements := 8.
+	for _, n := range extents[len(extents)-3:] {
+		elements *= float64(n)
+	}
+	if elements > 1<<60 {
+		t.Errorf("%s is refused: %d", list[odd+1], extents)
 	}
 }
 

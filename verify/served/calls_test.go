@@ -131,6 +131,20 @@ var calls = []declared{
 		s.Linear("H", "A", "W"), s.Op{Out: "O", In: []string{"H"}, Index: "mn->mn", Call: "Attention",
 			Then: []s.Func{s.SiLU()}}, s.Linear("C", "O", "Wo")),
 		at("Ops[1].Then", "what a call makes has no functions behind it")},
+	{"a call alone", "nothing travels", of("A[M K] B[N/D K] C[M N/D]", s.Call("C", "Mine", "mk,nk->mn", "A", "B")),
+		at("Ops[0].Call", "nothing travels: Mine is the caller's own work (call it without a plan")},
+	{"a call alone, whose rows are gathered", "no work moves them", of("A[M/D K] C[M K]",
+		s.CallRows("C", "Mine", "mk->mk", "A")), at("Ops[0].Call", "no pass moves what Mine makes without an operation "+
+		"(let it make another tensor, declared where its ranks make that, and make C of it by a schedule.Copy")},
+	{"the same, by a copy", "of rows that are declared", of("A[M/D K] X[M/D K] C[M K]",
+		s.CallRows("X", "Mine", "mk->mk", "A"), s.Copy("C", "X")), served},
+	{"of rows that are not declared", "they would be gathered behind the call", of("A[M/D K] C[M K]",
+		s.CallRows("X", "Mine", "mk->mk", "A"), s.Copy("C", "X")),
+		at("Ops[1]", "C is X as it is: nothing travels (declare X where its ranks make it")},
+	{"a call alone of gathered rows", "it would take all", of("A[M/D K] C[M K]", s.Call("C", "Mine", "mk->mk", "A")),
+		at("Ops[0].In[0]", "each rank has its own rows of A, and Mine takes all")},
+	{"heads of a cache", "spread in the middle", of("A[M/D K] Cache[N2 N3/D K] B[N/D K] Wo[K N/D] C[M K]",
+		s.Linear("Q", "A", "B"), s.Call("O", "Mine", "mn,stk->mn", "Q", "Cache"), s.Linear("C", "O", "Wo")), served},
 }
 
 // summing are the ways of an own product's sums.

@@ -26,6 +26,11 @@ var columns = []declared{
 	{"C12", "logits", linear("A[M K] B[N/D K] C[M N]"), served},
 	{"C12b", "logits of a matmul", matmul("A[M K] B[K N/D] C[M N]"),
 		served},
+	{"C12c", "a norm of logits", of("A[M K] B[N/D K] Norm[N] C[M N]", s.Linear("C", "A", "B", s.RMSNorm("Norm"))),
+		at("Ops[0].Then[0]", "each rank has a part of each row of C, and rmsnorm takes whole rows (make C by a "+
+			"schedule.Copy with rmsnorm of what the linear makes without it")},
+	{"C12d", "a norm of logits, as a copy", of("A[M K] B[N/D K] Norm[N] C[M N]", s.Linear("P", "A", "B"),
+		s.Copy("C", "P", s.RMSNorm("Norm"))), served},
 	{"C13", "logits, sequence-parallel", linear("A[M/D K] B[N/D K] C[M N]"), served},
 	{"C13b", "logits behind a norm, with a bias", of("A[M/D K] Norm[K] B[N/D K] Bias[N/D] C[M N]",
 		s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B", s.Bias("Bias"))), served},
