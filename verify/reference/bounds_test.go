@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -73,6 +74,37 @@ func TestHostOnly(t *testing.T) {
 		}
 		if want := typ == driver.BF16; p.HostOnly() != want {
 			t.Errorf("%s: for the host alone is %t", typ, !want)
+		}
+	}
+}
+
+// TestSizes: results behind norms, which are no integers, are of sizes that a type holds well, as others are.
+func TestSizes(t *testing.T) {
+	of := schedule.Copy("X", "A", schedule.RMSNorm("Norm"))
+	least := map[string]float64{"a gate": 32, "gelu": 16, "a layer": 8}
+	for name, p := range map[string]*Problem{
+		"a gate": chain("A[mK] Norm[K] Up[fK] Gate[fK] Down[Kf] C[mK]", of, schedule.Linear("U", "X", "Up"),
+			schedule.Linear("G", "X", "Gate", schedule.GeGLU("U")), schedule.Linear("C", "G", "Down")),
+		"gelu": chain("A[mK] Norm[K] W[fK] V[Kf] C[mK]", of, schedule.Linear("H", "X", "W", schedule.GELU()),
+			schedule.Linear("C", "H", "V")),
+		"a layer": deep["two layers"],
+	} {
+		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+			p.Type = typ
+			if err := p.Check(); err != nil {
+				t.Fatal(err)
+			}
+			in, squares := inputs(p, false), 0.0
+			want := p.Results(in)["C"]
+			for _, x := range want.Want {
+				squares += x * x / float64(len(want.Want))
+			}
+			if size := math.Sqrt(squares); size < least[name] || size > 1<<14 {
+				t.Errorf("%s %s: results deviate by %g", name, typ, size)
+			}
+			if n := want.outside(p.onDevice(in)["C"]); n > 0 {
+				t.Errorf("%s %s: %d right elements are out of bounds", name, typ, n)
+			}
 		}
 	}
 }

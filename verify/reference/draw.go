@@ -12,11 +12,13 @@ import (
 // The numbers that operands are drawn from decide how many results have one right value, and never which values are
 // right: intervals say that.
 
-// drawn describes the values of a tensor: all are multiples of 2^grid. density is the share of its elements that are not
-// zero or, for a result, the variance of its elements divided by 2^grid.
+// drawn describes the values of a tensor: all are multiples of 2^grid, or real ones of any kind, whose grid is 0.
+// density is the share of its elements that are not zero or, for a result, the variance of its elements divided by
+// 2^grid.
 type drawn struct {
 	density float64
 	grid    int
+	real    bool
 }
 
 // drawing has the distribution of each tensor's values: drawn for inputs, derived for results.
@@ -82,7 +84,7 @@ func (d *drawing) add(name string, sum drawn, s Step) drawn {
 	other, known := d.values[name]
 	switch {
 	case !known:
-		d.values[name] = drawn{1, sum.grid}
+		d.values[name] = drawn{1, sum.grid, false}
 		return sum
 	case !d.goesOn(s.C) && !s.changed():
 		return sum
@@ -94,7 +96,7 @@ func (d *drawing) add(name string, sum drawn, s Step) drawn {
 func (d *drawing) join(sum, other drawn) drawn {
 	grid := min(sum.grid, other.grid)
 	on := func(x drawn) float64 { return math.Ldexp(x.density, 2*(x.grid-grid)) }
-	sum = drawn{on(sum) + on(other), grid}
+	sum = drawn{on(sum) + on(other), grid, sum.real || other.real}
 	d.fits(sum)
 	return sum
 }
@@ -104,12 +106,13 @@ func (d *drawing) fits(sum drawn) { d.need(math.Sqrt(sum.density)*sigmas <= d.mo
 
 // handed draws the operands of a call, whose result has elements of each operand.
 func (d *drawing) handed(s Step) drawn {
-	made := drawn{0, math.MaxInt}
+	made := drawn{0, math.MaxInt, false}
 	for _, name := range s.In {
 		if _, known := d.values[name]; !known {
-			d.values[name] = drawn{1, 0}
+			d.values[name] = drawn{density: 1}
 		}
-		made = drawn{max(made.density, d.values[name].density), min(made.grid, d.values[name].grid)}
+		of := d.values[name]
+		made = drawn{max(made.density, of.density), min(made.grid, of.grid), made.real || of.real}
 	}
 	return made
 }
@@ -120,7 +123,7 @@ func (d *drawing) draw(s Step) drawn {
 	a, known := d.values[s.A]
 	if s.Does != Multiplies {
 		if !known {
-			a = drawn{1, grid}
+			a = drawn{1, grid, false}
 			if _, quantised := d.quantised(s.A); quantised {
 				a.density = squaresOfRows
 			}
@@ -130,16 +133,17 @@ func (d *drawing) draw(s Step) drawn {
 	}
 	terms := s.terms()
 	if !known {
-		a = drawn{min(1, math.Sqrt(d.variance(s.C, grid)/terms)), 0}
+		a = drawn{density: min(1, math.Sqrt(d.variance(s.C, grid)/terms))}
 		d.values[s.A] = a
 	}
 	b, known := d.values[s.B]
 	if !known {
-		b = drawn{min(1, d.variance(s.C, grid)/(terms*a.density)), grid - a.grid}
+		least := leastBit(d.TypeOf(s.B))
+		b = drawn{min(1, d.variance(s.C, grid)/(terms*a.density)), max(grid-a.grid, least), false}
 		d.values[s.B] = b
 	}
 	d.need(terms*b.density >= leastTerms)
-	sum := drawn{terms * a.density * b.density, a.grid + b.grid}
+	sum := drawn{terms * a.density * b.density, a.grid + b.grid, a.real || b.real}
 	d.fits(sum)
 	return sum
 }
@@ -236,26 +240,31 @@ func (d *drawing) made(s Step, x drawn) drawn {
 	for _, f := range s.Made {
 		for _, name := range f.Reads() {
 			if _, known := d.values[name]; !known {
-				d.values[name] = drawn{1, 0}
+				d.values[name] = drawn{density: 1}
 			}
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	elements := make([]formula.Value, sampled)
 	for i := range elements {
-		elements[i] = formula.Point(math.Ldexp(math.Round(random.NormFloat64()*math.Sqrt(x.density)), x.grid))
+		e := random.NormFloat64() * math.Sqrt(x.density)
+		if !x.real {
+			e = math.Round(e)
+		}
+		elements[i] = formula.Point(math.Ldexp(float64(float32(e)), x.grid))
 	}
 	grid, squares, exact := math.MaxInt, 0.0, true
 	for _, v := range d.sample(s, elements) {
 		grid, squares, exact = min(grid, formula.LeastBit(v.Want)), squares+v.Want*v.Want/sampled, exact && v.IsPoint()
 	}
-	d.need(exact && grid >= 0)
+	real := x.real || grid < 0
+	d.need(exact && !real)
 	switch {
 	case squares == 0 || math.IsInf(squares, 0) || math.IsNaN(squares):
-		return drawn{1, 0} // of an unknown size
-	case grid < 0:
-		return drawn{squares, 0} // no integers
+		return drawn{1, 0, true} // of an unknown size
+	case real:
+		return drawn{squares, 0, true}
 	}
 	grid = min(grid, 20)
-	return drawn{math.Ldexp(squares, -2*grid), grid}
+	return drawn{math.Ldexp(squares, -2*grid), grid, false}
 }

@@ -77,7 +77,7 @@ func eight(k int) float64 {
 }
 
 // subnormal is the greatest error of a result near zero: half of the least number.
-func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
+func subnormal(t driver.Type) float64 { return math.Ldexp(.5, leastBit(t)) }
 
 // Of computes the product, plus a bias and a tensor of the same axes, where there are any.
 //
@@ -243,7 +243,7 @@ func (r *row) finish(j int, bias, added Values, at int) formula.Value {
 		grid, known = min(grid, formula.LeastBit(x)), known && bias.Lo[j] == bias.Hi[j]
 	}
 	travel, off := r.travel[j]+more, 0.0
-	if known = known && r.fits(j, more, grid) && (!r.summed || fits(travel, r.Type.Digits(), grid)); !known {
+	if known = known && r.fits(j, more, grid) && (!r.summed || holds(r.Type, travel, grid)); !known {
 		off = r.bound(j, r.size(j)+more, travel)
 	}
 	sum := formula.Value{Want: want, Lo: want - off, Hi: want + off}
@@ -258,6 +258,14 @@ func fits(size float64, digits, grid int) bool {
 	return size == 0 || size <= math.Ldexp(1, digits+grid)
 }
 
+// holds reports whether multiples of a power of two, up to a size, are numbers of a type.
+func holds(t driver.Type, size float64, grid int) bool {
+	return size == 0 || fits(size, t.Digits(), grid) && size <= math.Ldexp(1, bias(t)) && grid >= leastBit(t)
+}
+
+// leastBit is the exponent of the least number of a type.
+func leastBit(t driver.Type) int { return 2 - bias(t) - t.Digits() }
+
 // bound is the greatest error of a sum.
 func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts + r.others)
@@ -267,6 +275,9 @@ func (r *row) bound(j int, size, travel float64) float64 {
 	}
 	if r.summed {
 		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal
+	}
+	if r.summed && travel+off >= math.Ldexp(1, bias(r.Type)+1) { // a partial sum may be infinite
+		return math.Inf(1)
 	}
 	return off
 }

@@ -167,6 +167,23 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestBoundOfSmall: partial sums that travel in a type are no multiples of less than its least number, nor greater than
+// its numbers.
+func TestBoundOfSmall(t *testing.T) {
+	for _, c := range []struct{ a, b, other, least, most float64 }{
+		{0x1p-13, 0x1p-13, 0x1p-13, 0, 0x1p-24}, // twice a half of the least number, or none of it
+		{0x1p-12, 0x1p-13, 0x1p-13, 0x1p-24, 0x1p-24},
+		{0x1p8, 0x1p8, -0x1p7, 0x1p15, math.Inf(1)},
+	} {
+		p := Product{M: 1, K: 2, N: 1, Type: driver.FP16, Parts: 2}
+		v := p.Of(points([]float64{c.a, c.a}), points([]float64{c.b, c.other}), Values{}, Values{})
+		if !v.Holds(0, c.least) || !v.Holds(0, c.most) {
+			t.Errorf("%g times %g and %g is in [%g, %g], without %g or %g", c.a, c.b, c.other, v.Lo[0], v.Hi[0], c.least,
+				c.most)
+		}
+	}
+}
+
 // TestBoundOfBoth adds up what is known but for its last digits, as codes of inexact numbers are, on either side.
 func TestBoundOfBoth(t *testing.T) {
 	known := points([]float64{1, 1})
