@@ -154,18 +154,16 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// grown doubles extents until a chunk of each buffer is wide, the smallest chunk first, since what it takes makes others
-// wide too: New counts the largest extents together. A chunk of a single extent need not be wide. A bias,
-// which is not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents:
-// two such extents would make the other chunks too large to address.
+// grown doubles extents until a chunk of each buffer is wide: of each buffer the least extent, and of the smallest chunk
+// first, since New counts the largest extents together. A chunk of a single extent need not be wide. A bias, which is
+// not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents: two such
+// extents would make the other chunks too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
-	double := func(e schedule.Extent, env hostir.Env) {
-		if _, constant := p.Schedule.Constants()[e]; constant || env[string(e)] > maxExtent/2 ||
-			e == schedule.P || len(c.Counts) > 0 && e == schedule.M {
-			return
-		}
-		c.Extents[string(e)] *= 2
+	grows := func(e schedule.Extent) bool {
+		_, constant := p.Schedule.Constants()[e]
+		return !constant && c.Extents[string(e)] <= maxExtent/2 && e != schedule.P &&
+			(len(c.Counts) == 0 || e != schedule.M)
 	}
 	most := 0
 	for _, b := range p.Buffers {
@@ -182,20 +180,21 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 		if len(b.Tensor.Axes) == 1 || len(used) < min(most, 2) {
 			continue
 		}
-		for range 30 {
-			env := c.Env(p)
-			n, err := b.Chunk.Eval(env)
+		for {
+			n, err := b.Chunk.Eval(c.Env(p))
 			if err != nil {
 				return c, err
 			}
-			if n*c.ElementSize >= wide {
-				break
-			}
+			var least schedule.Extent
 			for _, e := range schedule.Extents() {
-				if used[e] {
-					double(e, env)
+				if used[e] && grows(e) && (least == "" || c.Extents[string(e)] < c.Extents[string(least)]) {
+					least = e
 				}
 			}
+			if n*c.ElementSize >= wide || least == "" {
+				break
+			}
+			c.Extents[string(least)] *= 2
 		}
 	}
 	return c, nil

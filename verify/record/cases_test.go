@@ -1,7 +1,6 @@
 package record
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -37,27 +36,41 @@ func TestLargeShapesAreTaken(t *testing.T) {
 		return schedule.Tensor{Name: name, Axes: axes}
 	}
 	in := func(e schedule.Extent) schedule.Axis { return schedule.Dim(e, schedule.DIDx(schedule.D)) }
-	m, k := schedule.Dim(schedule.M), schedule.Dim(schedule.K)
-	p, err := lower.Lower("Cached", schedule.Schedule{
-		Tensors: []schedule.Tensor{of("A", in(schedule.M), k), of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k),
-			of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
-		Ops: []schedule.Op{schedule.Linear("Q", "A", "B"), schedule.Call("O", "Attend", "mn,stk->mn", "Q", "Cache"),
-			schedule.Linear("C", "O", "Wo")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := cases(p, 8, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	large(t, p, list[odd+1])
-	extents := slices.Sorted(maps.Values(list[odd+1].Extents))
-	elements := 8.
-	for _, n := range extents[len(extents)-3:] {
-		elements *= float64(n)
-	}
-	if elements > 1<<60 {
-		t.Errorf("%s is refused: %d", list[odd+1], extents)
+	m, k, f, four := schedule.Dim(schedule.M), schedule.Dim(schedule.K), schedule.Dim(schedule.F), schedule.Dim("4")
+	for name, s := range map[string]schedule.Schedule{
+		"Cached": {
+			Tensors: []schedule.Tensor{of("A", in(schedule.M), k), of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k),
+				of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
+			Ops: []schedule.Op{schedule.Linear("Q", "A", "B"), schedule.Call("O", "Attend", "mn,stk->mn", "Q", "Cache"),
+				schedule.Linear("C", "O", "Wo")}},
+		"Batches": {
+			Tensors: []schedule.Tensor{of("A", four, in(schedule.M), k), of("W", in(schedule.N), k), of("V", k),
+				of("W2", k, in(schedule.N)), of("H", four, in(schedule.M), k), of("W3", f, k), of("C", four, in(schedule.M), f)},
+			Ops: []schedule.Op{schedule.BatchedLinear("X", "A", "W", schedule.GELU()),
+				schedule.BatchedLinear("H", "X", "W2", schedule.Add("A"), schedule.RMSNorm("V")),
+				schedule.BatchedLinear("C", "H", "W3")}},
+	} {
+		p, err := lower.Lower(name, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := cases(p, 8, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		large(t, p, list[odd+1])
+		var extents []int64
+		for e := range p.Schedule.Symbols() {
+			extents = append(extents, list[odd+1].Extents[string(e)])
+		}
+		slices.Sort(extents)
+		elements := 8.
+		for _, n := range extents[len(extents)-3:] {
+			elements *= float64(n)
+		}
+		if elements > 1<<60 {
+			t.Errorf("%s: %s is refused: %d", name, list[odd+1], extents)
+		}
 	}
 }
 
