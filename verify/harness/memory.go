@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 )
 
 // Meter is a driver that counts the bytes that are allocated and not yet freed.
@@ -163,7 +164,11 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 		if err != nil {
 			return err
 		}
-		if want := x.TypeOf(b.Name).Bytes(part.Count); b.Bytes != want && !(p.uneven() && b.Bytes > want) {
+		want := x.TypeOf(b.Name).Bytes(part.Count)
+		if own := x.Tensor(b.Name).Type; own == schedule.I32 { // no driver computes with it
+			want = own.Bits() / 8 * int64(part.Count)
+		}
+		if b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
 		}
 	}
