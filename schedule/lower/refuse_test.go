@@ -193,11 +193,11 @@ var refusalCases = []refusalCase{
 		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
 		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: it takes all rows at once"}},
-	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
-		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
+	{"fp32 of plain data", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{Words: true}}}
 		s.Ops[2].Then = nil
 		s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Bias2" })
-	}), []string{"Moves[1].Way: the kernel of packets rounds the sums of C to the type of the plan (use"}},
+	}), []string{"Moves[1].Way.Words: no kernel of plain data keeps the sums of C in fp32 (leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{

@@ -98,21 +98,13 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		to, finish := w.rounded(s)
 		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
 	}
-	return d.roundsFirst(s, "NCCL")
+	return d.roundsSums(s, "NCCL")
 }
 
-// roundsFirst refuses a way that rounds its sums where nothing but them is to be in fp32: functions behind them are made
-// in fp32 of the rounded ones.
-func (d *draft) roundsFirst(s *stage, what string) error {
-	if d.schedule.HasFinish(s.last()) {
-		return nil
-	}
-	return d.roundsSums(s, what)
-}
-
-// roundsSums refuses a way whose sums nothing keeps in fp32.
+// roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made in
+// fp32 of the rounded sums.
 func (d *draft) roundsSums(s *stage, what string) error {
-	if !d.widens(s) {
+	if !d.widens(s) || d.schedule.HasFinish(s.last()) {
 		return nil
 	}
 	return refused(d.at(), "use schedule.Slots, or leave it out",

@@ -12,7 +12,14 @@ import (
 var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
-	return d.roundsSums(s, "the kernel of packets")
+	switch {
+	case !d.widens(s):
+		return nil
+	case w.Words:
+		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.sums)
+	}
+	s.summing = landedTerms
+	return nil
 }, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
@@ -50,6 +57,28 @@ func landedSums(words bool) atOnce {
 	}
 }
 
+// landedTerms has a kernel of its own add up what lands, and keep that in fp32: the kernel of packets rounds its sums.
+func landedTerms(w *writer, s *stage) []hostir.Node {
+	from, sum := hostir.Whole(w.summands(s)), w.program.At(s.sums).Tensor
+	if !s.toAll {
+		from = hostir.Chunk(from.Buffer, hostir.Var(hostir.RankIndex))
+	}
+	return w.addedApart(s, from, hostir.Whole(s.sums), hostir.Whole(s.sums), hostir.Elements(sum), sum.Axes...)
+}
+
+// addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view. rows
+// is the view of the result that the sums belong to.
+func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.Expr,
+	axes ...schedule.Axis) []hostir.Node {
+	slots := w.named(slots, s.sums)
+	w.memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), false, part, axes...)
+	term := hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()
+	return []hostir.Node{
+		hostir.GatherPackets(mainRef, hostir.Whole(slots), to, from.EachRank()).Described("q's part to rank q"),
+		w.sumOf(mainRef, s, sums, rows, term).Described("in the order of ranks")}
+}
+
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
 // their own flags, or plain data with words behind it.
 func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
@@ -62,7 +91,10 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
 var pushTwoShots = by(func(d *draft, s *stage, _ schedule.PushTwoShot) error {
 	s.summing = spreadSums
-	return d.roundsSums(s, "the kernel of packets")
+	if d.widens(s) {
+		s.summing = spreadTerms
+	}
+	return nil
 }, allRows, allBare, allGradient)
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
@@ -86,4 +118,21 @@ func spreadSums(w *writer, s *stage) []hostir.Node {
 	sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
 	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
 		Applying(w.functionsOf(s.last(), false))}
+}
+
+// spreadTerms has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
+func spreadTerms(w *writer, s *stage) []hostir.Node {
+	from, own, sum := w.summands(s), w.named(reduced, s.sums), w.program.At(s.sums).Tensor
+	part := schedule.Dim(sum.Axes[0].Extent.Joined(sum.Axes[1].Extent), schedule.DIDx(schedule.D))
+	w.memory(own, hostir.Expr{}, part)
+	w.cutFlat(s, from, own)
+	elements := w.program.At(s.sums).Chunk
+	nodes := w.addedApart(s, hostir.Chunk(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
+		hostir.Chunk(s.sums, hostir.Rank), elements, part)
+	all := w.landing(w.named(spreadName, s.sums), w.named(returned, s.sums), false, elements, part)
+	w.program.At(own).Elements = elements
+	for _, name := range []string{own, all.Name} {
+		w.program.At(name).Tensor.Type = sum.Type
+	}
+	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.sums), all, hostir.Whole(own).EachRank()))
 }

@@ -29,7 +29,7 @@ const ringSums = "ring"
 // passOn has sums passed on, which no rank has all terms of. So they are rounded on the way.
 func (d *draft) passOn(s *stage, x leaving) error {
 	s.leaving = x
-	return d.roundsFirst(s, schedule.WayName(d.edge.Way))
+	return d.roundsSums(s, schedule.WayName(d.edge.Way))
 }
 
 // rounded is where a way that rounds its sums leaves them, and the step that does what functions say with them: a sum

@@ -47,8 +47,8 @@ func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	return nil
 }
 
-// widensApart has a kernel of its own make sums that are kept in fp32, between posts and waits: that of a whole shot
-// rounds them.
+// widensApart has a kernel of its own make sums that are kept in fp32, between posts and waits: one that signals rounds
+// them.
 func (d *draft) widensApart(s *stage, option string, asked bool) error {
 	if !d.widens(s) {
 		return nil

@@ -177,7 +177,7 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 		beside = d.refusal("Signals", "use schedule.MemOps",
 			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
 	}
-	return cmp.Or(d.roundsSums(s, "the kernel of Stores"), beside, d.prioritize(w.Streams, w.Equal))
+	return cmp.Or(d.widensApart(s, "Signals", false), beside, d.prioritize(w.Streams, w.Equal))
 }
 
 // storesLeave lets the product itself write the owner's slot.

@@ -42,8 +42,22 @@ var casts = []declared{
 	{"by one kernel", "it rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).
 		in32("C").by("C", s.Shot{Signals: s.OneKernel}), at("Moves[0].Way.Signals",
 		"no kernel of a whole shot keeps the sums of C in fp32")},
-	{"by packets", "their kernel rounds", of("A[M K/D] B[N K/D] C[M N]", s.Linear("C", "A", "B")).
-		in32("C").by("C", s.PushTwoShot{}), at("Moves[0].Way", "the kernel of packets rounds the sums of C")},
+	{"by packets", "a kernel of its own adds up what lands", of("A[M K/D] B[N K/D] C[M/D N]",
+		s.Linear("C", "A", "B")).in32("C").by("C", s.PushShot{}), served},
+	{"by packets for all, with a gate and a residual", "likewise", of("A[M K/D] B[N K/D] U[M N] R[M N] C[M N]",
+		s.Linear("C", "A", "B", s.SwiGLU("U"), s.Add("R"))).in32("R", "C").by("C", s.PushShot{}), served},
+	{"by plain data", "the kernel adds up what lands, and rounds", of("A[M K/D] B[N K/D] C[M N]",
+		s.Linear("C", "A", "B")).in32("C").by("C", s.PushShot{Words: true}),
+		at("Moves[0].Way.Words", "no kernel of plain data keeps the sums of C in fp32 (leave it out")},
+	{"by packets there and back", "what comes back is of fp32", of("A[M K/D] B[N K/D] C[M N]",
+		s.Linear("C", "A", "B")).in32("C").by("C", s.PushTwoShot{}), served},
+	{"by packets there and back, with a gate and a row", "beside each rank's part", of(
+		"A[D/D M N] U[M N] V[N] C[M N]", s.Sum("C", "A", s.SwiGLU("U"), s.Bias("V"))).
+		in32("C").by("C", s.PushTwoShot{}), served},
+	{"a gradient in fp32 by packets", "of all rows", gradient("A[M/D N] B[M/D K] C[N K]").in32("C").
+		by("C", s.PushTwoShot{}), served},
+	{"by stores, with a residual", "signals by a kernel of their own", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"))).in32("C").by("C", s.Stores{}), served},
 	{"a gradient in fp32", "by one shot, and by two", gradient("A[M/D N] B[M/D K] C[N/D K]").in32("C"), served},
 	{"a gradient in fp32 for all", "likewise", gradient("A[M/D N] B[M/D K] C[N K]").in32("C"), served},
 	{"by NCCL", "it rounds", of("A[M K/D] B[N K/D] C[M/D N]", s.Linear("C", "A", "B")).

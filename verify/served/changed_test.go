@@ -18,8 +18,8 @@ var changed = []declared{
 	{"functions of codes", "without their scales", moved("A[D/D D M] R[D D/D M] C[D D/D M]").
 		op(0, s.Copy("C", "A", s.SwiGLU("R"))).eight(true, "A"),
 		at("Ops[0]", "C is of what A stands for, and its functions do not read SA")},
-	{"sums in fp32 by stores", "they are rounded", inFP32(s.Stores{}), at("Moves[0].Way", "rounds the sums of C")},
-	{"sums in fp32 round a ring", "likewise", inFP32(s.RingSum{}), at("Moves[0].Way", "rounds the sums of C")},
+	{"sums in fp32 by stores", "a kernel of its own adds up what lands", inFP32(s.Stores{}), served},
+	{"sums in fp32 round a ring", "they are rounded", inFP32(s.RingSum{}), at("Moves[0].Way", "rounds the sums of C")},
 	{"sums in fp32 in products round a ring", "likewise", inFP32(s.RingAccumulate{}),
 		at("Moves[0].Way", "rounds the sums of C")},
 	{"sums in fp32 in parts by NCCL", "likewise", inFP32(s.NCCL{Parts: 3}), at("Moves[0].Way", "rounds the sums of C")},
