@@ -18,10 +18,10 @@ import (
 
 // shown are the schedules and forms that are run where OVGEN_SOAK is not set, some a turn, one of each kind: calls,
 // rows that are gathered, exchanged, balanced, counted, in batches or of several axes, eight bits, gradients, packets,
-// NCCL, functions that are kept, and eight and four bits over hosts.
+// NCCL, integers, functions that are kept, and eight and four bits over hosts.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "BalancedPushRing", "BatchesNormed",
 	"FourAxes", "WeightPackets", "GradientNCCL", "EightKernels", "ColumnsSummedHeads", "CountedKept", "EH01", "EH05",
-	"EH12"}
+	"EH12", "P15VocabEmbedding"}
 
 // unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
 // two packages alike.
