@@ -75,6 +75,6 @@ func init() {
 		unsafe.Pointer(C.prefillnccl_kernels))
 	sim.Compiled("prefillscaled", "3586eb26c181f76a62f659026c545fe839742e7b9c563a05277e5f8018ec686d",
 		unsafe.Pointer(C.prefillscaled_kernels))
-	sim.Compiled("run", "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
+	sim.Compiled("run", "264c52fec2d9d721f8fd130a0869030dd72fc153e7cc65bedf66375a11f33376",
 		unsafe.Pointer(C.run_kernels))
 }

@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "53c1d4cabae84a7970539b892d3f9f488969f7465836753eb7f66d7559ff5944",
+	Source:  "264c52fec2d9d721f8fd130a0869030dd72fc153e7cc65bedf66375a11f33376",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

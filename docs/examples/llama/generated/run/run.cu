@@ -33,8 +33,8 @@ struct run_fill {
   unsigned format;   // of elements: bits of the exponent | digits of the significand << 8 |
                      // 1 << 16 if it has no infinities, and 2 << 16 if no NaN either; without
                      // digits they are powers of two
-  unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
-  float unit;
+  unsigned real;     // 1: reals in [-1, 1), 0: -size, 0 or size
+  float size;
   unsigned add;  // 1: to what is there
   long long row;  // elements of a row, which are all 1, 2 or 4 times as large; 0: none is larger
 };
@@ -171,7 +171,7 @@ static __device__ __forceinline__ float made(const struct run_fill &p, long long
   if (p.real) {
     value = (float)(x >> 8) / 8388608.0f - 1.0f;
   } else if ((x >> 8) < p.limit) {
-    value = (x & 1u) ? p.unit : -p.unit;
+    value = (x & 1u) ? p.size : -p.size;
   } else {
     value = 0.0f;
   }
