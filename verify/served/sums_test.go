@@ -19,19 +19,23 @@ var finished = []s.Func{s.Add("R"), s.Add("T"), {Word: "scaled", Is: s.Times(s.X
 const operandsOfSums = " S[M] V[N] R[M N] T[M N] U[M N] "
 
 // sumsFinished are programs of one computation by ways that add in the order of ranks: by two or, where OVGEN_SOAK is
-// set, by all. In the last one the sum stays in fp32, and a kernel of its own applies the functions.
+// set, by all. In the last ones the sum stays in fp32, and a kernel of its own applies the functions.
 func sumsFinished() map[string]form {
 	list := map[string]form{}
 	ways := map[string]s.Way{"Slots": s.Slots{}, "PushTwoShot": s.PushTwoShot{}}
+	apart := map[string]s.Way{"": s.Slots{}}
 	if os.Getenv("OVGEN_SOAK") != "" {
 		ways = map[string]s.Way{"Slots": s.Slots{}, "Shot": s.Shot{}, "TwoShot": s.TwoShot{}, "PushShot": s.PushShot{},
 			"Pushed": s.PushShot{Words: true}, "PushTwoShot": s.PushTwoShot{}}
+		apart = map[string]s.Way{"": s.Slots{}, "PushShot": s.PushShot{}, "PushTwoShot": s.PushTwoShot{}}
 	}
 	for name, way := range ways {
 		list["Sums"+name] = of("A[D/D M N]"+operandsOfSums+"C[M N]", s.Sum("C", "A", finished...)).by("C", way)
 	}
-	list["SumsApart"] = of("A[D/D M N]"+operandsOfSums+"H[M N] C[M N]", s.Sum("H", "A", finished[:2]...),
-		s.Copy("C", "H", finished[2:]...)).in32("H").by("H", s.Slots{})
+	for name, way := range apart {
+		list["SumsApart"+name] = of("A[D/D M N]"+operandsOfSums+"H[M N] C[M N]", s.Sum("H", "A", finished[:2]...),
+			s.Copy("C", "H", finished[2:]...)).in32("H").by("H", way)
+	}
 	return list
 }
 
