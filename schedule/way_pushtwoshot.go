@@ -4,7 +4,13 @@ package schedule
 // partial results, adds up the parts that land in the order of ranks, and sends the sum to all ranks. A rank sends
 // 2(D-1)/D of the data, where PushShot sends D-1 times the data, and waits twice for packets; so it pays from three
 // ranks on. Each plan has memory for twelve times the data.
-type PushTwoShot struct{}
+//
+// With Rows a part is of whole rows, which have an owner: it adds them up and applies the functions of rows that
+// follow, such as a norm, and sends what all ranks need of that, each result as packets of its own. So a row is normed
+// once, and not by every rank. A sum that the schedule keeps travels beside what is made of it, in half as much time
+// again; a sum that it does not keep stays with its owner. The ranks must divide the rows: fewer rows than ranks take
+// another way.
+type PushTwoShot struct{ Rows bool }
 
 func (PushTwoShot) way()  {}
 func (PushTwoShot) sums() {}

@@ -206,6 +206,46 @@ func (k Kernel) SumField() string {
 	return "dst"
 }
 
+// Goes is a result of a sum of packets that goes to all ranks: the fields of its address, and of the distance of its
+// landing. Made: a function makes it of the sum.
+type Goes struct {
+	Field, Landing string
+	Made           bool
+}
+
+// Going are the results that go to all ranks, in order.
+func (k Kernel) Going() (list []Goes) {
+	fields := []string{k.SumField()}
+	if k.Makes() {
+		for _, one := range k.Chain() {
+			fields = append(fields, one.Code.Dst)
+		}
+	}
+	for i, field := range fields {
+		if k.Spread>>i&1 > 0 {
+			list = append(list, Goes{field, "spread", i > 0})
+		}
+	}
+	for i := range list {
+		if len(list) > 1 {
+			list[i].Landing = fmt.Sprintf("spread[%d]", i)
+		}
+	}
+	return list
+}
+
+// SumSpread is the sum, if it goes to all ranks. MadeSpread are the results that functions make and that do.
+func (k Kernel) SumSpread() *Goes {
+	if list := k.Going(); len(list) > 0 && !list[0].Made {
+		return &list[0]
+	}
+	return nil
+}
+
+func (k Kernel) MadeSpread() []Goes {
+	return slices.DeleteFunc(k.Going(), func(g Goes) bool { return !g.Made })
+}
+
 // SumOf are the types, as the code names them, of a sum's terms and, if it differs, of its result.
 func (k Kernel) SumOf() string {
 	if to := typeOf(k.To(0)); to != "E" {

@@ -58,7 +58,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
-		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, Spread: 1, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
@@ -170,7 +170,13 @@ func every() (all []kernels.Kernel) {
 			k.Number, k.Added = 2, 1
 			all = append(all, k)
 			k.Number, k.Finish = 3, more()
-			all = append(all, k)
+			if all = append(all, k); kind == kernels.PacketSpread { // and ones whose owners make norms of rows
+				both, last := normed(of[0], 4, true), normed(of[0], 5, false, Formula{Trees: []s.Expr{
+					s.RMSNorm("N2").Tree()}})
+				norm := normed(of[0], 6, true)
+				both.Spread, last.Spread, norm.Spread = 0b11, 0b110, 0b10
+				all = append(all, both, last, norm)
+			}
 		case kernels.Packets: // and one that makes a norm of its sum, and ones that go on from that
 			all = append(all, normed(k, 3, true), normed(k, 4, false, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
 				normed(k, 5, true, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3,

@@ -184,6 +184,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		var each int64
 		blocks, each = rowGrid(bytes/int64(row), int64(row))
 		k.params[k.At.Lands.Rows] = uint64(each)
+		threads /= int(k.Each())
 	case k.Lands():
 		blocks, threads = packetGrid(bytes)
 	}

@@ -173,11 +173,11 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()*threads/block))), int(block))
 }
 
-// Each is the number of parts of a group that a lane works on. It is two for a kernel of groups: a lane then loads more
-// of a row at once, and the lanes of a row fill a block. It is one for a kernel that takes landed packets, whose blocks
-// are sized by rows, and for a kernel of several functions, which has few registers left.
+// Each is the number of parts of a group that a lane works on. It is two for a kernel of groups, whose lanes then load
+// more of a row at once and fill a block, and for one that spreads, whose blocks have half as many threads. It is one
+// for others that take landed packets, whose blocks are sized by rows, or whose functions leave few registers.
 func (k Kernel) Each() int64 {
-	if k.Kind != Groups || len(k.Made.Then) > 0 {
+	if k.Spread == 0 && (k.Kind != Groups || len(k.Made.Then) > 0) {
 		return 1
 	}
 	return 2

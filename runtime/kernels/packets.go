@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"math/bits"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 )
@@ -15,7 +17,7 @@ type Landing struct {
 	Rank int
 	Word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
 	Next int // bytes from a block's word to the next block's word
-	// Spread is the bytes from the landing to the landing of the sums, on every rank.
+	// Spread is the bytes from the landing to the first landing of results that are spread, on every rank.
 	Spread int
 	// Added is the address of the first tensor that is added to the sum.
 	Added int
@@ -31,10 +33,7 @@ func (l *Layout) land(next func(words int) int) {
 	if l.Kind == Push {
 		l.At.Lands.Next = next(1)
 	}
-	if l.Spreads() {
-		l.At.Lands.Spread = next(1)
-	}
-	l.At.Lands.Added = next(l.Added)
+	l.At.Lands.Spread, l.At.Lands.Added = next(bits.OnesCount(l.Spread)), next(l.Added)
 	if l.Makes() {
 		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
 		l.At.Lands.Beside, l.At.Given = next(l.Made.addresses()-1), next(l.numbers())
@@ -43,7 +42,7 @@ func (l *Layout) land(next func(words int) int) {
 
 // Lands reports whether the kernel sends packets and takes the packets that land.
 func (k Kernel) Lands() bool {
-	return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart || k.Spreads()
+	return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart || k.Kind.Work() == LandsTwice
 }
 
 // PacketGather sends each rank its part, of the given bytes, as packets. It puts this rank's part and the parts that
@@ -72,8 +71,8 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.
 	if k.Kind == Push {
 		p[k.At.Lands.Next] = 4
 	}
-	if k.Spreads() {
-		p[k.At.Lands.Spread] = uint64(w.Spread)
+	for i := range landings[1:] {
+		p[k.At.Lands.Spread+i] = uint64(w.Spread[i])
 	}
 	return k
 }
@@ -96,11 +95,10 @@ func rowGrid(rows, bytes int64) (blocks int, each int64) {
 // part of whole lines. On H200s, units of 16 bytes a thread and few threads are the fastest until the number of blocks
 // is the largest allowed.
 func packetGrid(bytes int64) (blocks, threads int) {
-	const each = 16
-	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostPacketBlocks); {
-		threads *= 2
+	if threads = 256; bytes > 16*int64(threads*plan.MostPacketBlocks) {
+		threads = 512
 	}
-	unit := each * int64(threads)
+	unit := 16 * int64(threads)
 	most := min((bytes+unit-1)/unit, plan.MostPacketBlocks)
 	_, whole := Part(bytes, 0, max(most, 1))
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads

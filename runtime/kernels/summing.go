@@ -17,6 +17,7 @@ type Summing struct {
 	beside  tensors // that the function of each element reads
 	finish  Making
 	rows    string // name of the function of rows; "": none
+	spread  uint   // as Kernel.Spread
 }
 
 // MostBeside is the largest number of tensors that a sum adds, and of tensors that its function reads.
@@ -51,17 +52,17 @@ func (s Summing) Finishing(m Making, operands ...driver.Ptr) Summing {
 // Making is the set whose next sum of packets sets dst to the result of a function of rows of the sum and of operands.
 // operands ends with the operands of further functions. Each block has whole rows of the sum.
 func (s Summing) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) Summing {
-	s.rows = m.word
-	k := s.find(Packets, nil, false)
-	if k == nil || len(operands) != k.Made.addresses()-1 || m.count != k.numbers() || m.given[0] == 0 {
-		s.rows += " of other operands" // " of other operands" makes a name that no kernel has
-		return s
+	s.rows = m.word + " of other operands" // a name that no kernel has
+	for _, k := range s.set.kernels {
+		if k.Lands() && k.Made.word() == m.word && len(operands) == k.Made.addresses()-1 && m.count == k.numbers() &&
+			m.given[0] > 0 {
+			s.rows, k.params[k.At.Lands.Made] = m.word, uint64(dst)
+			for i, x := range operands {
+				k.params[k.At.Lands.Beside+i] = uint64(x)
+			}
+			copy(k.params[k.At.Given:], m.given[:m.count])
+		}
 	}
-	k.params[k.At.Lands.Made] = uint64(dst)
-	for i, x := range operands {
-		k.params[k.At.Lands.Beside+i] = uint64(x)
-	}
-	copy(k.params[k.At.Given:], m.given[:m.count])
 	return s
 }
 
@@ -95,12 +96,19 @@ func (s Summing) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst
 	s.landed(q, on, Push, dst, bytes, parts, landing)
 }
 
-// PacketSpread sends each rank its part, of the given bytes, as packets. It sums this rank's part and the parts that
-// land, in the order of ranks, sends the sum to all ranks, and puts the sums one after another from dst on. What it
+// PacketSpread sends each rank its part, of the given bytes, as packets. It sets dst to the sum of this rank's part and
+// of the parts that land, in the order of ranks. It sends results, the sum and what functions of rows make of it, to
+// all ranks, where those of all ranks lie one after another, but for a result whose landing in spread is nil. What it
 // takes beside is of this rank's part.
-func (s Summing) PacketSpread(q *plan.Queue, on *plan.Stream, landing, spread *plan.Packets, dst driver.Ptr,
-	bytes int64, parts ...driver.Ptr) {
-	s.landed(q, on, PacketSpread, dst, bytes, parts, landing, spread)
+func (s Summing) PacketSpread(q *plan.Queue, on *plan.Stream, landing *plan.Packets, spread []*plan.Packets,
+	dst driver.Ptr, bytes int64, parts ...driver.Ptr) {
+	landings := append(make([]*plan.Packets, 0, 8), landing)
+	for i, x := range spread {
+		if x != nil {
+			s.spread, landings = s.spread|1<<i, append(landings, x)
+		}
+	}
+	s.landed(q, on, PacketSpread, dst, bytes, parts, landings...)
 }
 
 // landed launches a kernel that sums the parts that land.
@@ -150,8 +158,9 @@ func (s Summing) tell(k *kernel) {
 // find returns the kernel of a kind with the given signals that takes what the sum takes, or nil.
 func (s Summing) find(kind Kind, x *plan.Signals, bias bool) *kernel {
 	for _, k := range s.set.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Bias == bias && k.Added == s.added.n &&
-			(k.Coded != 0) == (s.columns > 0) && k.Finish.word() == s.finish.word && k.Made.word() == s.rows &&
+		if k.Kind == kind && k.Spread == s.spread && (x == nil || k.fits(x)) && k.Bias == bias &&
+			k.Added == s.added.n && (k.Coded != 0) == (s.columns > 0) &&
+			k.Finish.word() == s.finish.word && k.Made.word() == s.rows &&
 			(k.Finish == nil || k.Finish.addresses() == 1+s.beside.n && k.Finish.counts(false) == s.finish.count) {
 			return k
 		}

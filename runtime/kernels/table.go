@@ -33,6 +33,7 @@ type Kernel struct {
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
 	Finish *Made       // the function of each element of a sum, which is then rounded
+	Spread uint        // the results of the sum of packets that go to all ranks: 1 is the sum, 2 what Made makes, 4 ...
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
 }
@@ -72,7 +73,7 @@ const (
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts the tensors that land one after another.
 	PacketGather Kind = "packetgather"
-	// PacketSpread is Packets of parts; it sends the sums of the parts to all ranks.
+	// PacketSpread is Packets of parts; it sends what it makes of the parts to all ranks.
 	PacketSpread Kind = "packetspread"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
@@ -176,7 +177,7 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
 // Computes reports whether the kernel computes numbers from others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
-	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands || k.Spreads()
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Lands() && k.Kind.Work() != LandsApart
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
@@ -184,9 +185,6 @@ func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scat
 
 // Scatters reports whether the product's rows go to the ranks that own them, which add them up.
 func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
-
-// Spreads reports whether the kernel sends the sum of the packets that land to all ranks.
-func (k Kernel) Spreads() bool { return k.Kind.Work() == LandsTwice }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }

@@ -53,10 +53,13 @@ func (p *Plan) Layout() Regions {
 		}
 	}
 	for _, x := range p.packets {
+		words := int64(0)
+		if x.words {
+			words = x.flagsAt(p.Size())
+		}
 		for r, at := range x.base {
 			list = append(list, Region{Name: x.name, Rank: r, Base: at, Bytes: x.size(p.Size()), Flags: x.flags,
-				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size()),
-				Words: x.wordsAt(p.Size())})
+				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size()), Words: words})
 		}
 	}
 	for _, s := range p.streams {

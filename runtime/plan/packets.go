@@ -52,14 +52,6 @@ func (x *Packets) part(ranks int) int64 {
 // flagsAt is the offset in a part at which the words of plain data begin, or the words beside packets.
 func (x *Packets) flagsAt(ranks int) int64 { return group.StagingBytes(x.bytes / int64(ranks)) }
 
-// wordsAt is flagsAt for plain data, and 0 for packets.
-func (x *Packets) wordsAt(ranks int) int64 {
-	if !x.words {
-		return 0
-	}
-	return x.flagsAt(ranks)
-}
-
 // half is the bytes of a half.
 func (x *Packets) half(ranks int) int64 { return int64(ranks) * x.part(ranks) }
 
@@ -113,13 +105,13 @@ type PacketWords struct {
 	Part, Half int64
 	Flags      int64
 	Turn       driver.Ptr
-	Spread     int64 // bytes from the landing to the landing of the sums that are spread
+	Spread     [8]int64 // bytes from the landing to each landing of results that are spread
 	Step       driver.Ptr
 	Value      uint32
 }
 
-// PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that spreads sums has a
-// second landing for the sums, as large as the first. The addresses are valid until the next call.
+// PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that spreads results has
+// a further landing for each, as large as the first. The addresses are valid until the next call.
 func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packets) (w PacketWords) {
 	q.begin(s)
 	q.named = true
@@ -149,10 +141,10 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packe
 	if q.numbering() && !x.words {
 		x.awaited(&q.plan.steps[len(q.plan.steps)-1], w)
 	}
-	for _, y := range spread {
-		w.Spread = y.offset - x.offset
+	for i, y := range spread {
+		w.Spread[i] = y.offset - x.offset
 		if at := w; q.numbering() {
-			at.From += driver.Ptr(w.Spread)
+			at.From += driver.Ptr(w.Spread[i])
 			y.awaited(&q.plan.steps[len(q.plan.steps)-1], at)
 		}
 	}

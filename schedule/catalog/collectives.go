@@ -132,6 +132,15 @@ var AllReduceNormApart = s.Schedule{
 	Moves:   []s.Move{{Of: "R", Way: s.PushShot{}}},
 }
 
+// AllReduceNormTwoShot is AllReduceNorm in two shots: a row has an owner, which alone sums, adds and norms it, and
+// sends R and C to all. Each rank sends 3(D-1)/D of a tensor, where AllReduceNorm sends D-1, so it is meant for four
+// ranks or more. The ranks must divide the rows. It has the same bits.
+var AllReduceNormTwoShot = s.Schedule{
+	Tensors: AllReduceNorm.Tensors,
+	Ops:     AllReduceNorm.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.PushTwoShot{Rows: true}}},
+}
+
 // AllReduceNorms is AllReduceNorm of Gemma's layers: the sum is normed, too, before the residual is added. One kernel
 // makes both norms, behind packets or, without Rows, behind a kernel that sums.
 var AllReduceNorms = s.Schedule{
@@ -156,6 +165,15 @@ var ReduceScatterNormGather = s.Schedule{
 		s.Sum("X", "A", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1),
 		s.Copy("C", "X"),
 	},
+}
+
+// ReduceScatterNormGatherPackets is ReduceScatterNormGather in one kernel of packets: the owner of a row sums, adds and
+// norms it, keeps its row of R, and sends that of C to all. Each rank sends 2(D-1)/D of a tensor. Choose it for the few
+// rows of a decoder on three ranks or more, where nothing between two layers needs R whole.
+var ReduceScatterNormGatherPackets = s.Schedule{
+	Tensors: ReduceScatterNormGather.Tensors,
+	Ops:     ReduceScatterNormGather.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}, {Of: "X", Way: s.PushGather{}}},
 }
 
 // AllGatherNorm is AllGather with a norm of all rows behind it, by every rank. R, the rows as they came, leaves too.

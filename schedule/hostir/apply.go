@@ -63,6 +63,8 @@ func Applied(w Work) (x Apply, ok bool) {
 		return w, true
 	case Packets:
 		return w.Then, len(w.Then.Makes) > 0
+	case PacketSpread:
+		return Applied(w.Sum)
 	case Product:
 		return w.Then, len(w.Then.Makes) > 0
 	}

@@ -164,7 +164,7 @@ func (x Packets) check(s Step) error {
 		if err := x.Then.check(s); err != nil {
 			return err
 		}
-		if s.By != PacketsKernel || !x.Then.X.equal(x.To) || !x.Then.OfRows() {
+		if !Takes(s.By) || !x.Then.X.equal(x.To) || !x.Then.OfRows() {
 			return fmt.Errorf("a kernel of packets makes what formulas of rows say of its sum, and nothing else")
 		}
 	}

@@ -1,6 +1,7 @@
 package hostir_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,11 +40,33 @@ func TestPackets(t *testing.T) {
 			}
 		})
 	}
+	own, back := hostir.Chunk("C", hostir.Rank), hostir.Buffer{Name: "back", Lands: hostir.Landing{Flags: "returned"}}
+	owners := func(change func(*hostir.PacketSpread)) hostir.Step {
+		made := hostir.MakeOf(main, "f", []schedule.Expr{norm}, hostir.Const(8), hostir.Chunk("Y", hostir.Rank), own,
+			hostir.Whole("w"))
+		return of(hostir.SpreadPackets(main, "C", to, back, each, r).Spreading(back), func(p *hostir.PacketSpread) {
+			p.Sum.Then = made.Do.(hostir.Apply)
+			p.Spread = append(p.Spread, hostir.SpreadOf("Y", back))
+			change(p)
+		})
+	}
 	for _, test := range []struct {
 		name  string
 		step  hostir.Step
 		wrong string
 	}{
+		{"owners", owners(func(*hostir.PacketSpread) {}), ""},
+		{"owners of the norm alone", owners(func(p *hostir.PacketSpread) { p.Spread = p.Spread[1:] }), ""},
+		{"owners in another order", owners(func(p *hostir.PacketSpread) {
+			slices.Reverse(p.Spread)
+		}), "in order and once"},
+		{"a result that nobody makes", owners(func(p *hostir.PacketSpread) {
+			p.Spread[1] = hostir.SpreadOf("Z", back)
+		}), "in order and once"},
+		{"another rank's part", owners(func(p *hostir.PacketSpread) {
+			p.Spread[1].Each.Index = hostir.Const(0)
+		}), "in order and once"},
+		{"nothing to spread", owners(func(p *hostir.PacketSpread) { p.Spread = nil }), "has something to spread"},
 		{"eight bits of a norm", codes(then("Y", quantise), false), ""},
 		{"eight bits of eight", codes(then("Y", quantise), true), "without scales"},
 		{"scales of a norm", codes(then("Y", norm), false), "what the last formula divides each row by"},

@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// PacketSpread is, in one kernel, a sum by packets that leaves each rank its part of a result, and a gather by packets
-// that brings the part to all ranks: each thread sends its sums.
+// PacketSpread is, in one kernel, a sum by packets that leaves each rank its part of a result, and gathers by packets
+// that bring the part to all ranks: each thread sends its sums. With formulas of rows behind the sum a part is of whole
+// rows, which their owner alone adds up and applies the formulas to; the gathers bring what these make to all, and the
+// sum where other ranks need it.
 type PacketSpread struct {
 	Sum    Packets
-	Spread PacketGather
+	Spread []PacketGather // of results of the sum's kernel, in their order
 }
 
 // SpreadPackets sums and spreads packets, which land in two buffers. each is this rank's part for every rank, and dst
@@ -17,10 +19,20 @@ type PacketSpread struct {
 func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each View, added ...View) Step {
 	own := Chunk(dst, Rank)
 	w := PacketSpread{Packets{Sent: Sent{each, Whole(sums.Name)}, Added: added, To: own},
-		PacketGather{Sent{own.EachRank(), Whole(spread.Name)}, Whole(dst)}}
+		[]PacketGather{SpreadOf(dst, spread)}}
 	step := exchanged(s, string(w.Kind()), sums, w)
-	step.Pre = append(step.Pre, exchanged(s, "", spread, w).Pre...)
-	return step
+	return step.Spreading(spread)
+}
+
+// SpreadOf brings each rank's part of a result to all ranks.
+func SpreadOf(result string, landing Buffer) PacketGather {
+	return PacketGather{Sent{Chunk(result, Rank).EachRank(), Whole(landing.Name)}, Whole(result)}
+}
+
+// Spreading is the step with the flags of a further landing.
+func (s Step) Spreading(landing Buffer) Step {
+	s.Pre = slices.Concat(s.Pre, exchanged(s.Stream, "", landing, nil).Pre)
+	return s
 }
 
 // Kind is "packetspread".
@@ -28,40 +40,110 @@ func (PacketSpread) Kind() Kind { return "packetspread" }
 
 func (PacketSpread) work() {}
 
-// Steps are the sum and the gather, each with its flags.
-func (x PacketSpread) Steps(s Step) (sum, spread Step) {
-	sum, spread = s, s
-	n := slices.IndexFunc(s.Pre, func(w Word) bool { return w.Semaphore != s.Pre[0].Semaphore })
-	if n < 0 {
-		n = len(s.Pre)
+// Steps are the sum and the gathers, each with its flags.
+func (x PacketSpread) Steps(s Step) (sum Step, spread []Step) {
+	flags := slices.Clone(s.Pre)
+	next := func() (of []Word) {
+		n := slices.IndexFunc(flags, func(w Word) bool { return w.Semaphore != flags[0].Semaphore })
+		if n < 0 {
+			n = len(flags)
+		}
+		of, flags = flags[:n], flags[n:]
+		return of
 	}
-	sum.Do, sum.Pre, sum.Post = x.Sum, s.Pre[:n], nil
-	spread.Do, spread.Pre = x.Spread, s.Pre[n:]
+	sum = s
+	sum.Do, sum.Pre, sum.Post = x.Sum, next(), nil
+	for i, g := range x.Spread {
+		one := s
+		one.Do, one.Pre = g, next()
+		if i+1 < len(x.Spread) {
+			one.Post = nil
+		}
+		spread = append(spread, one)
+	}
 	return sum, spread
 }
 
-// views leaves out the gather's view of this rank's part, which the sum writes. The first view that the work writes is
-// the whole result.
+// Results are what the kernel leaves of this rank's part: the sum, and what formulas make of it, in their order.
+func (x PacketSpread) Results() []View {
+	list := []View{x.Sum.To}
+	if len(x.Sum.Then.Makes) > 0 {
+		for _, f := range x.Sum.Then.Chain() {
+			list = append(list, f.To)
+		}
+	}
+	return list
+}
+
+// Landings are the buffers in which the results of all ranks land, in the order of Results; a result without one stays
+// on the rank that made it.
+func (x PacketSpread) Landings() []View {
+	list := x.Results()
+	for i, v := range list {
+		list[i] = View{}
+		for _, g := range x.Spread {
+			if g.of(v) {
+				list[i] = g.Landing
+			}
+		}
+	}
+	return list
+}
+
+// of reports whether the gather brings a rank's part, a result of this rank, to all.
+func (x PacketGather) of(part View) bool {
+	own := x.Each
+	own.Each.Index = ""
+	return part.String() == own.String() && own.Buffer == x.To.Buffer
+}
+
+// views leaves out the gathers' views of this rank's parts, which the sum and its formulas write. The first view that
+// the work writes is the first whole result.
 func (x PacketSpread) views() (reads, writes []View) {
-	reads, _ = x.Sum.views()
-	return reads, []View{x.Spread.To, x.Spread.Landing, x.Sum.Landing}
+	reads, made := x.Sum.views()
+	landings := x.Landings()
+	for _, g := range x.Spread {
+		writes = append(writes, g.To, g.Landing)
+	}
+	for i, v := range x.Results() {
+		if landings[i].Buffer == "" {
+			writes = append(writes, v)
+		}
+	}
+	return reads, append(writes, made[1]) // its landing
 }
 
 func (x PacketSpread) with(p Parts) Work {
-	x.Sum, x.Spread = x.Sum.with(p).(Packets), x.Spread.with(p).(PacketGather)
+	x.Sum, x.Spread = x.Sum.with(p).(Packets), slices.Clone(x.Spread)
+	for i, g := range x.Spread {
+		x.Spread[i] = g.with(p).(PacketGather)
+	}
 	return x
 }
 
-func (x PacketSpread) text() string { return x.Sum.text() + ";  " + x.Spread.text() }
+func (x PacketSpread) text() string {
+	text := x.Sum.text()
+	for _, g := range x.Spread {
+		text += ";  " + g.text()
+	}
+	return text
+}
 
 func (x PacketSpread) check(s Step) error {
-	own := x.Spread.Each
-	own.Each.Index = ""
-	if x.Sum.To.String() != own.String() || own.Buffer != x.Spread.To.Buffer {
-		return fmt.Errorf("a kernel that sums and spreads packets sends what it sums, its part of the result")
+	results := x.Results()
+	for _, g := range x.Spread {
+		i := slices.IndexFunc(results, g.of)
+		if i < 0 {
+			return fmt.Errorf("a kernel that sums and spreads packets sends its parts of what it makes, in order and " +
+				"once")
+		}
+		results = results[i+1:]
+		if err := g.check(s); err != nil {
+			return err
+		}
 	}
-	if err := x.Sum.check(s); err != nil {
-		return err
+	if len(x.Spread) == 0 {
+		return fmt.Errorf("a kernel that sums and spreads packets has something to spread")
 	}
-	return x.Spread.check(s)
+	return x.Sum.check(s)
 }

@@ -44,7 +44,11 @@ func (s Step) text() string {
 func (s Step) phases() [][]string {
 	if x, ok := s.Do.(PacketSpread); ok {
 		sum, spread := x.Steps(s)
-		return append(sum.phases(), spread.phases()...)
+		list := sum.phases()
+		for _, one := range spread {
+			list = append(list, one.phases()...)
+		}
+		return list
 	}
 	var work []string
 	if s.Do != Nothing {

@@ -229,8 +229,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
 	for _, o := range d.original.Ops {
-		functions := kind(o.Name()) == copied && len(o.Then) > 0 && o.In[0] == of.operand
-		if functions || o.Copies() && len(d.schedule.Ops) == 1 {
+		if kind(o.Name()) == copied && o.In[0] == of.operand || o.Copies() && len(d.schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 			break
 		}

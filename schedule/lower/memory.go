@@ -55,13 +55,13 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 }
 
 // cutFlat lets a stage's sums, and other buffers, be indexed by a part of their elements a rank, and asks of the shape
-// that the ranks can cut the elements. Parts are of rows where functions or other steps take rows of a rank. What
-// functions read beside the sums is cut as they are.
-func (w *writer) cutFlat(s *stage, names ...string) {
+// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
+// rows of a rank. What functions read beside the sums is cut as they are.
+func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	sums := w.program.At(s.sums)
 	axes := sums.Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.sums))
-	if !finish.ByPlace() || w.widens(s) || w.any(w.byRanks) || w.coded(s) {
+	if rows || !finish.ByPlace() || w.widens(s) || w.any(w.byRanks) || w.coded(s) {
 		w.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}

@@ -89,50 +89,56 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 }
 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
-var pushTwoShots = by(func(d *draft, s *stage, _ schedule.PushTwoShot) error {
-	s.summing = spreadSums
+var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
+	d.edge.Carrier.Rows = w.Rows
+	s.summing = spreadSums(w.Rows)
 	if d.widens(s) {
-		s.summing = spreadTerms
+		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
 }, allRows, allBare, allGradient)
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
-func spreadSums(w *writer, s *stage) []hostir.Node {
-	from := w.summands(s)
-	w.cutFlat(s, from)
-	part := w.program.At(s.sums).Chunk
-	land := func(name, flags string) hostir.Buffer {
-		name = w.named(name, s.sums)
-		whole := w.program.At(s.sums)
-		elements, axes := whole.Elements, whole.Tensor.Axes
-		w.landing(name, w.named(flags, s.sums), false, part, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent),
-			schedule.DIDx(schedule.D)))
-		w.program.At(name).Elements = elements
-		return *w.program.At(name)
+func spreadSums(rows bool) atOnce {
+	return func(w *writer, s *stage) []hostir.Node {
+		from := w.summands(s)
+		w.cutFlat(s, rows, from)
+		added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
+		each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
+		sums, spread := w.landingOfParts(s, landed, arrived), w.landingOfParts(s, spreadName, returned)
+		sum := hostir.SpreadPackets(mainRef, s.sums, sums, spread, each, added...)
+		sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
+		return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
+			Applying(w.functionsOf(s.last(), false))}
 	}
-	added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
-	each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
-	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added...)
-	sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
-	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
-		Applying(w.functionsOf(s.last(), false))}
+}
+
+// landingOfParts declares memory in which a part of a stage's sums from every rank lands.
+func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
+	sums, name := w.program.At(s.sums), w.named(name, s.sums)
+	axes, elements := sums.Tensor.Axes, sums.Elements
+	w.landing(name, w.named(flags, s.sums), false, sums.Chunk, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent),
+		schedule.DIDx(schedule.D)))
+	w.program.At(name).Elements = elements
+	return *w.program.At(name)
 }
 
 // spreadTerms has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
-func spreadTerms(w *writer, s *stage) []hostir.Node {
-	from, own, sum := w.summands(s), w.named(reduced, s.sums), w.program.At(s.sums).Tensor
-	part := schedule.Dim(sum.Axes[0].Extent.Joined(sum.Axes[1].Extent), schedule.DIDx(schedule.D))
-	w.memory(own, hostir.Expr{}, part)
-	w.cutFlat(s, from, own)
-	elements := w.program.At(s.sums).Chunk
-	nodes := w.addedApart(s, hostir.Chunk(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
-		hostir.Chunk(s.sums, hostir.Rank), elements, part)
-	all := w.landing(w.named(spreadName, s.sums), w.named(returned, s.sums), false, elements, part)
-	w.program.At(own).Elements = elements
-	for _, name := range []string{own, all.Name} {
-		w.program.At(name).Tensor.Type = sum.Type
+func spreadTerms(rows bool) atOnce {
+	return func(w *writer, s *stage) []hostir.Node {
+		from, own, sum := w.summands(s), w.named(reduced, s.sums), w.program.At(s.sums).Tensor
+		part := schedule.Dim(sum.Axes[0].Extent.Joined(sum.Axes[1].Extent), schedule.DIDx(schedule.D))
+		w.memory(own, hostir.Expr{}, part)
+		w.cutFlat(s, rows, from, own)
+		elements := w.program.At(s.sums).Chunk
+		nodes := w.addedApart(s, hostir.Chunk(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
+			hostir.Chunk(s.sums, hostir.Rank), elements, part)
+		all := w.landing(w.named(spreadName, s.sums), w.named(returned, s.sums), false, elements, part)
+		w.program.At(own).Elements = elements
+		for _, name := range []string{own, all.Name} {
+			w.program.At(name).Tensor.Type = sum.Type
+		}
+		return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.sums), all, hostir.Whole(own).EachRank()))
 	}
-	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.sums), all, hostir.Whole(own).EachRank()))
 }

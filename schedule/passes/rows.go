@@ -46,8 +46,14 @@ func (j rowLaunches) of(nodes []hostir.Node) (out []hostir.Node) {
 func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 	s, _ = first.(hostir.Step)
 	then, _ := next.(hostir.Step)
+	if s.Stream.String() != then.Stream.String() {
+		return s, false
+	}
+	if g, gathers := then.Do.(hostir.PacketGather); gathers {
+		return j.gathers(s, then, g)
+	}
 	f, makes := then.Do.(hostir.Apply)
-	if !makes || s.Stream.String() != then.Stream.String() || j.otherTypes(f) {
+	if !makes || j.otherTypes(f) {
 		return s, false
 	}
 	switch x := s.Do.(type) {
@@ -63,6 +69,13 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 		}
 		j.made[edge.Steps] = j.made[edge.Steps] || ok
 		s.Do = x
+	case hostir.PacketSpread:
+		edge := j.EdgeOf(s)
+		if !edge.Carrier.Rows {
+			return s, false
+		}
+		s, ok = j.spread(s, x, f, then)
+		j.made[edge.Steps] = j.made[edge.Steps] || ok
 	case hostir.Apply:
 		if !j.otherTypes(x) {
 			s.Do, ok = x.GoingOn(f)

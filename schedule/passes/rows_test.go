@@ -34,6 +34,11 @@ func TestRows(t *testing.T) {
 		s.Ops[0].Out, s.Ops[0].Then = "Codes", append(s.Ops[0].Then, schedule.Quantise())
 		return s
 	}
+	owned := func(sum, gather schedule.Way) schedule.Schedule {
+		return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] R[M/D N] V[N] Y[M/D N] C[M N]"),
+			Ops:   []schedule.Op{schedule.Sum("X", "A", add, norm).Keeping("Y", 1), schedule.Copy("C", "X")},
+			Moves: []schedule.Move{{Of: "Y", Way: sum}, {Of: "X", Way: gather}}}
+	}
 	for _, test := range []struct {
 		name     string
 		s        schedule.Schedule
@@ -52,6 +57,14 @@ func TestRows(t *testing.T) {
 		{"eight bits of the sum", eight(of(schedule.PushShot{Rows: true}, "R[M N]", add), 1), 1, ""},
 		{"eight bits behind packets", eight(of(schedule.PushShot{}, both, add, norm), 2), 2, ""},
 		{"eight bits behind one sum of all", eight(of(schedule.Shot{}, both, add, norm), 2), 2, ""},
+		{"owners", of(schedule.PushTwoShot{Rows: true}, both, add, norm), 1, ""},
+		{"owners of sums that are kept", gemma(schedule.PushTwoShot{Rows: true}, norm), 1, ""},
+		{"owners, and eight bits by all ranks", eight(of(schedule.PushTwoShot{Rows: true}, both, add, norm), 2), 2, ""},
+		{"all ranks behind two shots", of(schedule.PushTwoShot{}, both, add, norm), 2, ""},
+		{"owners of nothing", of(schedule.PushTwoShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
+		{"owners by packets", owned(schedule.PushShot{Rows: true}, schedule.PushGather{}), 1, ""},
+		{"owners by two kernels", owned(schedule.PushShot{}, schedule.PushGather{}), 3, ""},
+		{"owners and a gather apart", owned(schedule.PushShot{Rows: true}, schedule.GatherShot{}), 2, ""},
 		{"nothing behind", of(schedule.PushShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
 		{"an element's", of(schedule.PushShot{Rows: true}, "R[M N]", add, schedule.Scale(.5)), 0, "Moves[0].Way.Rows"},
 		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0, "Moves[0].Way.Rows"},

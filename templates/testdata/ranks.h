@@ -35,12 +35,12 @@ struct Rank {
   struct Landing {
     alignas(16) u64 landed[2][ranks][units * (2 + 4)];  // by half and sender: packets, and what lies beside them
     unsigned turns[blocks];
-  } lands[2];  // the second is of sums
+  } lands[3];  // the second is of sums, or of the first result that goes to all, the third of the second one
   struct Part {
     alignas(16) unsigned char data[sent * 4 + 8];
     Word words[blocks];
   } pushed[2][ranks];
-  std::vector<unsigned char> term, sum, gathered[ranks], all;
+  std::vector<unsigned char> term, sum, gathered[ranks], all, sums, behind;
   std::vector<unsigned short> shard, shards, weights, bias, added, slots, product;
   std::vector<Step> steps;
   unsigned numbered;  // waits
@@ -1083,78 +1083,147 @@ static bool quantised(unsigned code, double x, double scale)
   return size == std::ldexp(std::nearbyint(std::ldexp(of, -unit)), unit) && (code >> 7 != 0) == std::signbit(x);
 }
 
-// The sum of packets, and its norm by rows of joined elements; or the norm of that and a tensor, too, or its codes.
-template <typename Params>
-static void normed_round(World &w, unsigned r, unsigned round, const char *kernel)
+// Rows of joined elements, of which kernels of packets make norms.
+enum { joined = 17 };
+static_assert(sent % joined == 0, "whole rows");
+
+// norm_right checks what a rank has of the sum for an owner, if it has that; of the norm of its rows, and of what goes
+// on from that.
+static void norm_right(World &w, unsigned r, unsigned owner, unsigned round, Goes goes, double epsilon,
+                       const unsigned char *sum, const unsigned char *norm, const unsigned char *behind)
 {
-  constexpr unsigned joined = 17;
-  static_assert(sent % joined == 0, "whole rows");
   const unsigned type = type_of(round);
+  double sums[sent];
+  for (size_t i = 0; i < sent; i++) {
+    float x = -0.0f;
+    for (unsigned t = 0; t < ranks; t++) {
+      x += (float)number_of(t, round, i + 8 * owner);
+    }
+    if (goes != to_norm) {
+      x += (float)number_of(owner, round, i + added_to(owner));
+    }
+    sums[i] = rounded(type, x);
+    if (sum != nullptr && value(type, get(type, sum, i)) != sums[i]) {
+      return wrong(w, r, round, "the sum of packets behind which a norm stands is wrong");
+    }
+  }
+  for (size_t i = 0; i < sent; i++) {
+    double squares = 0;
+    for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+      squares += sums[k] * sums[k] / joined;
+    }
+    const double want = sums[i] / std::sqrt(squares + epsilon) * number_of(owner, round, i % joined) +
+                        (goes == to_norm ? number_of(owner, round, i + added_to(owner)) : 0);
+    const double got = value(type, get(type, norm, i));
+    if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
+      return wrong(w, r, round, "the norm of the sum of packets is wrong");
+    }
+  }
+  const auto made = [&](size_t i) { return value(type, get(type, norm, i)); };
+  for (size_t i = 0; goes == to_codes && i < sent; i++) {
+    float most = 0, scale;
+    for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+      most = std::fmax(most, (float)std::fabs(made(k)));
+    }
+    memcpy(&scale, behind + behind_codes + i / joined * 4, 4);
+    if (scale != std::exp2(std::ceil(std::log2(most / 448))) || !quantised(behind[i], made(i), scale)) {
+      return wrong(w, r, round, "eight bits of the norm are wrong");
+    }
+  }
+  for (size_t i = 0; goes == to_norm && i < sent; i++) {
+    double squares = 0;
+    for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+      squares += made(k) * made(k) / joined;
+    }
+    const double want = made(i) / std::sqrt(squares + epsilon) * number_of(owner, round, i % joined);
+    const double got = value(type, get(type, behind, i));
+    if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
+      return wrong(w, r, round, "what is made of the norm is wrong");
+    }
+  }
+}
+
+// norming has the parameters of a kernel that makes a norm of rows of what lands.
+template <typename Params>
+static Params norming(World &w, unsigned r, unsigned round)
+{
   Params p = {};
   land(w, r, round, p);
-  host(w, r, [&w, r, round, type] {
+  host(w, r, [&w, r, round] {
     for (size_t i = 0; i < all_elements; i++) {
-      put_bits(type, at(w.of[r].term, r % 2), i, wanted(type, r, round, i));
+      put_bits(type_of(round), at(w.of[r].term, r % 2), i, wanted(type_of(round), r, round, i));
     }
   });
   p.beside = units * 16;
-  p.x = (char *)at(w.of[r].sum, r % 2);
-  p.dst = (char *)at(w.of[r].all, r % 2);
   p.count = sent;
   p.rows = 8;  // of whole 16 bytes: the second block has fewer
   p.columns = joined;
   p.epsilon = 1e-6;
   p.a = term(w, r);
+  return p;
+}
+
+// The sum of packets, and its norm by rows of joined elements; or the norm of that and a tensor, too, or its codes.
+template <typename Params>
+static void normed_round(World &w, unsigned r, unsigned round, const char *kernel)
+{
+  const unsigned type = type_of(round);
+  Params p = norming<Params>(w, r, round);
+  p.x = (char *)at(w.of[r].sum, r % 2);
+  p.dst = (char *)at(w.of[r].all, r % 2);
   const Goes goes = goes_on(p, term(w, r) + added_to(r) * size_of(type), p.dst + sent * size_of(type), 0);
   launch(w, r, of(kernel, type), p, blocks);
-  host(w, r, [&w, r, round, type, p, goes] {
-    double sums[sent];
-    for (size_t i = 0; i < sent; i++) {
-      float x = -0.0f;
-      for (unsigned t = 0; t < ranks; t++) {
-        x += (float)number_of(t, round, i + 8 * r);
-      }
-      if (goes != to_norm) {
-        x += (float)number_of(r, round, i + added_to(r));
-      }
-      sums[i] = rounded(type, x);
-      if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != sums[i]) {
-        return wrong(w, r, round, "the sum of packets behind which a norm stands is wrong");
+  host(w, r, [&w, r, round, p, goes, type] {
+    const unsigned char *const norm = (unsigned char *)p.dst;
+    norm_right(w, r, r, round, goes, p.epsilon, (unsigned char *)p.x, norm, norm + sent * size_of(type));
+  });
+}
+
+// lands_at says where results land behind the parts, and counts them.
+static unsigned lands_at(u64 (&spread)[2], u64 apart)
+{
+  spread[0] = apart, spread[1] = 2 * apart;
+  return 2;
+}
+
+static unsigned lands_at(u64 &spread, u64 apart)
+{
+  spread = apart;
+  return 1;
+}
+
+// Owners of rows make norms of them, and all ranks get the norms and what goes on from them, and with_sums the sums.
+template <typename Params>
+static void owned_round(World &w, unsigned r, unsigned round, const char *kernel, bool with_sums)
+{
+  const unsigned type = type_of(round), part = sent * size_of(type);
+  Params p = norming<Params>(w, r, round);
+  const unsigned results = lands_at(p.spread, sizeof w.of[r].lands[0]);
+  unsigned char *const sums = at(w.of[r].sums, r % 2), *const norms = at(w.of[r].all, r % 2);
+  unsigned char *const rest = at(w.of[r].behind, r % 2);
+  p.x = (char *)sums + r * part;
+  p.dst = (char *)norms + r * part;
+  const Goes goes = goes_on(p, term(w, r) + added_to(r) * size_of(type), (char *)rest + r * part, 0);
+  host(w, r, [=] {
+    for (unsigned char *e : {sums, norms, rest}) {
+      e[ranks * part] = 0xee;
+    }
+  });
+  launch(w, r, of(kernel, type), p, blocks);
+  host(w, r, [=, &w] {
+    for (unsigned char *e : {sums, norms, rest}) {
+      if (e[ranks * part] != 0xee) {
+        return wrong(w, r, round, "a byte behind a result that was spread is written");
       }
     }
-    for (size_t i = 0; i < sent; i++) {
-      double squares = 0;
-      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
-        squares += sums[k] * sums[k] / joined;
-      }
-      const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined) +
-                          (goes == to_norm ? number_of(r, round, i + added_to(r)) : 0);
-      const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
-      if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
-        return wrong(w, r, round, "the norm of the sum of packets is wrong");
+    for (unsigned i = 0; i <= results; i++) {
+      if (memcmp(w.of[r].lands[i].turns, w.of[r].lands[0].turns, sizeof w.of[r].lands[0].turns) != 0) {
+        return wrong(w, r, round, "parts and results use different halves next");
       }
     }
-    const auto made = [&](size_t i) { return value(type, get(type, at(w.of[r].all, r % 2), i)); };
-    const unsigned char *const codes = at(w.of[r].all, r % 2) + sent * size_of(type);
-    for (size_t i = 0; goes == to_codes && i < sent; i++) {
-      float most = 0, scale;
-      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
-        most = std::fmax(most, (float)std::fabs(made(k)));
-      }
-      memcpy(&scale, codes + behind_codes + i / joined * 4, 4);
-      if (scale != std::exp2(std::ceil(std::log2(most / 448))) || !quantised(codes[i], made(i), scale)) {
-        return wrong(w, r, round, "eight bits of the norm are wrong");
-      }
-    }
-    for (size_t i = 0; goes == to_norm && i < sent; i++) {
-      double squares = 0;
-      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
-        squares += made(k) * made(k) / joined;
-      }
-      const double want = made(i) / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined);
-      if (!near(type, made(sent + i), want) && std::fabs(made(sent + i) - want) > std::fabs(want) * 0x1p-8) {
-        return wrong(w, r, round, "what is made of the norm is wrong");
-      }
+    for (unsigned q = 0; q < ranks; q++) {
+      const unsigned char *const sum = with_sums || q == r ? sums + q * part : nullptr;
+      norm_right(w, r, q, round, goes, p.epsilon, sum, norms + q * part, rest + q * part);
     }
   });
 }
@@ -1207,9 +1276,9 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
   land(w, r, round, p);
   p.beside = units * 16;
   p.spread = sizeof w.of[r].lands[0];
-  p.dst = (char *)at(w.of[r].all, r % 2);
+  unsigned char *const all = at(w.of[r].all, r % 2), *const behind = all + ranks * sent * size_of(type_of(round));
+  p.dst = (char *)all + r * sent * size_of(type_of(round));
   p.count = sent;
-  unsigned char *const behind = (unsigned char *)p.dst + ranks * sent * size_of(type_of(round));
   host(w, r, [behind] { *behind = 0xee; });
   launch(w, r, of(kernel, type_of(round)), p, blocks);
   host(w, r, [&w, r, round, behind, beside] {
@@ -1340,6 +1409,15 @@ static const Kind kinds[] = {
     {"packetspread and more", [](World &w, unsigned r, unsigned i) {
        packetspread_round(w, r, i, "packetspread3", finishing<struct packetspread3>(w, r, i), and_more);
      }},
+    {"packetspread and a norm", [](World &w, unsigned r, unsigned i) {
+       owned_round<struct packetspread4>(w, r, i, "packetspread4", true);
+     }},
+    {"packetspread and what goes on from a norm", [](World &w, unsigned r, unsigned i) {
+       owned_round<struct packetspread5>(w, r, i, "packetspread5", false);
+     }},
+    {"packetspread and a norm alone", [](World &w, unsigned r, unsigned i) {
+       owned_round<struct packetspread6>(w, r, i, "packetspread6", false);
+     }},
     {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, alone); }},
     {"push and a tensor", [](World &w, unsigned r, unsigned i) {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), and_tensor);
@@ -1389,6 +1467,7 @@ static std::unique_ptr<World> world(const Kind &k)
     r.term.resize(all_elements * 4 + 16);
     r.sum.resize(all_elements * 4 + 16);
     r.all.resize(ranks * all_elements * 4 + 16);
+    r.sums = r.behind = r.all;
     r.shard.resize(std::max<size_t>(tile_rows * tile_depth, few_most * few_deep));
     r.shards.resize(ranks * tile_rows * tile_depth);
     r.weights.resize(std::max<size_t>(scatter_columns * scatter_depth, few_across * few_deep));

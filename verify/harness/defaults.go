@@ -201,12 +201,18 @@ func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 }
 
 // landing bounds the bytes in which packets land: two halves of three times each rank's shard or partial result, or of
-// three times a part of it and of the sums.
+// three times a part of it, of the sums, and of what each function of rows makes of them.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
-		switch m.Way.(type) {
+		switch way := m.Way.(type) {
 		case schedule.PushTwoShot:
-			bytes += 12*int64(x.Elements(m.Of))*x.Type.Size() + slack
+			landings := int64(2)
+			for _, o := range p.Schedule.Ops {
+				if way.Rows {
+					landings += int64(len(o.Then))
+				}
+			}
+			bytes += landings * (6*int64(x.Elements(m.Of))*x.Type.Size() + slack)
 		case schedule.PushShot, schedule.PushGather:
 			bytes += 6*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}

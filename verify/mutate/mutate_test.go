@@ -129,6 +129,8 @@ func TestSchedule(t *testing.T) {
 			"another rank's packets", "packets twice", "other blocks in a launch"}},
 		{"AllReducePackets", catalog.AllReducePackets, []string{"without packets", "another rank's packets",
 			"packets twice"}},
+		{"AllReduceNormTwoShot", catalog.AllReduceNormTwoShot, []string{"drop", "drop a spread", "drop a function",
+			"shift an index", "without packets", "another rank's packets", "packets twice"}},
 		{"GatedMLPFewRows", catalog.GatedMLPFewRows, []string{"drop the functions behind", "swap operands"}},
 		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
 			"move", "other stream"}},

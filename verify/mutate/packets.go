@@ -7,6 +7,37 @@ import (
 	"ovgen/verify/ops"
 )
 
+// spread leaves each result of a kernel that spreads results with its owner, and leaves out the last function of rows.
+func spread(n hostir.Step, x hostir.PacketSpread, add adder) {
+	sum, gathers := x.Steps(n)
+	without := func(dropped int) hostir.Step {
+		c, rest := n, x
+		rest.Spread = nil
+		c.Pre = slices.Clone(sum.Pre)
+		for i, g := range gathers {
+			if i != dropped {
+				c.Pre, rest.Spread = append(c.Pre, g.Pre...), append(rest.Spread, x.Spread[i])
+			}
+		}
+		c.Do = rest
+		return c
+	}
+	for i, g := range x.Spread {
+		if len(x.Spread) > 1 {
+			add("drop a spread", "of "+g.To.String(), without(i))
+		}
+	}
+	if last := len(x.Spread) - 1; last > 0 {
+		add("drop a function", x.Sum.Then.Word, hostir.Changed(without(last), func(x *hostir.PacketSpread) {
+			if n := len(x.Sum.Then.Then); n > 0 {
+				x.Sum.Then.Then = x.Sum.Then.Then[:n-1]
+			} else {
+				x.Sum.Then = hostir.Apply{}
+			}
+		}))
+	}
+}
+
 // packets adds mistakes of kernels that send packets, on every rank: they read memory that no packet has announced.
 func (m *maker) packets() {
 	m.landed("without packets", "a peer's memory for what it sent", func(l landed) ops.Loc { return l.sent })

@@ -11,7 +11,31 @@ import (
 // rank's view. Tensors that are added to the sum come behind, and operands of its formulas last. Packets are their own
 // flags, so the kernel takes them back to 0 once it has read them.
 func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result hostir.View, of hostir.Packets) {
-	_, sums := n.Do.(hostir.Packets)
+	u.sends(at, n, x)
+	u.receives(at, n, x, result, of)
+}
+
+// spread adds a sum of packets that is spread. The sum is sent before formulas of it are made, and what these make
+// behind that; then the kernel receives what it sent, each result in turn.
+func (u *unroller) spread(at Op, n hostir.Step, x hostir.PacketSpread) {
+	sum, spread := x.Steps(n)
+	u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum)
+	early := 0 // results that are sent before formulas
+	if x.Landings()[0].Buffer != "" {
+		early = 1
+		u.sends(at, spread[0], x.Spread[0].Sent)
+	}
+	u.makes(at, n, x.Sum.Then)
+	for i, one := range spread[early:] {
+		u.sends(at, one, x.Spread[early+i].Sent)
+	}
+	for i, one := range spread {
+		u.receives(at, one, x.Spread[i].Sent, x.Spread[i].To, hostir.Packets{})
+	}
+}
+
+// sends copies the data for each peer to this rank's part of the peer's landing, and posts the flags.
+func (u *unroller) sends(at Op, n hostir.Step, x hostir.Sent) {
 	for _, p := range u.peers(hostir.Every) {
 		var src Loc
 		var bytes int64
@@ -22,6 +46,16 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result hostir.Vi
 		send.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
 		u.add(send)
 	}
+	for _, w := range n.Pre {
+		if !w.Wait {
+			u.signal(at, n, w)
+		}
+	}
+}
+
+// receives awaits the flags, and adds up or gathers the parts that landed.
+func (u *unroller) receives(at Op, n hostir.Step, x hostir.Sent, result hostir.View, of hostir.Packets) {
+	_, sums := n.Do.(hostir.Packets)
 	var others []int // the other ranks, in the order in which they are awaited
 	for q := range u.c.Ranks {
 		if q != u.c.Rank {
@@ -31,8 +65,6 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result hostir.Vi
 	for _, w := range n.Pre {
 		if w.Wait {
 			u.signals(at, n, w, others)
-		} else {
-			u.signal(at, n, w)
 		}
 	}
 	sum, take := at, at

@@ -133,9 +133,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 		u.packets(at, n, x.Sent, x.To, hostir.Packets{})
 		return
 	case hostir.PacketSpread:
-		sum, spread := x.Steps(n)
-		u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum)
-		u.packets(at, spread, x.Spread.Sent, x.Spread.To, hostir.Packets{})
+		u.spread(at, n, x)
 		return
 	case hostir.Collective:
 		u.collective(at, x)

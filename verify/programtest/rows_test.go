@@ -34,16 +34,18 @@ func TestBalancedRows(t *testing.T) {
 // TestLongRows makes norms of rows that fill a block's threads once and twice, and of longer ones, whose packets are
 // sent in turns.
 func TestLongRows(t *testing.T) {
-	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == "allreducenorm" })
-	p := &programs.All[i]
-	for _, columns := range []int{2048, 4096, 4104, 6144, 8192, 12288} {
-		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
-			s := harness.Shape{M: 3, N: columns, Type: typ}.Fit(p, 2)
-			synctest.Test(t, func(t *testing.T) {
-				if err := runShape(t.Context(), p, s, 2, 1, uint64(columns)); err != nil {
-					t.Errorf("%d columns of %s: %v", columns, typ, err)
-				}
-			})
+	for _, name := range []string{"allreducenorm", "allreducenormtwoshot"} {
+		i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
+		p := &programs.All[i]
+		for _, columns := range []int{2048, 4096, 4104, 6144, 8192, 12288} {
+			for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
+				s := harness.Shape{M: 4, N: columns, Type: typ}.Fit(p, 2)
+				synctest.Test(t, func(t *testing.T) {
+					if err := runShape(t.Context(), p, s, 2, 1, uint64(columns)); err != nil {
+						t.Errorf("%s, %d columns of %s: %v", name, columns, typ, err)
+					}
+				})
+			}
 		}
 	}
 }

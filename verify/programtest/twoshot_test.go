@@ -44,6 +44,21 @@ func TestTwoShotsAlike(t *testing.T) {
 	}
 }
 
+// TestOwnersAlike: norms that the owners of rows make have the bits of those that every rank makes, on every rank.
+func TestOwnersAlike(t *testing.T) {
+	for ranks := 2; ranks <= 8; ranks++ {
+		s := harness.Shape{M: 3 * ranks, N: 40, Type: driver.FP32}
+		want := sums(t, "allreducenorm", s, ranks)
+		for _, name := range []string{"allreducenormtwoshot", "reducescatternormgatherpackets"} {
+			for r, made := range sums(t, name, s, ranks) {
+				if len(made) == 0 || !bytes.Equal(made, want[0]) || !bytes.Equal(made, want[r]) {
+					t.Errorf("%s, %d ranks: rank %d has other norms", name, ranks, r)
+				}
+			}
+		}
+	}
+}
+
 // terms are a rank's partial result.
 func terms(rank int, s harness.Shape) (list []float32) {
 	random := rand.New(rand.NewPCG(uint64(rank), 0))
@@ -93,21 +108,30 @@ func sums(t *testing.T, name string, s harness.Shape, ranks int) [][]byte {
 
 // summed is a rank's result of the second run of a program.
 func summed(ctx context.Context, g *group.Group, p *harness.Program, s harness.Shape) ([]byte, error) {
-	in := inBytes(terms(g.Rank(), s))
+	in, beside := inBytes(terms(g.Rank(), s)), inBytes(terms(99, s))
 	at, sum := map[string]device.Ptr{}, make([]byte, len(in))
-	for _, name := range []string{"A", "C"} {
+	for _, tensor := range p.Schedule.Tensors {
 		b, err := device.Alloc(g.Driver(), int64(len(in)))
 		if err != nil {
 			return nil, err
 		}
 		defer b.Close()
-		at[name] = b.Ptr()
+		at[tensor.Name] = b.Ptr()
+		fill := beside // the same on all ranks, or a rank's rows of that
+		if tensor.Name == "A" {
+			fill = in
+		} else if _, _, spread := tensor.Sharded(); spread {
+			fill = fill[g.Rank()*len(fill)/g.Size():]
+		}
+		if err := g.Driver().MemcpyHtoD(b.Ptr(), fill); err != nil {
+			return nil, err
+		}
 	}
 	plan, err := p.New(ctx, g, s)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(plan.Bind(ctx, harness.Buffers{At: at}), g.Driver().MemcpyHtoD(at["A"], in))
+	err = plan.Bind(ctx, harness.Buffers{At: at})
 	for run := 0; run < 2 && err == nil; run++ {
 		err = plan.Run(ctx)
 	}

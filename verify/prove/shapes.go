@@ -180,7 +180,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			s = hostir.Changed(s, func(x *hostir.Packets) {
 				x.Then, x.Finish.Columns = x.Then.OfAnyColumns(), hostir.Expr{}
 			})
-			s = hostir.Changed(s, func(x *hostir.PacketSpread) { x.Sum.Finish.Columns = hostir.Expr{} })
+			s = hostir.Changed(s, func(x *hostir.PacketSpread) {
+				x.Sum.Then, x.Sum.Finish.Columns = x.Sum.Then.OfAnyColumns(), hostir.Expr{}
+			})
 			s = hostir.Changed(s, func(x *hostir.Scatter) { x.Finish.Columns = hostir.Expr{} })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}

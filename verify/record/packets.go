@@ -89,28 +89,6 @@ func wholeRows(n *Names, made ops.Op) error {
 	return nil
 }
 
-// spread lists the operations of a block of a kernel that spreads the sum of packets. The touches of the sum end with
-// the write of the sum.
-func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
-	sum, gather := *l, *l
-	for i, t := range l.touches {
-		at, err := n.loc(t.At)
-		if err != nil {
-			return nil, err
-		}
-		if t.Kind == touch.Write && t.Turn == 0 && !ops.IsStep(at) {
-			sum.touches, gather.touches = l.touches[:i+1], l.touches[i+1:]
-			break
-		}
-	}
-	if list, err = sum.packets(n, o, k); err != nil {
-		return nil, err
-	}
-	k.gathers = true
-	copied, err := gather.packets(n, o, k)
-	return append(list, copied...), err
-}
-
 // alone reports whether the launch sends nothing.
 func (l *launch) alone() bool {
 	for _, t := range l.touches {

@@ -21,7 +21,8 @@ type landed struct {
 }
 
 // packets adds the touches of each block. A block sends its part to each peer and posts it, awaits the parts that land,
-// and adds them up or copies them. A block that spreads the sum then sends it in the same way.
+// and adds them up or copies them. A block that spreads results sends the sum, applies its function, sends what that
+// makes, and then awaits and copies the results that land.
 func (x *launched) packets() {
 	p, l := x.p, x.At.Lands
 	all, blocks := int64(p[x.At.Bytes]), int64(p[x.At.Block])
@@ -43,56 +44,109 @@ func (x *launched) packets() {
 				one.others = append(one.others, r)
 			}
 		}
-		dst := p[x.At.Dst]
-		if x.Spreads() {
-			dst += uint64(int64(rank) * all)
-		}
 		parts := p[x.At.Terms : x.At.Terms+ranks]
 		one.exchanged(parts)
 		if !x.Computes() {
 			one.put(one.ranks(), parts[rank], p[x.At.Dst], all)
 			continue
 		}
-		one.added(parts[rank], dst)
-		if x.Makes() {
+		one.added(parts[rank], p[x.At.Dst])
+		if x.Spread > 0 {
+			one.spread(rank, all)
+		} else if x.Makes() {
 			x.makesRows(one.from, one.bytes)
-		}
-		if x.Spreads() {
-			one.to = slices.Clone(one.to)
-			for _, r := range one.others {
-				one.to[r] += p[l.Spread]
-			}
-			one.own, one.turn = one.own+p[l.Spread], one.turn+p[l.Spread]
-			one.exchanged(slices.Repeat([]uint64{dst}, ranks))
-			one.put(one.others, 0, p[x.At.Dst], all)
 		}
 	}
 }
 
+// spread adds the touches of a block that spreads results, each of which has this rank's part at its address.
+func (x *landed) spread(rank int, all int64) {
+	results := x.results()
+	early := int(x.Spread & 1) // the sum is sent before formulas are made
+	for i := range early {
+		x.landing(i).sent(slices.Repeat(results[:1], len(x.to)))
+	}
+	if x.Makes() {
+		x.makesRows(x.from, x.bytes)
+	}
+	for i, at := range results[early:] {
+		x.landing(early + i).sent(slices.Repeat([]uint64{at}, len(x.to)))
+	}
+	for i, at := range results {
+		landing := x.landing(i)
+		landing.awaited()
+		landing.put(x.others, 0, at-uint64(int64(rank)*all), all)
+	}
+}
+
+// landing is the block with the landing of a result that is spread.
+func (x *landed) landing(i int) *landed {
+	at, apart := *x, x.p[x.At.Lands.Spread+i]
+	at.to = slices.Clone(x.to)
+	for _, r := range x.others {
+		at.to[r] += apart
+	}
+	at.own, at.turn = at.own+apart, at.turn+apart
+	return &at
+}
+
+// results are the addresses of what goes to all ranks: of the sum, and of what formulas make of it.
+func (x *landed) results() (going []uint64) {
+	list := []uint64{x.p[x.At.Dst]}
+	if x.Makes() {
+		list = append(list, x.p[x.At.Lands.Made])
+		at := x.At.Lands.Beside + len(x.Made.Operands) - 1
+		for _, then := range x.Made.Then {
+			list = append(list, x.p[at])
+			at += len(then.Operands)
+		}
+	}
+	for i, at := range list {
+		if x.Spread>>i&1 > 0 {
+			going = append(going, at)
+		}
+	}
+	return going
+}
+
 // exchanged adds the block's part of the tensor for each peer, its posts, and its waits.
 func (x *landed) exchanged(tensors []uint64) {
-	p, rank := x.p, int(x.p[x.At.Lands.Rank])
-	word := uint64(x.from) // in a part: a packet is its flag as well
+	x.sent(tensors)
+	x.awaited()
+}
+
+// flag is the place of the block's flag in a part, and a touch of it.
+func (x *landed) flag(value uint32) (word uint64, t touch.Touch) {
+	word = uint64(x.from) // a packet is its flag as well
 	if x.Kind == kernels.Push {
-		word = p[x.At.Lands.Word] + uint64(x.block)*p[x.At.Lands.Next]
+		word = x.p[x.At.Lands.Word] + uint64(x.block)*x.p[x.At.Lands.Next]
 	}
-	flag := func(value uint32) touch.Touch {
-		return touch.Touch{Bytes: 4, Value: value, Flag: x.Kind != kernels.Push}
-	}
-	first, _ := slices.BinarySearch(x.others, rank)
+	return word, touch.Touch{Bytes: 4, Value: value, Flag: x.Kind != kernels.Push}
+}
+
+// sent adds the block's part of the tensor for each peer, and its posts.
+func (x *landed) sent(tensors []uint64) {
+	first, _ := slices.BinarySearch(x.others, int(x.p[x.At.Lands.Rank]))
 	peers := slices.Concat(x.others[first:], x.others[:first]) // from the next rank on
 	for _, r := range peers {
 		x.data(touch.Read, tensors[r])
 		x.packet(touch.Write, x.to[r]+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
 	}
 	for _, r := range peers {
-		x.packet(touch.Post, x.to[r]+word, flag(1))
+		word, flag := x.flag(1)
+		x.packet(touch.Post, x.to[r]+word, flag)
+	}
+}
+
+// awaited adds the block's waits, and their resets.
+func (x *landed) awaited() {
+	for _, r := range x.others {
+		word, flag := x.flag(1)
+		x.packet(touch.Wait, x.part(r)+word, flag)
 	}
 	for _, r := range x.others {
-		x.packet(touch.Wait, x.part(r)+word, flag(1))
-	}
-	for _, r := range x.others {
-		x.packet(touch.Write, x.part(r)+word, flag(0))
+		word, flag := x.flag(0)
+		x.packet(touch.Write, x.part(r)+word, flag)
 	}
 	if len(x.others) > 0 {
 		x.note()

@@ -314,7 +314,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.PacketGather:
 		return b.packets(n, x.Sent, x.To, hostir.Packets{})
 	case hostir.PacketSpread:
-		return b.packets(n, x.Sum.Sent, x.Spread.To, x.Sum, x.Spread.Landing)
+		return b.packets(n, x.Sum.Sent, x.Sum.To, x.Sum, x.Landings()...)
 	case hostir.Sum:
 		before, terms = b.terms(slices.Concat(x.Terms, x.Scales))
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
@@ -332,8 +332,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, b.summing(n, added...).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// packets calls a kernel of packets. The kernel may finish the sum, apply formulas to the result, and spread the sums,
-// which land in spread.
+// packets calls a kernel of packets. The kernel may finish the sum, apply formulas to it, and spread the results that
+// have a landing in spread.
 func (b *body) packets(n hostir.Step, x hostir.Sent, to hostir.View, of hostir.Packets,
 	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})
@@ -343,8 +343,16 @@ func (b *body) packets(n hostir.Step, x hostir.Sent, to hostir.View, of hostir.P
 		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer)}
-	for _, landing := range spread {
-		args = append(args, planField(landing.Buffer))
+	if len(spread) > 0 {
+		var landings []jen.Code
+		for _, v := range spread {
+			if v.Buffer == "" {
+				landings = append(landings, jen.Nil())
+			} else {
+				landings = append(landings, planField(v.Buffer))
+			}
+		}
+		args = append(args, jen.Index().Op("*").Qual(planPath, "Packets").Values(landings...))
 	}
 	args = append(args, b.address(to), b.bytes(x.Each))
 	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))

@@ -81,7 +81,8 @@ const (
 )
 
 // fold breaks lines of code that are too long. It breaks after a comma between the arguments or elements of the
-// outermost list: the last comma that leaves the first line short enough. Without a comma it breaks a text at a space.
+// outermost list: the last comma that leaves the first line short enough. Without a comma it breaks a text at a space,
+// or calls on calls between two of them.
 func fold(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
@@ -91,10 +92,11 @@ func fold(text []byte) []byte {
 			at, first, rest := 0, "", ""
 			at, depth = breakAt(line, depth)
 			if at == 0 {
-				if at = breakText(line); at == 0 {
+				if at = breakText(line); at > 0 {
+					first, rest = "\" +", "\""
+				} else if at = breakCalls(line); at == 0 {
 					break
 				}
-				first, rest = "\" +", "\""
 			}
 			out = append(append(append(out, line[:at]...), first...), '\n')
 			line = slices.Concat(indent, []byte("\t"+rest), bytes.TrimLeft(line[at:], " "))
@@ -160,6 +162,23 @@ func breakText(line []byte) (at int) {
 		case c == '"':
 			quoted = !quoted
 		case quoted && c == ' ':
+			at = i + 1
+		}
+	}
+	return at
+}
+
+// breakCalls returns the number of bytes after which fold breaks a line between a call and a call on its result, the
+// last one that leaves the line short enough; 0 if there is none outside of all brackets.
+func breakCalls(line []byte) (at int) {
+	depth := 0
+	for i, c := range line[:columns-tabbed(line)] {
+		switch {
+		case bytes.IndexByte([]byte("([{"), c) >= 0:
+			depth++
+		case bytes.IndexByte([]byte(")]}"), c) >= 0:
+			depth--
+		case c == '.' && depth == 0 && line[i-1] == ')':
 			at = i + 1
 		}
 	}

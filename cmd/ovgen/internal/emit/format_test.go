@@ -19,6 +19,7 @@ func TestFold(t *testing.T) {
 		{"\tx)), " + long + ", g(" + long + ")}", "\tx)), " + long + ",\n\t\tg(" + long + ")}"},
 		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
 		{"f(" + long + long + ")", "f(" + long + long + ")"},
+		{"k(" + long + ").g(a(b).c(d)).h(" + long + ", b)", "k(" + long + ").g(a(b).c(d)).\n\th(" + long + ", b)"},
 		{"\t\t\tf(" + long + ", " + long[:47] + ")", "\t\t\tf(" + long + ",\n\t\t\t\t" + long[:47] + ")"},
 		{"\t\t\tf(" + long + ", " + long[:43] + ")", "\t\t\tf(" + long + ", " + long[:43] + ")"},
 	} {

@@ -63,6 +63,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Lit(v.String())
 	case reflect.Float64:
 		return jen.Lit(v.Float())
+	case reflect.Uint:
+		return jen.Lit(int(v.Uint()))
 	case reflect.Bool:
 		return jen.Lit(v.Bool())
 	}

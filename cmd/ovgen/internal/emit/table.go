@@ -29,7 +29,8 @@ func (u *unit) table() (kernels.Table, error) {
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
 			return o.Kind == k.Kind && o.Bias == k.Bias && o.Added == k.Added && o.Coded == k.Coded &&
-				o.Tile == k.Tile && signalsAlike(o, k) && sameMade(k.Made, o.Made) && sameMade(k.Finish, o.Finish)
+				o.Tile == k.Tile && o.Spread == k.Spread && signalsAlike(o, k) && sameMade(k.Made, o.Made) &&
+				sameMade(k.Finish, o.Finish)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -170,6 +171,11 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.PacketSpread:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Sum.Each})
 		k.Added = len(x.Sum.Added)
+		for i, landing := range x.Landings() {
+			if landing.Buffer != "" {
+				k.Spread |= 1 << i
+			}
+		}
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.Sum:
