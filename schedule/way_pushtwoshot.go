@@ -7,9 +7,10 @@ package schedule
 //
 // With Rows a part is of whole rows, which have an owner: it adds them up and applies the functions of rows that
 // follow, such as a norm, and sends what all ranks need of that, each result as packets of its own. So a row is normed
-// once, and not by every rank. A sum that the schedule keeps travels beside what is made of it, in half as much time
-// again; a sum that it does not keep stays with its owner. The ranks must divide the rows: fewer rows than ranks take
-// another way.
+// once, and not by every rank. A sum that the schedule does not keep stays with its owner. One that it keeps travels
+// beside what is made of it: a rank then sends 3(D-1)/D of the data, which by the cost model takes less than a norm of
+// all rows by every rank up to some 4 MiB, and more above; leave Rows out there. The ranks must divide the rows: fewer
+// rows than ranks take another way.
 type PushTwoShot struct{ Rows bool }
 
 func (PushTwoShot) way()  {}

@@ -17,12 +17,15 @@ type option struct {
 	*plan.Program
 	serves func() error // returns the reason why the group can't run it
 	nccl   func() bool  // reports whether it uses no peer's memory
+	sum    Sum
+	bytes  int64 // of the tensor that it sums
 }
 
 // prefers guides a choice without measurements.
 type prefers struct {
-	rings bool // NVLink joins only neighbours
-	nccl  bool // the group allows NCCL where nothing else serves
+	rings  bool // NVLink joins only neighbours
+	nvlink bool // NVLink joins every pair
+	nccl   bool // the group allows NCCL where nothing else serves
 }
 
 // choose finds the option for a shape; key lacks only the program.
@@ -31,7 +34,10 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 	known := make([]bool, len(options))
 	refusal := func(i int) error { // asks each option once, and only the options that are looked at
 		if !known[i] {
-			refused[i], known[i] = options[i].serves(), true
+			refused[i], known[i] = options[i].sum.Worth(key.Ranks), true
+			if refused[i] == nil {
+				refused[i] = options[i].serves()
+			}
 		}
 		return refused[i]
 	}
@@ -63,7 +69,8 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			}
 		}
 	}
-	for i, o := range options {
+	for _, i := range byShots(options, key.Ranks, by.nvlink) {
+		o := options[i]
 		if refusal(i) != nil {
 			continue
 		}
@@ -71,8 +78,8 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			refused[i] = ErrByNCCL
 			continue
 		}
-		why := unmeasured(key)
-		if i > 0 {
+		why := unmeasured(key) + o.estimated(key.Ranks, by.nvlink)
+		if refusal(0) != nil {
 			why += fmt.Sprintf(", and %s does not serve: %s", options[0].Name, line(refused[0]))
 		}
 		if o.nccl() && i > 0 {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
@@ -18,6 +20,13 @@ type Candidate[S fmt.Stringer, B any] struct {
 	Check   func(s S, ranks int) error
 	Memory  func(s S, ranks int) (plan.Memory, error)
 	New     func(context.Context, *group.Group, S) (plan.Runner, func(context.Context, B) error, error)
+	Sum     Sum
+}
+
+// Summing is the candidate with what is known of its sum.
+func (c Candidate[S, B]) Summing(x Sum) Candidate[S, B] {
+	c.Sum = x
+	return c
 }
 
 // Own is the candidate that has the shape and buffers which all candidates take.
@@ -52,8 +61,9 @@ type Tuned[S fmt.Stringer, B any] struct {
 // Tune makes a plan of an operation, which has the name of its first candidate. It takes the fastest candidate in t at
 // s, or else the fastest at the nearest shape where that candidate serves s, or else such a one of an operation that
 // asks less of the caller and is a candidate by its name, or else the first candidate that serves s. In the last case
-// rings come before other candidates where NVLink joins only neighbours, and candidates by NCCL come last, where the
-// group may fall back. A nil t stands for ovgen's measurements on H100s and H200s. A candidate serves if it takes the
+// rings come before other candidates where NVLink joins only neighbours; where it joins every pair, sums for all ranks
+// come in the order of what they take by estimate (Sum.Microseconds); and candidates by NCCL come last, where the group
+// may fall back. Fewer than three ranks never sum in two shots. A nil t stands for ovgen's measurements on H100s and H200s. A candidate serves if it takes the
 // shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room for it. Choice
 // returns the candidate that runs and the reason. Tune is collective, as each candidate's New is: ranks that choose
 // differently all get a *DisagreementError, and where no candidate serves all ranks get a *NoChoiceError.
@@ -64,7 +74,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, 
 	options := make([]option, len(candidates))
 	for i, c := range candidates {
 		options[i] = option{Program: c.Program, serves: func() error { return c.serves(g, s) },
-			nccl: func() bool { return !c.reaches(g, s) }}
+			nccl: func() bool { return !c.reaches(g, s) }, sum: c.Sum, bytes: c.summed(g, s)}
 	}
 	if t == nil {
 		own, err := ownTuning()
@@ -73,7 +83,9 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, 
 		}
 		t = own.among(options)
 	}
-	i, choice, err := choose(t, key, options, prefers{rings: g.Fabric().RingsFirst(), nccl: g.FallsBack()})
+	kind := g.Fabric().Kind()
+	i, choice, err := choose(t, key, options, prefers{rings: g.Fabric().RingsFirst(), nccl: g.FallsBack(),
+		nvlink: kind == fabric.Switched || kind == fabric.Full})
 	if err != nil {
 		return nil, plan.Refuse(ctx, g, &plan.Program{Name: operation}, err)
 	}
@@ -109,6 +121,16 @@ func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
 		return fmt.Errorf("%w; with Config.FallBack it takes memory of its own", err)
 	}
 	return err
+}
+
+// summed is the bytes of the tensor that the candidate sums.
+func (c *Candidate[S, B]) summed(g *group.Group, s S) int64 {
+	need, err := c.Memory(s, g.Size())
+	if i := slices.IndexFunc(need.Buffers, func(b plan.BufferMemory) bool { return b.Name == c.Sum.Of }); i >= 0 &&
+		err == nil {
+		return need.Buffers[i].Bytes
+	}
+	return 0
 }
 
 // reaches reports whether the candidate uses peers' memory, and thus does not run by NCCL.

@@ -33,9 +33,19 @@ func families(programs []harness.Program) [][]*harness.Program {
 	})
 }
 
-// fitting are the programs of a family that take a shape.
+// fitting are the programs of a family that take a shape, and that package tuned would take on these ranks: two sum in
+// no two shots.
 func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.Program {
-	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool { return p.Fits(s, ranks) != nil })
+	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool {
+		twice := slices.ContainsFunc(p.Schedule.Moves, func(m schedule.Move) bool {
+			switch m.Way.(type) {
+			case schedule.TwoShot, schedule.PushTwoShot:
+				return true
+			}
+			return false
+		})
+		return twice && ranks < 3 && len(family) > 1 || p.Fits(s, ranks) != nil
+	})
 }
 
 // operation names a program's computation as package tuned does: by the first program of its family among all programs

@@ -171,14 +171,15 @@ func breakText(line []byte) (at int) {
 // breakCalls returns the number of bytes after which fold breaks a line between a call and a call on its result, the
 // last one that leaves the line short enough; 0 if there is none outside of all brackets.
 func breakCalls(line []byte) (at int) {
-	depth := 0
+	depth, least := 0, 0
 	for i, c := range line[:columns-tabbed(line)] {
 		switch {
 		case bytes.IndexByte([]byte("([{"), c) >= 0:
 			depth++
 		case bytes.IndexByte([]byte(")]}"), c) >= 0:
 			depth--
-		case c == '.' && depth == 0 && line[i-1] == ')':
+			least = min(least, depth)
+		case c == '.' && depth == least && line[i-1] == ')':
 			at = i + 1
 		}
 	}

@@ -20,6 +20,7 @@ func TestFold(t *testing.T) {
 		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
 		{"f(" + long + long + ")", "f(" + long + long + ")"},
 		{"k(" + long + ").g(a(b).c(d)).h(" + long + ", b)", "k(" + long + ").g(a(b).c(d)).\n\th(" + long + ", b)"},
+		{"k(" + long + ") }).g(" + long + ", b)", "k(" + long + ") }).\n\tg(" + long + ", b)"},
 		{"\t\t\tf(" + long + ", " + long[:47] + ")", "\t\t\tf(" + long + ",\n\t\t\t\t" + long[:47] + ")"},
 		{"\t\t\tf(" + long + ", " + long[:43] + ")", "\t\t\tf(" + long + ", " + long[:43] + ")"},
 	} {

@@ -10,6 +10,8 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
 )
 
 // tunedName is the package that chooses among the schedules of an operation.
@@ -130,11 +132,45 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"),
 		jen.Parens(jen.Op("*").Add(of(u, "Plan"))).Dot("Bind")}
 	if u == base {
-		return jen.Qual(tuningPath, "Own").Call(own...)
+		return u.summing(jen.Qual(tuningPath, "Own").Call(own...))
 	}
 	convert := func(typ, x string) jen.Code {
 		return jen.Line().Add(oneLine(jen.Func().Params(jen.Id(x).Id(unexported(typ))).Add(of(u, typ)),
 			jen.Return(of(u, typ).Call(jen.Id(x)))))
 	}
-	return jen.Qual(tuningPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...)
+	return u.summing(jen.Qual(tuningPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...))
+}
+
+// shots are the ways in which a kernel sums for all ranks, as package tuning names them.
+var shots = map[schedule.Way]string{schedule.Shot{}: "OneShot", schedule.TwoShot{}: "TwoShot",
+	schedule.PushShot{}: "Packets", schedule.PushShot{Rows: true}: "Packets", schedule.PushShot{Words: true}: "Pushed",
+	schedule.PushTwoShot{}: "TwoShotPackets", schedule.PushTwoShot{Rows: true}: "TwoShotPackets"}
+
+// summing adds to a candidate how it sums for all ranks, if nothing else travels and no measurement alone may choose it.
+func (u *unit) summing(candidate *jen.Statement) jen.Code {
+	p := u.program
+	if len(p.Edges) != 1 || p.Edges[0].Kind != string(edges.AllReduce) || p.Schedule.FewRows > 0 {
+		return candidate
+	}
+	by, known := shots[p.Edges[0].Way]
+	if !known {
+		return candidate
+	}
+	more, behind := 0, 0
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		switch x := s.Do.(type) {
+		case hostir.PacketSpread:
+			more = len(x.Spread) - 1
+		case hostir.Apply:
+			behind++
+		}
+	})
+	fields := []jen.Code{set("By", jen.Qual(tuningPath, by)), set("Of", jen.Lit(p.Edges[0].Of))}
+	if more > 0 {
+		fields = append(fields, set("More", jen.Lit(more)))
+	}
+	if behind > 0 {
+		fields = append(fields, set("Behind", jen.Lit(behind)))
+	}
+	return candidate.Dot("Summing").Call(jen.Qual(tuningPath, "Sum").Values(fields...))
 }

@@ -1,0 +1,95 @@
+package tuning
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"ovgen/runtime/plan"
+)
+
+// sums are the schedules of an all-reduce of a number of bytes, in package tuned's order.
+func sums(bytes int64) (list []option) {
+	for _, x := range []struct {
+		name string
+		by   Shots
+	}{{"oneshot", OneShot}, {"packets", Packets}, {"push", Pushed}, {"twoshot", TwoShot},
+		{"twoshotpackets", TwoShotPackets}, {"nccl", Unknown}} {
+		list = append(list, option{Program: &plan.Program{Name: x.name}, serves: func() error { return nil },
+			nccl: func() bool { return x.name == "nccl" }, sum: Sum{By: x.by, Of: "C"}, bytes: bytes})
+	}
+	return list
+}
+
+// Where nothing is measured, sums for all ranks go by bytes, ranks and links: packets if there are few bytes, two shots
+// of packets from three ranks on, sooner with more of them, and never on two ranks.
+func TestShots(t *testing.T) {
+	const kb, mb = 1 << 10, 1 << 20
+	for _, c := range []struct {
+		ranks  int
+		bytes  int64
+		nvlink bool
+		want   string
+	}{
+		{1, mb, true, "oneshot"}, {2, 16 * kb, true, "packets"}, {2, mb, true, "packets"}, {2, 8 * mb, true, "push"},
+		{2, 16 * mb, true, "push"}, {2, 256 * mb, true, "push"},
+		{3, 256 * kb, true, "packets"}, {3, 4 * mb, true, "twoshotpackets"},
+		{4, 16 * kb, true, "packets"}, {4, 128 * kb, true, "packets"}, {4, mb, true, "twoshotpackets"},
+		{4, 16 * mb, true, "twoshotpackets"}, {5, mb, true, "twoshotpackets"},
+		{8, 64 * kb, true, "packets"}, {8, 256 * kb, true, "twoshotpackets"}, {8, 16 * mb, true, "twoshotpackets"},
+		{4, mb, false, "oneshot"}, {8, 16 * mb, false, "oneshot"},
+	} {
+		key := Measured{Operation: "sum", GPU: "a GPU", Ranks: c.ranks, Shape: "M 1, N 1, bf16"}
+		_, choice, err := choose(&Table{}, key, sums(c.bytes), prefers{nvlink: c.nvlink})
+		if err != nil || choice.Program != c.want {
+			t.Errorf("%d ranks, %d bytes: %s, %v; want %s", c.ranks, c.bytes, choice, err, c.want)
+		}
+		if says := strings.Contains(choice.Why, "by estimate"); says != (c.nvlink && c.ranks > 1) {
+			t.Errorf("%d ranks, %d bytes: %s", c.ranks, c.bytes, choice.Why)
+		}
+	}
+}
+
+// A measurement decides, but for two shots on two ranks; and copies beside products stay first above 16 MiB.
+func TestShotsMeasured(t *testing.T) {
+	entry := Measured{Operation: "oneshot", GPU: "a GPU", Ranks: 3, Shape: "M 64, N 4096, bf16",
+		Program: "twoshot", Milliseconds: 1}
+	for ranks, want := range map[int]string{2: "packets", 3: "twoshot"} {
+		entry.Ranks = ranks
+		key := entry
+		key.Program = ""
+		_, choice, err := choose(&Table{Entries: []Measured{entry}}, key, sums(512<<10), prefers{nvlink: true})
+		if err != nil || choice.Program != want {
+			t.Errorf("%d ranks: %s, %v; want %s", ranks, choice, err, want)
+		}
+	}
+	two := sums(1 << 20)[3:5]
+	_, _, err := choose(&Table{}, Measured{Operation: "twoshot", Ranks: 2, Shape: "M 1"}, two, prefers{nvlink: true})
+	if !errors.Is(err, ErrTwoShots) {
+		t.Errorf("two shots alone on two ranks: %v", err)
+	}
+	for bytes, want := range map[int64]string{1 << 20: "packets", 64 << 20: "copies"} {
+		list := sums(bytes)
+		list = append([]option{{Program: &plan.Program{Name: "copies"}, serves: list[0].serves, nccl: list[0].nccl}},
+			list...)
+		key := Measured{Operation: "copies", Ranks: 2, Shape: "M 1"}
+		if _, choice, err := choose(&Table{}, key, list, prefers{nvlink: true}); err != nil || choice.Program != want {
+			t.Errorf("%d bytes: %s, %v; want %s", bytes, choice, err, want)
+		}
+	}
+}
+
+// Norms by owners cost a second result on the link, and a kernel behind a sum costs a launch.
+func TestSumOfNorms(t *testing.T) {
+	once, apart, owners := Sum{By: Packets}, Sum{By: Packets, Behind: 1}, Sum{By: TwoShotPackets, More: 1}
+	const bytes = 1 << 20
+	if a, b := once.Microseconds(bytes, 4), apart.Microseconds(bytes, 4); a >= b {
+		t.Errorf("one kernel %.3g us, two %.3g", a, b)
+	}
+	if a, b := once.Microseconds(bytes, 8), owners.Microseconds(bytes, 8); a <= b {
+		t.Errorf("8 ranks: norms by all %.3g us, by owners %.3g", a, b)
+	}
+	if us := (Sum{}).Microseconds(bytes, 8); us != 0 {
+		t.Errorf("a way that is not known takes %.3g us", us)
+	}
+}
