@@ -133,10 +133,12 @@ func (s Schedule) checkSummed(v *validation, path string, o Op) {
 	}
 }
 
-// checkSquares refuses products by scales of blocks, unless the rows have blocks and the weight has squares.
+// checkSquares refuses products by scales of blocks, unless the rows have blocks, or 16 bits, and the weight has
+// squares.
 func (s Schedule) checkSquares(v *validation, path string, o Op, a, b Tensor) {
 	block := Dim(Blocks(K, squareColumns))
 	switch {
+	case a.Name == "" && b.OfSquares(): // a kernel of ours widens the weight
 	case s.Invariant:
 		v.add(path, "give each row a scale, or leave Invariant out",
 			"%s has scales of blocks, and sums of these have no promised order", o.In[0])

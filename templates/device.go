@@ -119,7 +119,7 @@ func (d Device) Headers() (names []string) {
 	add(d.Only90(), "tiles.h", "hopper.h")
 	add(d.any(kernels.Kernel.Multiplies), "product.h")
 	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
-	add(len(d.few(true)) > 0, "narrow.h")
+	add(slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Narrow }), "narrow.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
 }

@@ -14,14 +14,20 @@ type FewRows struct {
 	Types   []driver.Type
 }
 
-// few are the package's kernels for weights of eight bits if narrow, else for weights of the rows' type.
-func (d Device) few(narrow bool) (list fewrows.Family) {
+// few are the package's kernels of each kind of weight: of the rows' type, of eight bits, and of such with scales of
+// squares.
+func (d Device) few() (kinds [3]fewrows.Family) {
 	for _, k := range d.FewRows {
-		if k.Narrow == narrow {
-			list = append(list, k)
+		kind := 0
+		switch {
+		case k.Squares:
+			kind = 2
+		case k.Narrow:
+			kind = 1
 		}
+		kinds[kind] = append(kinds[kind], k)
 	}
-	return list
+	return kinds
 }
 
 // Early reports whether launches of the package's kernels may start before the launch ahead of them has ended.
@@ -51,8 +57,8 @@ func (d Device) functions() (list []*fewrows.Function) {
 // fewRows are the parts of the .cu with the kernels of few rows, if the package has them: their code, their functions,
 // and the kernels of each kind.
 func (d Device) fewRows() (parts []Part) {
-	for _, narrow := range []bool{false, true} {
-		if list := d.few(narrow); len(list) > 0 {
+	for _, list := range d.few() {
+		if len(list) > 0 {
 			parts = append(parts, Part{"fewkernels.cu.tmpl", FewRows{list, fewrows.Types(d.Table.Types)}})
 		}
 	}

@@ -156,9 +156,9 @@ func (c code) alone() (list []Device) {
 	for _, k := range c.device.Table.Kernels {
 		list = append(list, only([]kernels.Kernel{k}))
 	}
-	for _, narrow := range []bool{false, true} {
+	for _, few := range c.device.few() {
 		d := only(nil)
-		if d.FewRows = c.device.few(narrow); len(d.FewRows) > 0 {
+		if d.FewRows = few; len(few) > 0 {
 			list = append(list, d)
 		}
 	}

@@ -92,11 +92,12 @@ func (d Device) hostCalls() (list []HostKernel) {
 // Summary has a line for each kernel, with its work.
 func (d Device) Summary() []string {
 	lines := Summary(d.Table)
-	if len(d.few(false)) > 0 {
-		lines = append(lines, "  fewrows  multiplies few rows by a weight")
-	}
-	if len(d.few(true)) > 0 {
-		lines = append(lines, "  narrow  multiplies rows by a weight of eight bits")
+	for kind, line := range []string{"  fewrows  multiplies few rows by a weight",
+		"  narrow  multiplies rows by a weight of eight bits",
+		"  squares  multiplies rows by a weight of eight bits with scales of squares"} {
+		if len(d.few()[kind]) > 0 {
+			lines = append(lines, line)
+		}
 	}
 	for _, c := range d.Calls {
 		lines = append(lines, fmt.Sprintf("  %s  is %s of %s", c.Base(), c.Function, c.File))

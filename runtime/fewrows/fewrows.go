@@ -19,6 +19,8 @@ type Kernel struct {
 	Ahead  int  // steps of the depth whose copies are under way
 	Beside int  // blocks that have room on a multiprocessor
 	Narrow bool // the weight has eight bits, e4m3
+	// Squares says that such a weight has a scale for each square of 128 x 128, not for each row.
+	Squares bool
 	Early  bool // it may start, and read the weight, before the launch ahead of it has ended
 	Boxes  bool // uses instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
 	// Function is applied to each element of the result; nil: the kernel stores the result as it is.
@@ -43,6 +45,17 @@ var Narrow = Family{
 	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
 	{Rows: 32, Parts: 2, Ahead: 4, Beside: 1, Narrow: true},
 	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
+}
+
+// Squares is the family for weights of eight bits with scales of squares.
+var Squares = Narrow.squares()
+
+func (f Family) squares() Family {
+	f = slices.Clone(f)
+	for i := range f {
+		f[i].Squares = true
+	}
+	return f
 }
 
 // UpTo returns the kernels of at most the given rows.
@@ -123,7 +136,10 @@ func (f Family) of(number, rows int) int {
 
 // Base is the kernel's name in PTX without the element type; Name includes the type.
 func (k Kernel) Base() string {
-	if k.Narrow {
+	switch {
+	case k.Squares:
+		return fmt.Sprintf("squares%d", k.Rows)
+	case k.Narrow:
 		return fmt.Sprintf("narrow%d", k.Rows)
 	}
 	return fmt.Sprintf("fewrows%d", k.Rows)
@@ -137,7 +153,10 @@ func (k Kernel) Name(typ driver.Type) string {
 
 // Weight is the name of the weight's elements in device code.
 func (k Kernel) Weight() string {
-	if k.Narrow {
+	switch {
+	case k.Squares:
+		return "squared"
+	case k.Narrow:
 		return "coded"
 	}
 	return "plain"
@@ -183,7 +202,7 @@ type Params struct {
 	Rows, Depth, Columns uint64
 	A, B, Bias           driver.Ptr
 	Scale                driver.Ptr // of a weight of eight bits
-	Scales               uint64     // number of scales: one, or one for each column
+	Scales               uint64     // number of scales: one, or one for each column, or for each square
 	Making
 }
 
@@ -271,11 +290,17 @@ func (s *Set) Narrow(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, x driv
 	s.launch(q, on, s.family.of(0, d.M), d, narrow(d, x))
 }
 
+// square is the number of rows, and of columns, of a weight that have one scale where scales are of squares.
+const square = 128
+
 // narrow are the parameters of a product by a weight of eight bits.
 func narrow(d driver.MatmulDesc, x driver.Operands) Params {
 	p := Params{To: x.C, A: x.A, B: x.B, Bias: x.Bias, Scale: x.ScaleB, Scales: 1}
 	if d.RowScales {
 		p.Scales = uint64(d.N)
+	}
+	if d.BlockScales {
+		p.Scales = uint64(d.N / square * (d.K / square))
 	}
 	return p
 }

@@ -146,6 +146,7 @@ var all = []Named{
 	{"LinearReduceScatterPacketsFP8", LinearReduceScatterPacketsFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},
+	{"LinearAllReduceSquaresFP8", LinearAllReduceSquaresFP8},
 	{"LinearAllReduceQuantised", LinearAllReduceQuantised},
 	{"AllReduceNormQuantised", AllReduceNormQuantised},
 	{"GatedMLPFP8", GatedMLPFP8},

@@ -77,6 +77,21 @@ var LinearAllReduceWeightsFP8 = s.Schedule{
 	Teaches: true,
 }
 
+// LinearAllReduceSquaresFP8 is LinearAllReduceWeightsFP8 by a weight that has a scale for each square of 128 x 128, as
+// DeepSeek's checkpoints have. The kernel multiplies what each 128 of the depth add by their scale.
+var LinearAllReduceSquaresFP8 = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.Blocks(s.N, 128)), s.Dim(s.Blocks(s.K, 128), s.DIDx(s.D))},
+			Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+	Teaches: true,
+}
+
 // GatedMLPFP8 is GatedMLP whose first layer has operands of eight bits with a scale for each row. What is between the
 // layers has 16 bits, and so has the second layer's weight.
 var GatedMLPFP8 = s.Schedule{

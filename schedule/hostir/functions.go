@@ -73,7 +73,7 @@ func (p *Program) appliedBy(f Function) (by string) {
 		case !slices.Contains(s.Applies, f):
 		case s.By == FewRowsKernel:
 			by = byFewRowsKernel
-		case s.By == NarrowKernel:
+		case s.By == NarrowKernel, s.By == SquaresKernel:
 			by = byProductKernel
 		default:
 			by = applies[s.Kind()]

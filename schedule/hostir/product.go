@@ -66,7 +66,7 @@ func (x Product) check(s Step) error {
 	if len(some(x.A, x.B, x.To)) < 3 {
 		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
 	}
-	if x.ScaleA.Buffer != "" && !x.Scaled() || x.InBlocks && x.ScaleA.Buffer == "" {
+	if x.ScaleA.Buffer != "" && !x.Scaled() || x.InBlocks && !x.Scaled() {
 		return fmt.Errorf("a product has scales of both operands, of the weight, or none")
 	}
 	if s.By != "" && s.By != x.Kernel() || x.Narrow() && s.By == "" {
@@ -97,6 +97,8 @@ func (x Product) Kernel() string {
 	switch {
 	case x.Index != Linear || x.Accumulate || !x.To.Peer.IsZero():
 		return ""
+	case x.Narrow() && x.InBlocks:
+		return SquaresKernel
 	case x.Narrow():
 		return NarrowKernel
 	case x.Scaled():

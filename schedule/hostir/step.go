@@ -38,6 +38,7 @@ const (
 	WidenKernel   = "widen"   // a sum that is kept in fp32
 	FewRowsKernel = "fewrows" // a product of few rows
 	NarrowKernel  = "narrow"  // a product of rows by a weight of eight bits
+	SquaresKernel = "squares" // the same by a weight with scales of squares
 	// ElementsKernel makes each element from the elements at its place.
 	ElementsKernel = "elements"
 )

@@ -155,7 +155,7 @@ func (d *draft) scaledRows(l leg) bool {
 // some of the rows do not lie together, so it takes all rows at once.
 func (d *draft) inSquares(l leg) bool {
 	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
-		return multiplies(o) && d.tensor(d.tensor(o.In[1]).Scale).OfSquares()
+		return multiplies(o) && d.tensor(o.In[0]).Scale != "" && d.tensor(d.tensor(o.In[1]).Scale).OfSquares()
 	})
 }
 

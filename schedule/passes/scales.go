@@ -296,12 +296,14 @@ func (x *scaling) fits(w hostir.Product) {
 	a := x.At(w.A.Buffer)
 	if square, _ := blockAxis(x.At(w.ScaleB.Buffer).Tensor); w.InBlocks {
 		_, columns, _ = square.Extent.Blocks()
-		unit, rows = 4*columns, 8
+		if unit, rows = 4*columns, 8; w.Narrow() { // by a kernel of ours
+			unit = columns
+		}
 	}
 	x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-1], unit)
 	x.multiple(x.At(w.B.Buffer).Tensor.Axes[0], columns)
 	first := w.ScaleA.Index.IsZero() || w.ScaleA.Index.Equal(hostir.Const(0))
-	if w.InBlocks || x.ofRows[w.ScaleA.Buffer] && !first {
+	if w.InBlocks && !w.Narrow() || x.ofRows[w.ScaleA.Buffer] && !first {
 		x.multiple(a.Tensor.Axes[len(a.Tensor.Axes)-2], rows)
 	}
 	uneven := !a.Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero()
@@ -311,7 +313,8 @@ func (x *scaling) fits(w hostir.Product) {
 			"make by schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, "+
 			"and those of one rank's rows of %s begin anywhere", rows))
 	}
-	if w.InBlocks && (!w.B.Index.IsZero() || !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)) {
+	partOfA := !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)
+	if w.InBlocks && (!w.B.Index.IsZero() || partOfA && !w.Narrow()) {
 		x.wrong = cmp.Or(x.wrong, x.apart(w.A.Buffer))
 	}
 }

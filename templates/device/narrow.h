@@ -78,3 +78,8 @@ struct coded {
     return y;
   }
 };
+
+// squared is coded with a scale for each square of 128 x 128 codes: what half a piece of a row adds is multiplied by it.
+struct squared : coded {
+  enum { scaled = 2 };
+};

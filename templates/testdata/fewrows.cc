@@ -10,9 +10,12 @@
 #include <string>
 #include <sys/mman.h>
 
+// Whether scales are of squares, where weights have eight bits.
+static bool squares;
+
 static std::string of(unsigned kernel, unsigned type, bool narrow, unsigned function = 0)
 {
-  return (narrow ? "narrow" : "fewrows") + std::to_string(4 << kernel) +
+  return std::string(!narrow ? "fewrows" : squares ? "squares" : "narrow") + std::to_string(4 << kernel) +
          (function > 0 ? "_made" + std::to_string(function) : "") + (type == 1 ? "_bf16" : "_fp16");
 }
 
@@ -240,6 +243,15 @@ static void made_of(unsigned type)
     }
     makes(type, deep, wide, codes, std::vector<float>(wide, .75f));
   }
+  squares = true;
+  if (some(type, true)) {
+    Codes codes(256 * 128);
+    for (size_t i = 0; i < codes.size(); i++) {
+      codes[i] = (unsigned char)(number(type, 77 + (unsigned)i) % 0x7f | (i % 3 == 0 ? 0x80 : 0));
+    }
+    makes(type, 256, 128, codes, {.75f, 3});
+  }
+  squares = false;
 }
 
 static void product(unsigned type, size_t depth, size_t columns)
@@ -299,12 +311,16 @@ static double code_value(unsigned code)
 // is_spoiled says of which columns each has a NaN, at one of the last 16 places of its depth.
 static bool is_spoiled(size_t column) { return column % 3 == 0; }
 
-// narrow multiplies by codes: by all of them where the depth leaves their sums exact, else by few.
+// narrow multiplies by codes: by all of them where the depth leaves their sums exact, else by few. There is one scale,
+// or one for each column, or each square.
 static void narrow(unsigned type, size_t depth, size_t columns, bool one)
 {
   if (!some(type, true)) {
     return;
   }
+  const auto scale_of = [&](size_t column, size_t k) {
+    return one ? 0 : squares ? column / 128 * (depth / 128) + k / 128 : column;
+  };
   enum { rows_most = 130 };
   const bool all = depth <= 48;
   const Bits a = numbers(type, rows_most * depth, 1, true), bias = numbers(type, columns, 5, true);
@@ -320,7 +336,7 @@ static void narrow(unsigned type, size_t depth, size_t columns, bool one)
       b[column * depth + depth - 16 + column % 16] = column % 2 == 0 ? 0x7f : 0xff;
     }
   }
-  std::vector<float> scales(one ? 1 : columns);
+  std::vector<float> scales(scale_of(columns - 1, depth - 1) + 1);
   for (size_t i = 0; i < scales.size(); i++) {
     scales[i] = (float)(1 << i % 3);
   }
@@ -335,9 +351,10 @@ static void narrow(unsigned type, size_t depth, size_t columns, bool one)
         for (size_t i = 0; i < c.size(); i++) {
           double want = 0;
           for (size_t k = 0; k < depth; k++) {
-            want += value(type, a[i / columns * depth + k]) * code_value(b[i % columns * depth + k]);
+            want += value(type, a[i / columns * depth + k]) * code_value(b[i % columns * depth + k]) *
+                    scales[scale_of(i % columns, k)];
           }
-          want = want * scales[one ? 0 : i % columns] + (with ? value(type, bias[i % columns]) : 0);
+          want += with ? value(type, bias[i % columns]) : 0;
           const double got = value(type, c[i]);
           const bool nan = (c[i] & 0x7fff) > (type == 1 ? 0x7f80 : 0x7c00);
           if ((is_spoiled(i % columns) ? !nan : got != rounded(type, want)) && failures++ < 5) {
@@ -369,6 +386,10 @@ int main(int, char **args)
   narrow(2, 16, 16, true);
   narrow(1, 16 * 37, 48, true);
   narrow(2, 512 + 16, 64, false);
+  squares = true;
+  narrow(1, 128, 256, false);
+  narrow(2, 128 * 9, 128, false);
+  squares = false;
   product(1, 256, 64);
   product(2, 768, 256);
   product(1, 256 * 11, 64);

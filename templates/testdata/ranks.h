@@ -1297,7 +1297,7 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
 }
 
 // A product of few rows and a bias on the first rank, of numbers of which every sum is exact, by a weight of their type
-// or of codes with one scale. Blocks have 256 threads, which are all made anew for each rank that has such blocks.
+// or of codes with one scale, or one for each square. Blocks have 256 threads, which are all made anew for each rank that has such blocks.
 enum { few_across = 64, few_most = 64 };
 #ifdef ON_THREADS  // one step: in each, what stands in for tensor cores has many barriers
 enum { few_deep = 256 };
@@ -1313,9 +1313,12 @@ static unsigned char code_of(double x)
   return (unsigned char)((x < 0 ? 0x80 : 0) | (unsigned)(exponent + 7) << 3 | digits);
 }
 
-static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows, bool narrow)
+enum Weight { of_rows_type, of_codes, of_squares };
+
+static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows, Weight weight)
 {
-  static const float twice = 2;
+  static const float scales[few_deep / 128] = {2, .5f};  // of squares, or the first of all
+  const bool narrow = weight != of_rows_type;
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
   if (r != 0) {
@@ -1339,17 +1342,18 @@ static void few_round(World &w, unsigned r, unsigned round, const char *kernel, 
   p.a = (const char *)own_rank.shard.data();
   p.b = (const char *)own_rank.weights.data();
   p.bias = (const char *)own_rank.bias.data();
-  p.scale = &twice;
-  p.scales = 1;
+  p.scale = scales;
+  p.scales = weight == of_squares ? few_deep / 128 : 1;
   launch(w, r, of(kernel, type), p, blocks, 256);
-  host(w, r, [&w, &own_rank, r, round, type, rows, narrow] {
-    const auto &want = once<double>({type, round, narrow}, rows * few_across, [round, type, narrow](unsigned i) {
+  host(w, r, [&w, &own_rank, r, round, type, rows, weight] {
+    const auto &want = once<double>({type, round, weight}, rows * few_across, [round, type, weight](unsigned i) {
       const unsigned row = i / few_across, column = i % few_across;
       double sum = 0;
       for (unsigned k = 0; k < few_deep; k++) {
-        sum += tile_number(7 * round, row * few_deep + k) * tile_number(100 + round, column * few_deep + k);
+        const double scale = weight == of_rows_type ? 1 : scales[weight == of_squares ? k / 128 : 0];
+        sum += tile_number(7 * round, row * few_deep + k) * tile_number(100 + round, column * few_deep + k) * scale;
       }
-      return rounded(type, sum * (narrow ? twice : 1) + tile_number(200 + round, column));
+      return rounded(type, sum + tile_number(200 + round, column));
     });
     for (unsigned i = 0; i < rows * few_across; i++) {
       if (value(type, own_rank.product[i]) != want[i]) {
@@ -1426,15 +1430,19 @@ static const Kind kinds[] = {
        push_round(w, r, i, "push3", finishing<struct push3>(w, r, i), and_more);
      }},
     {"few rows", [](World &w, unsigned r, unsigned i) {
-       few_round(w, r, i, "fewrows8", 7, false);
-       few_round(w, r, i, "fewrows16", 16, false);
-       few_round(w, r, i, "narrow8", 7, true);
+       few_round(w, r, i, "fewrows8", 7, of_rows_type);
+       few_round(w, r, i, "fewrows16", 16, of_rows_type);
+       few_round(w, r, i, "narrow8", 7, of_codes);
+       few_round(w, r, i, "squares8", 7, of_squares);
 #ifndef ON_THREADS  // a thread for each of a kernel's threads takes long, and the kernels are one text
-       few_round(w, r, i, "fewrows32", 17, false);
-       few_round(w, r, i, "fewrows64", few_most, false);
-       few_round(w, r, i, "narrow16", 16, true);
-       few_round(w, r, i, "narrow32", 17, true);
-       few_round(w, r, i, "narrow64", few_most, true);
+       few_round(w, r, i, "fewrows32", 17, of_rows_type);
+       few_round(w, r, i, "fewrows64", few_most, of_rows_type);
+       few_round(w, r, i, "narrow16", 16, of_codes);
+       few_round(w, r, i, "narrow32", 17, of_codes);
+       few_round(w, r, i, "narrow64", few_most, of_codes);
+       few_round(w, r, i, "squares16", 16, of_squares);
+       few_round(w, r, i, "squares32", 17, of_squares);
+       few_round(w, r, i, "squares64", few_most, of_squares);
 #endif
      }, 5},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},

@@ -188,7 +188,7 @@ func (st *stream) work(i int, o ops.Op) {
 		st.together(i, o)
 	case o.Kind == ops.Product:
 		st.multiply(i, o)
-	case o.Kernel == hostir.FewRowsKernel, o.Kernel == hostir.NarrowKernel:
+	case o.Kernel == hostir.FewRowsKernel, o.Kernel == hostir.NarrowKernel, o.Kernel == hostir.SquaresKernel:
 		st.makes(i, o)
 	case o.Kernel != "":
 		st.launch(i, o)

@@ -100,7 +100,7 @@ func (o *Op) misused() string {
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
 		return fmt.Sprintf("has %d results", len(writes))
-	case o.Scales > 0 && o.Kind != Product, o.InBlocks && o.Scales < 2:
+	case o.Scales > 0 && o.Kind != Product, o.InBlocks && o.Scales < 1:
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
 	case o.ScaledTerms > 0 && (o.Kind != Sum || len(reads) < 2*o.ScaledTerms+len(o.Lies) || o.Scaled < 1):
 		return fmt.Sprintf("is a %s of %d operands, with %d scaled terms and a scale for %d elements", o.Kind,

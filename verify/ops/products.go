@@ -29,7 +29,7 @@ func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
 		u.behind(at, n, x.Then)
 		return
 	}
-	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel ||
+	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel || op.Kernel == hostir.SquaresKernel ||
 		op.Kernel != "" && u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes) {
 		factors.B.Ahead = op.Early
 		op.Uses = append(op.Uses, Use{Write: true, At: to, Bytes: bytes})

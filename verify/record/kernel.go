@@ -30,6 +30,7 @@ type kind struct {
 	spreads  bool // it sends the sum of its packets to all ranks, and copies the sums that land
 	product  bool // it multiplies rows by a weight, and may add a bias
 	narrow   bool // the weight has eight bits, and its scales follow it
+	squares  bool // these are of squares
 	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
@@ -50,6 +51,7 @@ var kinds = map[string]kind{
 
 	"fewrows": {product: true},
 	"narrow":  {product: true, narrow: true},
+	"squares": {product: true, narrow: true, squares: true},
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
@@ -272,7 +274,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		p.work.Form, _, _ = strings.Cut(l.kernel.Form, kernels.Joint)
 	}
 	if k.narrow {
-		p.work.Scales = 1
+		p.work.Scales, p.work.InBlocks = 1, k.squares
 	}
 	if k.call {
 		p.work.Kind = ops.Call

@@ -96,7 +96,10 @@ var squares = []declared{
 	{"S30", "quantised by rows", quantisedInSquares(s.Quantise()), at("Tensors[1].Type",
 		"SQ is [K/128, DIDx(D), M/D], and the last function divides otherwise (end its functions with "+
 			"schedule.Quantise().PerHead(\"128\"))")},
-	{"S31", "a weight alone", linear("A[M/D K] B[N/D K] C[M:D N/D]").squared("", "B"), otherwise},
+	{"S31", "a weight alone", linear("A[M/D K] B[N/D K] C[M:D N/D]").squared("", "B"), served},
+	{"S31b", "a weight alone, and sums", linear("A[M K/D] B[N K/D] C[M N]").squared("", "B"), served},
+	{"S31c", "a weight alone, by tiles", linear("A[M/D K] B[N/D K] C[M:D N/D]").squared("", "B").by("A", s.Tiles{}),
+		at("Moves[0].Way", "no kernel of its way takes the scales of B along")},
 	{"S32", "rows beside squares", inSquares().changed("SA", func(t *s.Tensor) { t.Axes = t.Axes[1:] }), otherwise},
 	{"S33", "blocks beside rows", inSquares().changed("SB", func(t *s.Tensor) {
 		t.Axes = []s.Axis{s.Dim(s.N, s.DIDx(s.D))}

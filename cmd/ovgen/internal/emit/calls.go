@@ -190,7 +190,7 @@ func (b *body) scaled(n hostir.Step, x hostir.Product, name string, product jen.
 		}
 	}
 	if x.Narrow() {
-		return b.making("narrow", x).Dot("Narrow").Call(jen.Id("q"), b.stream(n.Stream), product,
+		return b.making(multiply[x.Kernel()].field, x).Dot("Narrow").Call(jen.Id("q"), b.stream(n.Stream), product,
 			jen.Qual(driverPath, "Operands").Values(operands...))
 	}
 	return jen.Id("q").Dot("Product").Call(jen.Lit(name), b.stream(n.Stream), product,

@@ -285,6 +285,8 @@ func (m multipliers) family() *jen.Statement {
 var multiply = map[string]multipliers{
 	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false, nil},
 	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false, nil},
+	hostir.SquaresKernel: {"Squares", "squares", "products by weights of eight bits with scales of squares",
+		fewrows.Squares, 0, false, nil},
 }
 
 // fewRows are the multipliers of the package.
