@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Measures partial results of every rank that meet, a residual and a norm, with both results, on the GPUs of one host:
-by one kernel of ovgen and by two, by NCCL and by PyTorch's symmetric memory with a kernel of the norm behind them.
+by one kernel of ovgen and by two, in one shot and in two, there by the owners of rows where the ranks divide them and
+by all ranks, by NCCL and by PyTorch's symmetric memory with a kernel of the norm behind them.
 
     torchrun --nproc-per-node 2 bench/norm.py --library libnorm.so [--points 6x6144,32x8192,128x6144] [--rounds 15]
 
 The library is that of package bench/norm (make gpu-build). Without torchrun it is tried on one GPU. Variants are
 captured, take turns and are timed as those of bench/small.py. The kernel of the norm is Triton's, one for the residual
 and the norm; without Triton it is torch's two. H must be the sum, and both results of ovgen's one kernel must have the
-bits of its two.
+bits of its two, and so must those of two shots.
 """
 from job import Job, dist, local_rank, torch  # first: it sets variables that CUDA reads
 
@@ -72,6 +73,9 @@ def measure(job, group, rounds, m, n):
     if "apart" in point.graphs and not job.agree(torch.allclose(c.float(), want, rtol=2 ** -7, atol=2 ** -7)):
         point.wrong["apart"] = "its norm is not torch's"
     point.package("joined", shape, both, both.clone(), **buffers)
+    point.package("spread", shape, both, both.clone(), **buffers)
+    if m % job.ranks == 0:
+        point.package("owners", shape, both, both.clone(), **buffers)
     behind = lambda reduced: normed(reduced, residual, weight, h, c)
     point.collective(lambda out, into: dist.all_reduce(out), moved, moved, after=behind)
     one_shot = lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name)

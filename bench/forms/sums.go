@@ -25,6 +25,10 @@ var (
 	ProductRing    = product(s.RingSum{})
 )
 
+// NormsByOwners has two norms of rows, with a sum between them that is kept, by the owners of the rows.
+var NormsByOwners = s.Schedule{Tensors: catalog.AllReduceNorms.Tensors, Ops: catalog.AllReduceNorms.Ops,
+	Moves: []s.Move{{Of: "R", Way: s.PushTwoShot{Rows: true}}}}
+
 // Chains in which the copy engine gathers and kernels sum, and the other way round.
 var (
 	MLPOnceShot       = mlp(s.Pull{Once: true}, s.Shot{})

@@ -10,6 +10,13 @@ var (
 	Apart  = behind(s.PushShot{})
 )
 
+// Owners has an owner of each row, which sends both results, by one kernel of two shots. Spread sends the sum alone in
+// two shots, and every rank makes the norm of all rows behind it.
+var (
+	Owners = behind(s.PushTwoShot{Rows: true})
+	Spread = behind(s.PushTwoShot{})
+)
+
 // OwnJoined and OwnApart leave each rank its rows.
 var (
 	OwnJoined = behind(s.PushShot{Rows: true}, s.DIDx(s.D))

@@ -79,7 +79,7 @@ struct coded {
   }
 };
 
-// squared is coded with a scale for each square of 128 x 128 codes: what half a piece of a row adds is multiplied by it.
+// squared is coded with a scale for each square of 128 x 128 codes, by which what 32 codes of a row add is multiplied.
 struct squared : coded {
   enum { scaled = 2 };
 };

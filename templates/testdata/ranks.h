@@ -1297,7 +1297,8 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
 }
 
 // A product of few rows and a bias on the first rank, of numbers of which every sum is exact, by a weight of their type
-// or of codes with one scale, or one for each square. Blocks have 256 threads, which are all made anew for each rank that has such blocks.
+// or of codes with one scale, or one for each square. Blocks have 256 threads, which are all made anew for each rank
+// that has such blocks.
 enum { few_across = 64, few_most = 64 };
 #ifdef ON_THREADS  // one step: in each, what stands in for tensor cores has many barriers
 enum { few_deep = 256 };

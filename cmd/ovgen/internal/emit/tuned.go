@@ -146,7 +146,8 @@ var shots = map[schedule.Way]string{schedule.Shot{}: "OneShot", schedule.TwoShot
 	schedule.PushShot{}: "Packets", schedule.PushShot{Rows: true}: "Packets", schedule.PushShot{Words: true}: "Pushed",
 	schedule.PushTwoShot{}: "TwoShotPackets", schedule.PushTwoShot{Rows: true}: "TwoShotPackets"}
 
-// summing adds to a candidate how it sums for all ranks, if nothing else travels and no measurement alone may choose it.
+// summing adds to a candidate how it sums for all ranks, if nothing else travels and more than a measurement may choose
+// it.
 func (u *unit) summing(candidate *jen.Statement) jen.Code {
 	p := u.program
 	if len(p.Edges) != 1 || p.Edges[0].Kind != string(edges.AllReduce) || p.Schedule.FewRows > 0 {
