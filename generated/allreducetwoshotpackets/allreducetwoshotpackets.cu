@@ -67,7 +67,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
       }
     }
   }
-  for (u64 i = first; i < end; i += units_at_once * stride) {  // the sum of the own part, to all
+  for (u64 i = first; i < end; i += units_at_once * stride) {  // the sum of the own part
     float x[units_at_once][16 / sizeof(typename E::bits)];
     for (unsigned u = 0; u < units_at_once; u++) {
       for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
@@ -104,7 +104,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
         if (at < end && q != p.rank) {
           send(to + at, to + p.beside + 2 * at, v[u]);
         } else if (at < end) {
-          store_16<E>(p.dst + q * bytes, at, bytes, v[u]);
+          store_16<E>(p.dst, at, bytes, v[u]);
         }
       }
     }
@@ -114,6 +114,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
       continue;
     }
     char *const from = p.from + p.spread + half + q * p.part;
+    char *const to = p.dst + q * bytes - p.rank * bytes;
     for (u64 i = first; i < end; i += units_at_once * stride) {
       bool there[units_at_once];
       for (unsigned u = 0; u < units_at_once; u++) {
@@ -127,7 +128,7 @@ DEVICE void packetspread_of(const struct packetspread &p)
         }
         if (at < end) {
           v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-          store_16<E>(p.dst + q * bytes, at, bytes, v[u]);
+          store_16<E>(to, at, bytes, v[u]);
         }
       }
     }

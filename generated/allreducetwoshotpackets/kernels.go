@@ -14,7 +14,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, Spread: 1, ByBlocks: true},
 	},
 }
 
@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshotpackets",
-	Source:  "f9818dffeb94d64fffd4f8522479af4856d67e304a7cfc5ebbbf1d21b1fa43a0",
+	Source:  "5a6e160c32434f6ea7d7b2401af07aac52e113cb3de06739317a3c1b651e62c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

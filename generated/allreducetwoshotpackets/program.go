@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "63811f41de02d16c13c1d496bd7cec1582c42724dbee303f2569fd5a96223b5e",
-	Proof:    "proven for D = 1..8, stamp db92f926e304b642",
+	Hash:     "a67e87338d398e5960d12e439a74a98897953baf52ee02d6f98a5c1025b48836",
+	Proof:    "proven for D = 1..8, stamp b0693afd3e9957e7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},
@@ -91,12 +91,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
-	d := q.Size()
+	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
 		p.terms = append(p.terms, p.a.At(int64(j)*p.chunkA))
 	}
-	p.kernels.PacketSpread(q, main, p.landed, p.spread, p.c.At(0), p.chunkA, p.terms...)
+	p.kernels.PacketSpread(q, main, p.landed, []*plan.Packets{p.spread}, p.c.At(int64(r)*p.chunkA), p.chunkA,
+		p.terms...)
 }

@@ -80,3 +80,8 @@ struct coded {
     return y;
   }
 };
+
+// squared is coded with a scale for each square of 128 x 128 codes, by which what 32 codes of a row add is multiplied.
+struct squared : coded {
+  enum { scaled = 2 };
+};

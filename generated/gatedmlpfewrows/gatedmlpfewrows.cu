@@ -291,8 +291,9 @@ __global__ void __launch_bounds__(512, 2) packetgather(const __grid_constant__ s
 // ----------------------------------------------------------------------------
 // fewrows and narrow multiply rows by a weight: C = A Bᵀ, and a bias, where B is [columns, depth]. Fewrows takes 1 to
 // 64 rows, and narrow any number by a weight of eight bits, which has a scale for each of its rows, or one, that
-// multiplies the sums. With few rows that takes as long as reading B does, so a block keeps as many copies under way as
-// its memory holds, through all of the tiles that it makes one after another.
+// multiplies the sums. Squares is narrow by a weight with a scale for each square of 128 x 128, which multiplies what
+// each 32 of the depth add. With few rows that takes as long as reading B does, so a block keeps as many copies under
+// way as its memory holds, through all of the tiles that it makes one after another.
 //
 // Each of a block's warps has a slice of the depth: of the pieces of 128 bytes of B, warp w has those with the numbers
 // w, w + 8, w + 16 and so on, half a piece in a step. A sum is made in an order that the depth alone decides, whatever
@@ -309,7 +310,7 @@ struct fewrows {
   const char *a, *b;
   const char *bias;    // of [columns], or none
   const float *scale;  // of narrow
-  u64 scales;          // columns, or 1
+  u64 scales;          // columns, or 1; or squares
   char *made;          // of a function of the result, and its operands and numbers
   const char *operands[4];
   double numbers[2];
@@ -438,8 +439,16 @@ struct fewrows_code {
     return next;
   }
 
+  // scale_of is the scale of the square in which a warp's piece lies, of a column's part.
+  DEVICE float scale_of(const struct fewrows &p, unsigned column, unsigned step)
+  {
+    const unsigned piece = step / 2 * few_slices + threadIdx.x / 32, squares = (unsigned)p.depth / few_piece;
+    return piece < squares ? p.scale[column / few_piece * squares + piece] : 0.0f;
+  }
+
   // add adds the products of a step to the sums of so many parts. A lane takes 8 elements of the depth of each row.
-  DEVICE void add(float (&sums)[parts][groups][4], const uint4 *from, unsigned count)
+  DEVICE void add(const struct fewrows &p, float (&sums)[parts][groups][4], const uint4 *from, unsigned count,
+                  unsigned column, unsigned step)
   {
 #pragma unroll
     for (unsigned half = 0; half < wide; half++) {
@@ -454,10 +463,17 @@ struct fewrows_code {
           const uint4 low = W::template of<E>(W::take(from + 2 * t * block), half);
           const uint4 high = W::template of<E>(W::take(from + (2 * t + 1) * block), half);
           const unsigned first[4] = {low.x, high.x, low.y, high.y}, second[4] = {low.z, high.z, low.w, high.w};
+          const float scale = W::scaled == 2 ? scale_of(p, column + t * few_columns, step) : 1.0f;
 #pragma unroll
           for (unsigned g = 0; g < groups; g++) {
-            multiply(E(), sums[t][g], first, {a[g].x, a[g].y});
-            multiply(E(), sums[t][g], second, {a[g].z, a[g].w});
+            float apart[4] = {};
+            float (&to)[4] = W::scaled == 2 ? apart : sums[t][g];
+            multiply(E(), to, first, {a[g].x, a[g].y});
+            multiply(E(), to, second, {a[g].z, a[g].w});
+#pragma unroll
+            for (unsigned i = 0; W::scaled == 2 && i < 4; i++) {
+              sums[t][g][i] = __fadd_rn(sums[t][g][i], __fmul_rn(apart[i], scale));
+            }
           }
         }
       }
@@ -505,7 +521,7 @@ struct fewrows_code {
         halves[2 * s / few_slices] += sums[s * slice + i / few_columns * pitch + i % few_columns];
       }
       float sum = halves[0] + halves[1];
-      if (W::scaled) {
+      if (W::scaled == 1) {
         sum *= p.scale[p.scales == 1 ? 0 : at];
       }
       if (p.bias != nullptr) {
@@ -542,7 +558,7 @@ struct fewrows_code {
         uint4 *const place = ring + stage * units * block;
         copies_left<ahead - 1>();
         lanes_meet();  // behind the copies of all
-        add(sums, place, tile.count);
+        add(p, sums, place, tile.count, tile.column, step);
         lanes_meet();  // behind what all have taken
         start<true, true>(p, next, place + W::put());
         stage = stage + 1 == ahead ? 0 : stage + 1;

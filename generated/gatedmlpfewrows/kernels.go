@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "a058b63d29885c3fb6c76194b2bd994e909a3a15a3b0b5cd9c9ee3871cb39982",
+	Source:  "bfe978864557f40adeb41c0e1aa17cf4d672e3484565ca3bc67031af1d919894",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "b17b653924e8013459960d49305dd81cbde9fdaa876f96d966863ded9c317101",
+	Hash:     "0817a7a1ea358160007574b511ecd704c6d6deba2e09d73079d703004d28034e",
 	Proof:    "proven for D = 1..8, stamp fc1234baa3c61f55",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -30,6 +30,7 @@ const void *allreducenorm_kernels(const void *engine);
 const void *allreducenormapart_kernels(const void *engine);
 const void *allreducenormquantised_kernels(const void *engine);
 const void *allreducenorms_kernels(const void *engine);
+const void *allreducenormtwoshot_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
@@ -51,6 +52,7 @@ const void *linearallreducefewrows_kernels(const void *engine);
 const void *linearallreducefewrowsahead_kernels(const void *engine);
 const void *linearallreducefp8_kernels(const void *engine);
 const void *linearallreducequantised_kernels(const void *engine);
+const void *linearallreducesquaresfp8_kernels(const void *engine);
 const void *linearallreduceweightsfp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterblocksfp8_kernels(const void *engine);
@@ -67,6 +69,7 @@ const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
 const void *normedheads_kernels(const void *engine);
 const void *reducescatternormgather_kernels(const void *engine);
+const void *reducescatternormgatherpackets_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
@@ -136,6 +139,8 @@ func init() {
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "dff7ed2913c64152c1ed3115d0ff631aef231f5eb9e03b568c73a7c3345838fa",
 		unsafe.Pointer(C.allreducenorms_kernels))
+	sim.Compiled("allreducenormtwoshot", "e747d2219a427feb4023f981d9699e7425174fc21178819fe77575c3136c2bc1",
+		unsafe.Pointer(C.allreducenormtwoshot_kernels))
 	sim.Compiled("allreduceoneshot", "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("allreducepackets", "d9e2679c261a60f5780d01332f03eeaa79a5166948d2f9948649203119343d13",
@@ -146,7 +151,7 @@ func init() {
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "7f4fa0869fef96fa5ad315ea98623a762f8fcd0bbc62777d8883865d739f0e51",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducetwoshotpackets", "f9818dffeb94d64fffd4f8522479af4856d67e304a7cfc5ebbbf1d21b1fa43a0",
+	sim.Compiled("allreducetwoshotpackets", "5a6e160c32434f6ea7d7b2401af07aac52e113cb3de06739317a3c1b651e62c1",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("blockbehindattention", "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 		unsafe.Pointer(C.blockbehindattention_kernels))
@@ -160,7 +165,7 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "a058b63d29885c3fb6c76194b2bd994e909a3a15a3b0b5cd9c9ee3871cb39982",
+	sim.Compiled("gatedmlpfewrows", "bfe978864557f40adeb41c0e1aa17cf4d672e3484565ca3bc67031af1d919894",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
@@ -174,9 +179,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "24c7ae4481ab114a3e2f48288b4122a3180971307730074dd3742efe6add74c9",
+	sim.Compiled("linearallreducefewrows", "510b913a661f3b075354f7e0dd3ee4a31a4eb1dc49817be3e8e385d85db02314",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "fe32b8f4bb1cfb75793f7e49300502c4bc70385f33670f65d0413a9aadbc1e85",
+	sim.Compiled("linearallreducefewrowsahead", "e449ebe10e7888edca4b3aad20c58f0623d5126e2558a24bfb1b4545b65f7172",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -192,11 +197,13 @@ func init() {
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
+	sim.Compiled("linearallreducesquaresfp8", "204620c9aa1868a4bcc382a403eaa3c4650304631938353c49edf2347d39efaf",
+		unsafe.Pointer(C.linearallreducesquaresfp8_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("linearallreducetwoshotpackets", "1b11be5d927e4ebbe1aef6f9164988a28ee2f589627f6c3198272e197203e02e",
+	sim.Compiled("linearallreducetwoshotpackets", "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "5766d703ab62cd63af4f12f04d1813f2fc9bd3de02e38569c679dcf0cffb0a1f",
+	sim.Compiled("linearallreduceweightsfp8", "1df9039d46194e33860f4addc925ba43e4c382436389b88d96d0d1918a1bfafb",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -255,6 +262,8 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatternormgather", "719da38e65dac68f86970a8c0b42a9715254b6b569109f010124438995e53d48",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
+	sim.Compiled("reducescatternormgatherpackets", "60108226bd7cedd38a7b04ee6ff23751c6feece5de8366cd4ded5ab4e38ed8ad",
+		unsafe.Pointer(C.reducescatternormgatherpackets_kernels))
 	sim.Compiled("reducescatteroneshot", "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("reducescatterpackets", "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",

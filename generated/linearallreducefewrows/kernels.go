@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "24c7ae4481ab114a3e2f48288b4122a3180971307730074dd3742efe6add74c9",
+	Source:  "510b913a661f3b075354f7e0dd3ee4a31a4eb1dc49817be3e8e385d85db02314",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

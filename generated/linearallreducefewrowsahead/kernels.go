@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "fe32b8f4bb1cfb75793f7e49300502c4bc70385f33670f65d0413a9aadbc1e85",
+	Source:  "e449ebe10e7888edca4b3aad20c58f0623d5126e2558a24bfb1b4545b65f7172",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

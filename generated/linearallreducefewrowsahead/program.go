@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "383f56bb6b3bd53a598475897ccb94bc9e842d5a7af85da7dcaac4bb7717f100",
+	Hash:     "5e842ce43582387f82659237ee7f86b5360225c2eef2b9ea35005d46f3a1ded5",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -14,7 +14,7 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, Spread: 1, ByBlocks: true},
 	},
 }
 
@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshotpackets",
-	Source:  "1b11be5d927e4ebbe1aef6f9164988a28ee2f589627f6c3198272e197203e02e",
+	Source:  "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

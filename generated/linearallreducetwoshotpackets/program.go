@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "2cf496974020551b42510712335758e3c1a915f6789f4d29001115d6d86338d9",
-	Proof:    "proven for D = 1..8, stamp eb4cb62a7eefe58a",
+	Hash:     "d0bae2505d33e9b37b019b43a1d61a925115b8ea32e910263590f15b9f9c75a4",
+	Proof:    "proven for D = 1..8, stamp 0b538ed46d884ecd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},
@@ -96,7 +96,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
-	d := q.Size()
+	r, d := q.Rank(), q.Size()
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
@@ -105,5 +105,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range d {
 		p.terms = append(p.terms, p.partial.At(int64(j)*p.chunkC))
 	}
-	p.kernels.PacketSpread(q, main, p.landed, p.spread, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.PacketSpread(q, main, p.landed, []*plan.Packets{p.spread}, p.c.At(int64(r)*p.chunkC), p.chunkC,
+		p.terms...)
 }

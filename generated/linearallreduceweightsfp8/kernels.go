@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "5766d703ab62cd63af4f12f04d1813f2fc9bd3de02e38569c679dcf0cffb0a1f",
+	Source:  "1df9039d46194e33860f4addc925ba43e4c382436389b88d96d0d1918a1bfafb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -66,6 +66,7 @@ import (
 	"ovgen/generated/allreducenormapart"
 	"ovgen/generated/allreducenormquantised"
 	"ovgen/generated/allreducenorms"
+	"ovgen/generated/allreducenormtwoshot"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
@@ -105,6 +106,7 @@ import (
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducequantised"
 	"ovgen/generated/linearallreducequantisedsums"
+	"ovgen/generated/linearallreducesquaresfp8"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearallreducetwoshotpackets"
 	"ovgen/generated/linearallreduceweightsfp8"
@@ -140,6 +142,7 @@ import (
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatternormgather"
+	"ovgen/generated/reducescatternormgatherpackets"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterpackets"
 	"ovgen/generated/reducescatterquantised"
@@ -263,6 +266,8 @@ var All = []harness.Program{
 		(*allreducenormapart.Plan).Bind),
 	harness.Of(&allreducenormquantised.Program, schedules.AllReduceNormQuantised, allreducenormquantised.New,
 		(*allreducenormquantised.Plan).Bind),
+	harness.Of(&allreducenormtwoshot.Program, schedules.AllReduceNormTwoShot, allreducenormtwoshot.New,
+		(*allreducenormtwoshot.Plan).Bind),
 	harness.Of(&allreducenorms.Program, schedules.AllReduceNorms, allreducenorms.New, (*allreducenorms.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, schedules.AllReduceOneShot, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),
@@ -325,6 +330,8 @@ var All = []harness.Program{
 		(*linearallreducequantised.Plan).Bind),
 	harness.Of(&linearallreducequantisedsums.Program, schedules.LinearAllReduceQuantisedSums,
 		linearallreducequantisedsums.New, (*linearallreducequantisedsums.Plan).Bind),
+	harness.Of(&linearallreducesquaresfp8.Program, schedules.LinearAllReduceSquaresFP8, linearallreducesquaresfp8.New,
+		(*linearallreducesquaresfp8.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, schedules.LinearAllReduceTwoShot, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshotpackets.Program, schedules.LinearAllReduceTwoShotPackets,
@@ -388,6 +395,8 @@ var All = []harness.Program{
 		(*reducescatterinplace.Plan).Bind),
 	harness.Of(&reducescatternormgather.Program, schedules.ReduceScatterNormGather, reducescatternormgather.New,
 		(*reducescatternormgather.Plan).Bind),
+	harness.Of(&reducescatternormgatherpackets.Program, schedules.ReduceScatterNormGatherPackets,
+		reducescatternormgatherpackets.New, (*reducescatternormgatherpackets.Plan).Bind),
 	harness.Of(&reducescatteroneshot.Program, schedules.ReduceScatterOneShot, reducescatteroneshot.New,
 		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterpackets.Program, schedules.ReduceScatterPackets, reducescatterpackets.New,

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/allreducenorm"
 	"ovgen/generated/allreducenormapart"
+	"ovgen/generated/allreducenormtwoshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -27,9 +28,15 @@ func schedulesOfAllReduceNorm() []tuning.Candidate[allreducenorm.Shape, allreduc
 	type shape = allreducenorm.Shape
 	type buffers = allreducenorm.Buffers
 	return []tuning.Candidate[shape, buffers]{
-		tuning.Own(&allreducenorm.Program, allreducenorm.New, (*allreducenorm.Plan).Bind),
+		tuning.Own(&allreducenorm.Program, allreducenorm.New,
+			(*allreducenorm.Plan).Bind).Summing(tuning.Sum{By: tuning.Packets, Of: "R"}),
 		tuning.Other(&allreducenormapart.Program, allreducenormapart.New, (*allreducenormapart.Plan).Bind,
 			func(s shape) allreducenormapart.Shape { return allreducenormapart.Shape(s) },
-			func(x buffers) allreducenormapart.Buffers { return allreducenormapart.Buffers(x) }),
+			func(x buffers) allreducenormapart.Buffers { return allreducenormapart.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.Packets, Of: "R", Behind: 1}),
+		tuning.Other(&allreducenormtwoshot.Program, allreducenormtwoshot.New, (*allreducenormtwoshot.Plan).Bind,
+			func(s shape) allreducenormtwoshot.Shape { return allreducenormtwoshot.Shape(s) },
+			func(x buffers) allreducenormtwoshot.Buffers { return allreducenormtwoshot.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.TwoShotPackets, Of: "R", More: 1}),
 	}
 }

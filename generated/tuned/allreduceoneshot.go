@@ -31,20 +31,25 @@ func schedulesOfAllReduceOneShot() []tuning.Candidate[allreduceoneshot.Shape, al
 	type shape = allreduceoneshot.Shape
 	type buffers = allreduceoneshot.Buffers
 	return []tuning.Candidate[shape, buffers]{
-		tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+		tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New,
+			(*allreduceoneshot.Plan).Bind).Summing(tuning.Sum{By: tuning.OneShot, Of: "C"}),
 		tuning.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
 			func(s shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
-			func(x buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
+			func(x buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.Packets, Of: "C"}),
 		tuning.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
 			func(s shape) allreducepush.Shape { return allreducepush.Shape(s) },
-			func(x buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
+			func(x buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.Pushed, Of: "C"}),
 		tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 			func(s shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
-			func(x buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
+			func(x buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.TwoShot, Of: "C"}),
 		tuning.Other(&allreducetwoshotpackets.Program, allreducetwoshotpackets.New,
 			(*allreducetwoshotpackets.Plan).Bind,
 			func(s shape) allreducetwoshotpackets.Shape { return allreducetwoshotpackets.Shape(s) },
-			func(x buffers) allreducetwoshotpackets.Buffers { return allreducetwoshotpackets.Buffers(x) }),
+			func(x buffers) allreducetwoshotpackets.Buffers { return allreducetwoshotpackets.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.TwoShotPackets, Of: "C"}),
 		tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
 			func(s shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
 			func(x buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),

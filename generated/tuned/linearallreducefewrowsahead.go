@@ -43,20 +43,25 @@ func schedulesOfLinearAllReduceFewRowsAhead() []tuning.Candidate[linearallreduce
 			func(x buffers) linearallreduce.Buffers { return linearallreduce.Buffers(x) }),
 		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
 			func(s shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
-			func(x buffers) linearallreduceoneshot.Buffers { return linearallreduceoneshot.Buffers(x) }),
+			func(x buffers) linearallreduceoneshot.Buffers { return linearallreduceoneshot.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.OneShot, Of: "C"}),
 		tuning.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
 			func(s shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
-			func(x buffers) linearallreducepackets.Buffers { return linearallreducepackets.Buffers(x) }),
+			func(x buffers) linearallreducepackets.Buffers { return linearallreducepackets.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.Packets, Of: "C"}),
 		tuning.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
 			func(s shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
-			func(x buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
+			func(x buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.Pushed, Of: "C"}),
 		tuning.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
 			func(s shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
-			func(x buffers) linearallreducetwoshot.Buffers { return linearallreducetwoshot.Buffers(x) }),
+			func(x buffers) linearallreducetwoshot.Buffers { return linearallreducetwoshot.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.TwoShot, Of: "C"}),
 		tuning.Other(&linearallreducetwoshotpackets.Program, linearallreducetwoshotpackets.New,
 			(*linearallreducetwoshotpackets.Plan).Bind,
 			func(s shape) linearallreducetwoshotpackets.Shape { return linearallreducetwoshotpackets.Shape(s) },
-			func(x buffers) linearallreducetwoshotpackets.Buffers { return linearallreducetwoshotpackets.Buffers(x) }),
+			func(x buffers) linearallreducetwoshotpackets.Buffers { return linearallreducetwoshotpackets.Buffers(x) }).
+			Summing(tuning.Sum{By: tuning.TwoShotPackets, Of: "C"}),
 		tuning.Other(&linearallreducefewrows.Program, linearallreducefewrows.New, (*linearallreducefewrows.Plan).Bind,
 			func(s shape) linearallreducefewrows.Shape { return linearallreducefewrows.Shape(s) },
 			func(x buffers) linearallreducefewrows.Buffers { return linearallreducefewrows.Buffers(x) }),

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "1bb2ee5f87081f7e93c6a7c6ff57bf8f2fa35d751d64c10c566149f3802ad459",
+	Source:  "dfd2d40f29cc370a30d525e6cd7c79223c23ccac3f9b60af8fe68fd187f55d34",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "1e1c5fe5ea871dc7305c190616ff9d370682b2316c5665e2e6180f19e4267b73",
+	Source:  "1b23b5d8b60682e8dced7cbedd5258606e62191cce5012afb1496e788b7ac605",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

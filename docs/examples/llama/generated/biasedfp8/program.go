@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "90d600d6d7708168f0b7344171e4eeb14cf0ec977155c08f27512258494acc25",
+	Hash:    "5578995be3d43f67c709371ad29652e25160ae83f7b1f7ed38af6b15fbb55d99",
 	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "679e9ad05538489af7058df32b6fe9a70d6a4f9789c1b28b95e6b4b47765d73c",
+	Source:  "8d36a168b1e10944e134e3547c50ffed7c16c6628f88cb6991e6067a9e835e0f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "6c2b51e70c9c1f63e145142bb24779a9f374ad63429927aa975cf7e8b22f511f",
+	Hash:    "f6f59b40120b987f652464983fa239fab49aaa603d87938d5613ae2225ce42f2",
 	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "ba1ef9541bddfa2977bbd317829512d8e01218ec64282b665e697a19250d5ebe",
+	Source:  "befb5db0b65f0e04ef4722746aa7321f1515a28f804429c0271fe832c20c5528",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

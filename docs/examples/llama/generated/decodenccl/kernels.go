@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "8fd072d14d2a74d20b5f83a0248acf89c4388567c3679282723c0e61e3255601",
+	Source:  "cae51304bc6ebce119de016a3efb9390de7b584052089dfe1a0ccbc565d9b563",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "c9656c8abe7870d32acdfa444c023c44f005532ade3f3476634a5e5b45e90b19",
+	Hash:    "a719d060ef30bed17cefbffe4c60d582d20f3dcf3e50373ae6d8523db73c8916",
 	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

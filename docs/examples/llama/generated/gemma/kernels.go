@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "00031ca99ad1094f9c1f012085fcecdc45f4b28c6fb8574cc53e94d649602539",
+	Source:  "60e786cfadfb093e63424ef048a8150f75f47dc06594f21e8106e961aa524ccc",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -42,7 +42,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "71e97b58204171beb551273e1a0fae8a8249b5aca04ff58220ba75422ad7e210",
+	Source:  "164e271e8c1179abb98a8baaebb3eb3de9118c4b9f8bce5a87ca058d0a793bee",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "a9d5ac4fe57bb33fe7241d08007e0565e8672139b91473c52fa4cc34ae0426de",
+	Hash:    "5ae23847be9e3516506d79b5acba0e7550993fd00a34659fcc869063309b67bb",
 	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "b0c6c011f7782e214471f5b6a2bec0acd1eb3bfe97ed47e3f3ccd0d365ed8352",
+	Source:  "3e712f2c6681fc613492d56cb52769da30e2ac729f6c3c70cf86dc4df60da700",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

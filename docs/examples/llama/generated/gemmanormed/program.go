@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "42a59293aa41b4162d0fbb122fa61db1775a4aedab715d532af736ca9ef0b0cd",
+	Hash:    "e7c7ec15d8ea39feca5b0b55106b6859b13e7b7701d24d35fe6a0aa74cbbcb8b",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

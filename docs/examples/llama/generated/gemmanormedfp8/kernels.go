@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "23ee952fb2dfd926673424c9db88d4805a2c01abb11b986951a9814e56dbe38a",
+	Source:  "da84134fe62f6e43ae132e5570abbd47e9e9d4852cedd7c3365d773df28a734c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

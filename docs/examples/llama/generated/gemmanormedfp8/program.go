@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "0a3b32378e5051b4ff1cee45f2f4b5dcd4215c465ef3b8291df56d1ef157712d",
+	Hash:    "d6b827564d27f28ee08940fb2e9c884052f12d25b89c2b5515ecf83cb5341afb",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

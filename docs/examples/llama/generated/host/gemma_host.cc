@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 478925a527031e64f2506b851f1180646bf43a7985b88066fac958e95b5f3c4c
+// 3fe1dcc906a4837fd2ec23114550a0396537e33ea04a096e9ca88ee1bd84e42a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

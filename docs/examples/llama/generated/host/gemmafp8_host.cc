@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 75e04609d6016ceb1a71995d90f74dbdf07fb0cdff83cf8a27e62817e25c60ed
+// 771fc69417fd9a766325d43f53c721c5c5b27fcb97ce8cfdf3f4fa2c381c0b21
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "1bb2ee5f87081f7e93c6a7c6ff57bf8f2fa35d751d64c10c566149f3802ad459",
+	sim.Compiled("biased", "dfd2d40f29cc370a30d525e6cd7c79223c23ccac3f9b60af8fe68fd187f55d34",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "1e1c5fe5ea871dc7305c190616ff9d370682b2316c5665e2e6180f19e4267b73",
+	sim.Compiled("biasedfp8", "1b23b5d8b60682e8dced7cbedd5258606e62191cce5012afb1496e788b7ac605",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "679e9ad05538489af7058df32b6fe9a70d6a4f9789c1b28b95e6b4b47765d73c",
+	sim.Compiled("decode", "8d36a168b1e10944e134e3547c50ffed7c16c6628f88cb6991e6067a9e835e0f",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "ba1ef9541bddfa2977bbd317829512d8e01218ec64282b665e697a19250d5ebe",
+	sim.Compiled("decodefp8", "befb5db0b65f0e04ef4722746aa7321f1515a28f804429c0271fe832c20c5528",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "8fd072d14d2a74d20b5f83a0248acf89c4388567c3679282723c0e61e3255601",
+	sim.Compiled("decodenccl", "cae51304bc6ebce119de016a3efb9390de7b584052089dfe1a0ccbc565d9b563",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "00031ca99ad1094f9c1f012085fcecdc45f4b28c6fb8574cc53e94d649602539",
+	sim.Compiled("gemma", "60e786cfadfb093e63424ef048a8150f75f47dc06594f21e8106e961aa524ccc",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "71e97b58204171beb551273e1a0fae8a8249b5aca04ff58220ba75422ad7e210",
+	sim.Compiled("gemmafp8", "164e271e8c1179abb98a8baaebb3eb3de9118c4b9f8bce5a87ca058d0a793bee",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "b0c6c011f7782e214471f5b6a2bec0acd1eb3bfe97ed47e3f3ccd0d365ed8352",
+	sim.Compiled("gemmanormed", "3e712f2c6681fc613492d56cb52769da30e2ac729f6c3c70cf86dc4df60da700",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "23ee952fb2dfd926673424c9db88d4805a2c01abb11b986951a9814e56dbe38a",
+	sim.Compiled("gemmanormedfp8", "da84134fe62f6e43ae132e5570abbd47e9e9d4852cedd7c3365d773df28a734c",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "bd9245bc2c231f5b20d98e0890e95cd99f9208ffe745a5b661995a58f1b15912",
+	sim.Compiled("normed", "0af4c3a99f70ecae4fee2d0b650dabb4e09a42759c98dd06ebc135623c251cfc",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "ef768b0d655a6b68a66c02da35a2b34b26f11ec2de57edfca2bec829409e38d8",
+	sim.Compiled("normedfp8", "26a9ede35f9f0c0761755d064e448eb6b09c4bfad42925034ac11c78a4bd78bf",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))

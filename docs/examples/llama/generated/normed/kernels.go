@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "bd9245bc2c231f5b20d98e0890e95cd99f9208ffe745a5b661995a58f1b15912",
+	Source:  "0af4c3a99f70ecae4fee2d0b650dabb4e09a42759c98dd06ebc135623c251cfc",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

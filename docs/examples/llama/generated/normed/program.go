@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "59ea406b4ec822696052436c17a764a4e8189a6fd5d2bc60ba043c76d4ce7568",
+	Hash:    "84957432dcf5b68a94d79f0f6e0892f7c1018f5f48ac938c352cec09e5871834",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "ef768b0d655a6b68a66c02da35a2b34b26f11ec2de57edfca2bec829409e38d8",
+	Source:  "26a9ede35f9f0c0761755d064e448eb6b09c4bfad42925034ac11c78a4bd78bf",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "576792f474099a190c775ee4ede4c068bf8435c02b8a09f997c0cafbd12617f3",
+	Hash:    "d46fadf358ac4dfc34feb42e0613445c42b0bc899be39d124816df4457de6685",
 	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
