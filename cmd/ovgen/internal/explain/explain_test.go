@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ovgen/cmd/ovgen/internal/memory"
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -122,6 +123,33 @@ func TestSizes(t *testing.T) {
 		"a, b and c": {"a", "b", "c"}} {
 		if got := and(list); got != want {
 			t.Errorf("%v: %s", list, got)
+		}
+	}
+}
+
+// TestRoundedSums: NCCL rounds what it sums, and a kernel adds a residual to that; a kernel that adds up slots rounds
+// nothing before.
+func TestRoundedSums(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    schedule.Schedule
+		want bool
+	}{{"LlamaLayerNCCL", catalog.LlamaLayerNCCL, true}, {"LlamaLayer", catalog.LlamaLayer, false}} {
+		p, err := lower.Lower(c.name, c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := 0
+		for line := range strings.Lines(written(t, p, sized(2, 0))) {
+			if _, sum, ok := strings.Cut(line, " sums "); ok {
+				sums++
+				if strings.Contains(sum, "(rounded before)") != c.want {
+					t.Errorf("%s: %s", c.name, line)
+				}
+			}
+		}
+		if sums == 0 {
+			t.Errorf("%s sums nothing", c.name)
 		}
 	}
 }

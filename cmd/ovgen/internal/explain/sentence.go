@@ -198,7 +198,11 @@ func (t *teller) sum(o ops.Op) string {
 		return "has nothing to sum"
 	}
 	terms, scales, others := ops.SummandsOf(&o, o.Reads())
-	text := "sums " + and(t.terms(slices.Concat(terms, others)))
+	list := t.terms(slices.Concat(terms, others))
+	if t.ofRounded(o) {
+		list[0] += " (rounded before)"
+	}
+	text := "sums " + and(list)
 	if len(scales) > 0 {
 		text += ", scaled by " + and(t.terms(scales))
 	}
@@ -254,6 +258,15 @@ func (t *teller) seam(o ops.Op) bool {
 	}) && slices.ContainsFunc(t.lists[at.Rank], func(x ops.Op) bool {
 		return (x.Kind == ops.Product || x.Kind == ops.Sum) && len(x.Uses) > 0 && x.Result().At.Buffer == at.Buffer
 	})
+}
+
+// ofRounded reports whether a sum only applies functions to a sum that its way has rounded.
+func (t *teller) ofRounded(o ops.Op) bool {
+	step, _ := o.Node.(hostir.Step)
+	x, sums := step.Do.(hostir.Sum)
+	from, planned := t.program.Buffer(o.Source().At.Buffer)
+	return sums && planned && from.Owner == hostir.Plan && o.Source().At.Rank == t.c.Rank &&
+		!slices.ContainsFunc(x.Terms, func(v hostir.View) bool { return v.Each.Index != "" })
 }
 
 // called describes a call of a function of the caller.
