@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Checks that the documents and docs/results belong together: each file of docs/results is cited, each cited file is
-there, no comment of the catalogue has a time of its own, and below each line "<!-- $ bench/PROGRAM ... -->" of a
-document stands the output of that command.
+there, each text of docs/results has the day and the device at its head, no comment of the catalogue has a time of its
+own, and below each line "<!-- $ bench/PROGRAM ... -->" of a document stands the output of that command.
 
 usage: bench/cited.py
 """
 import os
+import pathlib
 import re
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ RESULTS = "docs/results/"
 CITATION = re.compile(r"\d{4}-\d\d-\d\d-[\w-]+\.(?:txt|json|svg)|efficiency-[\w-]+\.svg")
 TIME = re.compile(r"\d ?(?:us|ms)\b")
 COMMAND = re.compile(r"<!-- \$ (bench/[^>]*) -->\n((?:\|.*\n)*)")
+HEAD = {"day": re.compile(r"\b20\d\d-\d\d-\d\d\b"), "device": re.compile(r"\b(?:H[12]00s?|sim|simulator)\b")}
 
 
 def problems(texts, results, run):
@@ -33,6 +35,13 @@ def problems(texts, results, run):
             command = " ".join(command.split())
             if (now := run(command)) != table:
                 yield f"{name}: {command} prints otherwise:\n{now}"
+
+
+def headless(results):
+    """Yields each text whose head lacks something. results has the texts by their names."""
+    for name, text in sorted(results.items()):
+        head = "\n".join(text.splitlines()[:12])
+        yield from (f"{RESULTS}{name} has no {what} in its first lines" for what, r in HEAD.items() if not r.search(head))
 
 
 # Generated code, figures themselves, and tests that make names up.
@@ -61,6 +70,7 @@ def main():
     names = git_files()
     results = {n.removeprefix(RESULTS) for n in names if n.startswith(RESULTS)}
     found = list(problems(dict(read(names)), results, output))
+    found += headless({n: pathlib.Path(RESULTS, n).read_text(encoding="utf-8") for n in results if n.endswith(".txt")})
     print("\n".join(found))
     return 1 if found else 0
 

@@ -68,6 +68,13 @@ class Cited(unittest.TestCase):
         self.assertEqual(self.check("see efficiency-8b.svg.", set()),
             ["a.md cites efficiency-8b.svg, which docs/results/ lacks"])
 
+    def test_head(self):
+        texts = {"a.txt": "2026-01-02, 2 NVIDIA H200\n", "b.txt": "2 NVIDIA H200\n", "c.txt": "2026-01-02\n",
+            "d.txt": 12 * "1\n" + "2026-01-02, in the simulator\n"}
+        self.assertEqual(list(cited.headless(texts)), ["docs/results/b.txt has no day in its first lines",
+            "docs/results/c.txt has no device in its first lines", "docs/results/d.txt has no day in its first lines",
+            "docs/results/d.txt has no device in its first lines"])
+
     def test_time_in_the_catalogue(self):
         for text, wrong in ("1 % faster, for 2 MiB", False), ("takes 3.2 us", True), ("in 12ms", True):
             found = list(cited.problems({"schedule/catalog/a.go": text}, set(), None))
