@@ -41,7 +41,8 @@ def headless(results):
     """Yields each text whose head lacks something. results has the texts by their names."""
     for name, text in sorted(results.items()):
         head = "\n".join(text.splitlines()[:12])
-        yield from (f"{RESULTS}{name} has no {what} in its first lines" for what, r in HEAD.items() if not r.search(head))
+        yield from (f"{RESULTS}{name} has no {what} in its first lines" for what, form in HEAD.items()
+            if not form.search(head))
 
 
 # Generated code, figures themselves, and tests that make names up.

@@ -65,8 +65,8 @@ func (s Schedule) unpromised() Schedule {
 	return s
 }
 
-// Last orders two schedules of a family: those that use NCCL, which a machine may lack, come last, and before them
-// those whose products of few rows have kernels that only a measurement may choose.
+// Last orders two schedules of a family. Schedules by NCCL come last, since a machine may lack it. Schedules with
+// kernels of few rows come before these and behind all others, since only a measurement may choose them.
 func Last(a, b Schedule) int { return cmp.Compare(a.last(), b.last()) }
 
 func (s Schedule) last() int {

@@ -74,8 +74,8 @@ func (s *small) Properties() driver.Properties {
 	return p
 }
 
-// Kernels whose blocks signal each for itself need a device that has room for all of them, and
-// semaphores of which the words of two blocks are equally far apart.
+// A kernel whose blocks signal each for itself needs a device with room for all its blocks, and semaphores whose blocks
+// have their words at equal distances.
 func TestBlocksNeedRoom(t *testing.T) {
 	byBlocks := *toyProgram
 	byBlocks.Code = &driver.Code{Name: "toy", Kernels: []driver.Kernel{{Name: "one", Multiprocessors: MostBlocks}}}

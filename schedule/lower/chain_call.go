@@ -56,10 +56,10 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	return nil
 }
 
-// endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
-// rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done. So does a
-// gradient with what it adds, functions of a sum, or of what has come elsewhere, with what they read in place, and a
-// call with an operand of its own.
+// endsWithin reports whether a chain may make a tensor in the memory of a caller's operand that has the same rows on
+// each rank, so that the residual before a layer is the one behind it. It may where a product or a sum ends the chain,
+// and for a call that takes the operand. An operand that a gradient adds to, a function reads in place, or a call takes
+// may also lie in the memory of the result. The prover shows whether all other readers are done.
 func (d *draft) endsWithin(t schedule.Tensor) bool {
 	outer := d.tensor(t.Within)
 	if place, _ := t.PlaceWithin(outer); place != schedule.AllOf {

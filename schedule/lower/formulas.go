@@ -292,8 +292,8 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 		Applying(w.functionsOf(o, true))}
 }
 
-// functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result
-// applies.
+// functionsOf lists the functions of an operation that its own kernel makes, if own, or else the functions that the
+// product or sum before them applies to its result.
 func (d *draft) functionsOf(of schedule.Op, own bool) (list []hostir.Function) {
 	for i, o := range d.original.Ops {
 		for j, f := range o.Then {

@@ -40,8 +40,8 @@ func (d *draft) multiplied(s *stage) (rows string, counted bool) {
 	return "", false
 }
 
-// countedProducts refuses products of rows by counts that do not come, sums of such rows to others, or to such rows of
-// others, and products of padded rows beside those of all rows, of which New is told how many there are.
+// countedProducts checks products where rows are by counts. It refuses a product whose rows are not gathered, a sum
+// that has rows by counts on one side only, and padded rows beside rows whose number New knows.
 func (d *draft) countedProducts() error {
 	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range d.chain.stages {

@@ -5,8 +5,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// rows makes one launch of functions of rows and of those that follow them on their stream, and of a sum of packets and
-// those, where the way of the sum says so. It refuses a way that says so where none follow.
+// rows joins launches. Functions of whole rows, and functions behind them on their stream, become one launch. A sum of
+// packets and the functions behind it become one where its way says Rows; a way that says so without functions behind
+// it is refused.
 func rows(p *hostir.Program) error {
 	made := map[string]bool{} // edges whose sums go on in their kernel
 	p.Body = rowLaunches{p, made}.of(p.Body)

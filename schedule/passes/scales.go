@@ -96,8 +96,7 @@ func (x *scaling) apart(rows string) error {
 		strings.TrimSuffix(rows, hostir.GatheredSuffix))
 }
 
-// carries is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such
-// work.
+// carries returns the source and the destination of a step that moves elements unchanged; ok is false for other steps.
 func carries(s hostir.Step) (from, to hostir.View, ok bool) {
 	switch x := s.Do.(type) {
 	case hostir.Copy:
@@ -223,7 +222,7 @@ func (x *scaling) even(v hostir.View) {
 	x.multiple(last, columns)
 }
 
-// made are formulas that leave the scales of what they make, and read those of what they are of.
+// made adds scales to a step of formulas: the result's, which it writes, and its operands', which it reads.
 func (x *scaling) made(w hostir.Apply) hostir.Apply {
 	if x.scaleOf[w.To.Buffer] != "" {
 		w.Scales = x.of(w.To)

@@ -22,8 +22,8 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// TestTwoShotsAlike: sums by packets in two shots have the bits of those in one shot and of those that read the peers,
-// on every rank, though the terms are such that another order of ranks has others.
+// TestTwoShotsAlike: sums by packets in two shots have the same bits on every rank as sums by packets in one shot, and
+// as sums that read the peers. The terms are drawn so that another order of ranks has other bits.
 func TestTwoShotsAlike(t *testing.T) {
 	for _, ranks := range []int{3, 5, 6, 7, 8} {
 		s := harness.Shape{M: 7, N: 8 * ranks, Type: driver.FP32}

@@ -184,8 +184,7 @@ func TestPadded(t *testing.T) { explored(t, "Padded", paddedProducts) }
 // TestCounted holds each against its verdict, and the explorer agrees on those that are served.
 func TestCounted(t *testing.T) { explored(t, "Counted", countedProducts) }
 
-// TestCountedEight: rows by counts travel in eight bits, given so or quantised, by the ways by which those of 16 bits
-// do, and by Push to what reads them when they come; other ways say the same of both.
+// TestCountedEight: what becomes of rows by counts is the same in eight bits, given or quantised, as in 16 by each way.
 func TestCountedEight(t *testing.T) {
 	for _, rows := range []string{"M/D~", "M/D~P"} {
 		copied, multiplied := moved("A["+rows+" N] C[M N]"), linear("A["+rows+" K] B[N K] C[M N]")

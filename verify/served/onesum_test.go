@@ -104,8 +104,8 @@ func travels(t *testing.T, name string, x s.Schedule, want ...string) {
 	}
 }
 
-// TestTermsAreAdded: both checkers refuse a program whose products do not add to what is there, or whose partial
-// results are made of another peer's rows.
+// TestTermsAreAdded: both checkers refuse a program in which a product replaces the term before it, or makes a partial
+// result of another peer's rows.
 func TestTermsAreAdded(t *testing.T) {
 	for what, change := range map[string]func(o *ops.Op) bool{
 		"a product that adds nothing": func(o *ops.Op) bool {

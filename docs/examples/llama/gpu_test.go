@@ -107,8 +107,8 @@ func TestSpeed(t *testing.T) {
 		compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
 }
 
-// TestEightOnGPUs decodes by weights of eight bits on 1 to OVGEN_EXAMPLE_EIGHT GPUs, against the reference, and prints
-// what steps take beside those by weights of bf16, with 8B's sizes and random weights, on as many.
+// TestEightOnGPUs decodes by weights of eight bits on 1 to OVGEN_EXAMPLE_EIGHT GPUs, and compares with the reference.
+// On as many GPUs it times steps of 8B's sizes with random weights, by weights of eight bits and of bf16.
 func TestEightOnGPUs(t *testing.T) {
 	ranks, dir := number(t, "OVGEN_EXAMPLE_EIGHT"), t.TempDir()
 	t.Setenv("OVGEN_DRIVER", "cuda")

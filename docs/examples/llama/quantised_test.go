@@ -312,8 +312,9 @@ func upTo(t *testing.T, most int, ranks []int) []int {
 	return list
 }
 
-// rounded is a reference's tokens and logits whose rows have eight bits on so many ranks, by blocks or not, and how far
-// they are from those of one that rounds none: the root mean square, in standard deviations.
+// rounded returns the tokens and logits of a reference that rounds rows to eight bits as so many ranks do, by blocks of
+// that many columns or whole. apart is the distance of its logits from a reference that rounds nothing: the root mean
+// square, in standard deviations.
 func (d decoding) rounded(t *testing.T, w map[string]Array, ranks, block int) (tokens [][]int, logits [][][]float64,
 	apart float64) {
 	squares := 0.0

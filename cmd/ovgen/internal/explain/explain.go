@@ -15,8 +15,8 @@ import (
 type Explanation struct {
 	Rank    int      `json:"rank"`
 	Streams []Stream `json:"streams"` // main first
-	// Flop is the floating-point operations of the rank's products. The bytes are those that the rank reads from its
-	// peers' memory and writes to it, and those that the peers read from and write to the rank's memory.
+	// Flop counts the floating-point operations of the rank's products. Read and Written count the bytes that the rank
+	// moves from and to its peers' memory, ReadBy and WrittenBy the bytes that the peers move from and to its own.
 	Flop      float64 `json:"flop"`
 	Read      int64   `json:"read_bytes"`
 	Written   int64   `json:"written_bytes"`
