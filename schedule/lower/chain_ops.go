@@ -128,7 +128,7 @@ func (c *chain) term(d *draft, i int, path string, o schedule.Op) error {
 	return err
 }
 
-// products are the product of an operation, behind those that make its terms where it adds to them.
+// products returns the product of an operation. Where it adds to other products, these come first.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
 	product := w.product(on, s, o, p, x)
 	if o.Out != s.sums && kind(o.Name()) == gradient {

@@ -39,8 +39,9 @@ type departure struct {
 	beyond
 }
 
-// outward says that partial results leave a stage to which no rows come: the first one, whose products begin one after
-// the other, own rows last, or one without products. Behind another stage all products would begin at the same moment.
+// outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
+// begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
+// the same moment.
 func (s *stage) outward() bool { return (s.first || s.bare()) && s.puts() && !s.ofAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.

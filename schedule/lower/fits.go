@@ -8,8 +8,8 @@ import (
 	"ovgen/schedule/edges"
 )
 
-// The rules here and in fits_cuts.go refuse, of a program that is written, what no rule before has read: placements
-// that its stages leave otherwise, and what two ways do that neither does with the other.
+// The rules here and in fits_cuts.go look at the program once it is written. They refuse placements that differ from
+// where its stages leave the tensors, and two ways that can't be used together.
 
 // eachSplit calls f for each split of the declared tensors, with its field.
 func (d *draft) eachSplit(f func(t schedule.Tensor, axis, split int, field string) error) error {

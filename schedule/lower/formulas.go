@@ -146,7 +146,7 @@ func (d *draft) asDeclared(err error) error {
 	return err
 }
 
-// asked is the operation as it is declared, of one that has its functions or its sum.
+// asked returns the declared operation of which lowering made o, or o itself where it is declared by no other.
 func (d *draft) asked(o schedule.Op) schedule.Op {
 	if own, made := d.original.Maker(o.Out); made {
 		return own
@@ -254,7 +254,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 	return c.placed(d, x.Tensor, at, false)
 }
 
-// besideMade checks that a result lies where the elements of another one are, which may lie only where it is made.
+// besideMade checks that a result lies as its operand in place does, which another operation makes.
 func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) error {
 	out, x, which := c.at[o.Out], c.at[name], "rows"
 	if out.Rows() == x.Rows() && out.Columns() == x.Columns() && out.Shift == x.Shift {

@@ -9,9 +9,9 @@ import (
 	"ovgen/schedule/edges"
 )
 
-// What refusals have in common. A hint leads to a schedule that is lowered, or to two that are: a function that nothing
-// applies at its place can be applied in an operation of its own where a chain has one, else behind the plan of a
-// schedule that ends before it.
+// What refusals have in common. A hint leads to a schedule that is lowered, or to two that are. Take a function that no
+// step can apply where it stands: the hint gives it an operation of its own, if a chain takes that operation, or else
+// ends the schedule before it, so that the caller applies it behind the plan.
 
 func refused(path, hint, format string, args ...any) error {
 	return schedule.Refused(path, hint, format, args...)

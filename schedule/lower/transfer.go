@@ -10,8 +10,8 @@ import (
 // A stage without operations may give the caller what it has of a tensor otherwise: each rank takes its part from every
 // rank, and no operation reads what comes.
 
-// transferred cuts the caller's tensors for a transfer: what a rank takes of every rank's input, and where it puts what
-// it takes of one.
+// transferred cuts the caller's tensors for a transfer. of is the view that a rank takes of every peer's input; place
+// returns the view where it puts one peer's.
 func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {

@@ -32,8 +32,8 @@ func (d *draft) passOn(s *stage, x leaving) error {
 	return d.roundsSums(s, schedule.WayName(d.edge.Way))
 }
 
-// rounded is where a way that rounds its sums leaves them, and the step that does what functions say with them: a sum
-// of one term.
+// rounded returns the view in which a way leaves its rounded sums, and the step that applies the functions behind them:
+// a sum of one term, or no step without functions.
 func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 	to = hostir.Whole(s.sums)
 	if w.schedule.HasFinish(s.last()) {

@@ -23,7 +23,7 @@ func atPeers(p *hostir.Program) error {
 	return nil
 }
 
-// copiesOfRows are the buffers that hold what kernels copy from peers, and those that other work needs.
+// copiesOfRows has the buffers into which kernels copy from peers, and the buffers that other work needs.
 type copiesOfRows struct {
 	*hostir.Program
 	copied, needed map[string]bool

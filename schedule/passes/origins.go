@@ -56,8 +56,8 @@ func origins(p *hostir.Program) (err error) {
 	return err
 }
 
-// optionAt is the path of an option: of the one way that has it or, of several, of the one that sets it; else the
-// moves.
+// optionAt returns the path of an option. If several ways have the option, it is the path in the one that sets it; if
+// none or several do, it is the path of the moves.
 func optionAt(p *hostir.Program, option string) string {
 	if option == "Ops" || option == hostir.MovesField || option == "Mesh" {
 		return option

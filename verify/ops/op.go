@@ -47,8 +47,8 @@ type Op struct {
 	// part.
 	AtOnce bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that follows: linear gelu. Of a
-	// Collective: its kind, as package hostir names it. Of an Apply: the schedule.Key of its formulas; of a Sum: of
-	// those that it applies to what it adds up, before it rounds that. Of a Call: the name of the call.
+	// Collective: its kind, as package hostir names it. Of an Apply: the schedule.Key of its formulas. Of a Sum: the
+	// key of the formulas that it applies before it rounds. Of a Call: the name of the call.
 	Form string
 	// Lies says how the further operands of an Apply, or of a Sum's formulas, lie. Columns is the number of columns of
 	// a row, 0 where nothing depends on it. Heads are the widths of heads in the formula, in its order.

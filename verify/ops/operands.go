@@ -76,8 +76,8 @@ func (o *Op) LiesOf(i int) schedule.Lies {
 	return schedule.InPlace
 }
 
-// FinishOf names values, one for each read of a Sum: what it adds up, and the operands of the formulas that it applies
-// to that, in the order of Lies.
+// FinishOf splits values, one for each read of a Sum: the values of its terms, and the values of its formulas' operands
+// in the order of Lies.
 func FinishOf[T any](o *Op, values []T) (summands, beside []T) {
 	n := max(len(values)-len(o.Lies), 0)
 	return values[:n:n], values[n:]

@@ -167,8 +167,8 @@ func (x *expectation) meets(tensor string, part box) bool {
 	return len(op.In) == 2 && len(x.columnsOfRanks(tensor, part[1])) > 1
 }
 
-// rowsMade are the parts in which rows of a result are made: the chunks of the operand that begins the way to it, or
-// those in which the last call before it makes its result.
+// rowsMade returns the parts in which rows of a result are made. It follows first operands back to an input or a call:
+// the parts are the chunks of that input, or of the call's result.
 func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
 	for op, made := x.Schedule.Maker(tensor); made && op.Call == ""; op, made = x.Schedule.Maker(tensor) {
 		tensor = op.In[0]

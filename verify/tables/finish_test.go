@@ -9,8 +9,8 @@ import (
 	"ovgen/verify/touch"
 )
 
-// TestFinish: for each block's part a sum by blocks reads the same elements of an operand in place, all of an operand by
-// column, and of an operand by row one number for each row that the part has elements of.
+// TestFinish: for each block's part a sum by blocks reads the same elements of an operand in place, all of an operand
+// by column, and of an operand by row one number for each row that the part has elements of.
 func TestFinish(t *testing.T) {
 	table := kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []kernels.Kernel{{Kind: kernels.Push,
 		Terms: 1, Added: 1, ByBlocks: true, Finish: &kernels.Made{Key: "k", Word: "f", Operands: []kernels.Operand{{},

@@ -29,8 +29,8 @@ func ofCall(c kernels.Call) touch.Func {
 	}
 }
 
-// ofFewRows lists the touches of a product of few rows: the operands, the scales of a weight of eight bits, the bias and
-// the result, and then the operands and the result of its function.
+// ofFewRows lists the touches of a product of few rows: the operands, the scales of a weight of eight bits, the bias
+// and the result, and then the operands and the result of its function.
 func ofFewRows(row fewrows.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 		p, weight := row.Params(params), row.Type
