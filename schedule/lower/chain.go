@@ -141,6 +141,9 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	switch {
 	case c.widened(o.In[0]) && kind(of.Name()) == copied:
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
+	case gathers && gradients && c.stages[len(c.stages)-1].addsShares(): // it does nothing else as they come
+		c.addOp(d, path, o, c.begin(o.In[0], true, own), done)
+		return nil
 	case c.widened(o.In[0]), kind(of.Name()) == gradient && !gathers, // all of it is there
 		done.Made.Partial && (done.Left.Columns() || gradients): // takes all rows at once
 		c.addOp(d, path, o, c.begin(o.In[0], false, own), done)

@@ -22,6 +22,10 @@ var gradients = []declared{
 		s.Gradient("C", "A", "B", s.Add("C0"))), at("Ops[1].Then[0]", "which an operation makes")},
 	{"G17", "and a function of it", of("A[M N] B[M/D K] C[N K] C0[N K]",
 		s.Gradient("C", "A", "B", s.Add("C0"), s.GELU())), served},
+	{"G18", "beside a product of the rows that come", of("A[M/D N] B[M K] C[N K] W[N2/D N] X[M:D N2/D]",
+		s.Gradient("C", "A", "B"), s.Linear("X", "A", "W")), served},
+	{"G19", "the same, behind it", of("A[M/D N] B[M K/D] C[N K/D] W[N2/D N] X[M:D N2/D]", s.Linear("X", "A", "W"),
+		s.Gradient("C", "A", "B")), served},
 }
 
 // inC lets a tensor lie within C.
