@@ -90,8 +90,8 @@ func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 			return fmt.Sprintf("place %s %s", name, whole)
 		}
 		if t := d.tensor(name); t.Name != "" && !edges.Of(t).Columns() { // behind the columns of all ranks
-			return fmt.Sprintf("make %s by a schedule.Copy with %s of what the %s makes without it", name, o.Then[i].Name(),
-				o.Name())
+			return fmt.Sprintf("make %s by a schedule.Copy with %s of what the %s makes without it", name,
+				o.Then[i].Name(), o.Name())
 		}
 		return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 	}

@@ -53,8 +53,8 @@ func callsAlone(s schedule.Schedule) error {
 		return refused("Ops[0].Call", "call it without a plan", "nothing travels: %s is the caller's own work", o.Call)
 	}
 	made := s.Ops[list[at].Maker]
-	return refused(fmt.Sprintf("Ops[%d].Call", list[at].Maker), fmt.Sprintf("let it make another tensor, declared where "+
-		"its ranks make that, and make %s of it by a schedule.Copy", made.Out),
+	return refused(fmt.Sprintf("Ops[%d].Call", list[at].Maker), fmt.Sprintf("let it make another tensor, declared "+
+		"where its ranks make that, and make %s of it by a schedule.Copy", made.Out),
 		"no pass moves what %s makes without an operation", made.Call)
 }
 

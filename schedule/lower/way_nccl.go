@@ -101,8 +101,8 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	return d.roundsSums(s, "NCCL")
 }
 
-// roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made in
-// fp32 of the rounded sums.
+// roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made
+// in fp32 of the rounded sums.
 func (d *draft) roundsSums(s *stage, what string) error {
 	if !d.widens(s) || d.schedule.HasFinish(s.last()) {
 		return nil

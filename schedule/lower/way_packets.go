@@ -66,8 +66,8 @@ func landedTerms(w *writer, s *stage) []hostir.Node {
 	return w.addedApart(s, from, hostir.Whole(s.sums), hostir.Whole(s.sums), hostir.Elements(sum), sum.Axes...)
 }
 
-// addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view. rows
-// is the view of the result that the sums belong to.
+// addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view.
+// rows is the view of the result that the sums belong to.
 func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.Expr,
 	axes ...schedule.Axis) []hostir.Node {
 	slots := w.named(slots, s.sums)

@@ -2,8 +2,8 @@ package formula
 
 import "math"
 
-// ByLibrary is what the library of products makes of a sum by one of its functions, or by none, in the interval in which
-// it lies. No formula says in which steps the library computes it.
+// ByLibrary is what the library of products makes of a sum by one of its functions, or by none, in the interval in
+// which it lies. No formula says in which steps the library computes it.
 func ByLibrary(epilogue string, x Value) Value {
 	switch epilogue {
 	case "relu":

@@ -32,8 +32,8 @@ func TestGELU(t *testing.T) {
 					y = max(x, 0) // no tangent is 1 and off
 				}
 				if y := float64(y); y < in.Lo || in.Hi < y {
-					t.Fatalf("gelu of %g in order %d with a tangent %g off is %g, not in [%g, %g]", x, order, off, y, in.Lo,
-						in.Hi)
+					t.Fatalf("gelu of %g in order %d with a tangent %g off is %g, not in [%g, %g]", x, order, off, y,
+						in.Lo, in.Hi)
 				}
 			}
 		}
@@ -68,7 +68,8 @@ func TestIntervalsOfLibrary(t *testing.T) {
 					}
 				}
 			}
-			if one := formula.ByLibrary(word, formula.Point(lo)); (word != "gelu" || math.Abs(lo) >= 16) && !one.IsPoint() {
+			exact := word != "gelu" || math.Abs(lo) >= 16
+			if one := formula.ByLibrary(word, formula.Point(lo)); exact && !one.IsPoint() {
 				t.Errorf("%s of %g is %v", word, lo, one)
 			}
 		}

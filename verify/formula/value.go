@@ -80,8 +80,8 @@ func reciprocal(v Value) Value {
 	return rounded(1/v.Want, 1/v.Hi, 1/v.Lo)
 }
 
-// depth is the greatest number of roundings of a number in a sum of a width. Kernels add as docs/proof.md says: parts, of
-// which there are up to 512 and a power of 2, take units of 8 columns in turn, and the first of a part's columns is
+// depth is the greatest number of roundings of a number in a sum of a width. Kernels add as docs/proof.md says: parts,
+// of which there are up to 512 and a power of 2, take units of 8 columns in turn, and the first of a part's columns is
 // added to nothing. Then the parts are added by halves.
 func depth(width int) float64 {
 	const unit, mostParts = 8, 512

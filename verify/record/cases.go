@@ -154,10 +154,10 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// grown doubles extents until a chunk of each buffer is wide: of each buffer the least extent, and of the smallest chunk
-// first, since New counts the largest extents together. A chunk of a single extent need not be wide. A bias, which is
-// not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents: two such
-// extents would make the other chunks too large to address.
+// grown doubles extents until a chunk of each buffer is wide: of each buffer the least extent, and of the smallest
+// chunk first, since New counts the largest extents together. A chunk of a single extent need not be wide. A bias,
+// which is not cut, keeps its size. So does a chunk of an extent and a constant where there are chunks of two extents:
+// two such extents would make the other chunks too large to address.
 func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	grows := func(e schedule.Extent) bool {

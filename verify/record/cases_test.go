@@ -39,13 +39,14 @@ func TestLargeShapesAreTaken(t *testing.T) {
 	m, k, f, four := schedule.Dim(schedule.M), schedule.Dim(schedule.K), schedule.Dim(schedule.F), schedule.Dim("4")
 	for name, s := range map[string]schedule.Schedule{
 		"Cached": {
-			Tensors: []schedule.Tensor{of("A", in(schedule.M), k), of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k),
-				of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
+			Tensors: []schedule.Tensor{of("A", in(schedule.M), k),
+				of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k), of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
 			Ops: []schedule.Op{schedule.Linear("Q", "A", "B"), schedule.Call("O", "Attend", "mn,stk->mn", "Q", "Cache"),
 				schedule.Linear("C", "O", "Wo")}},
 		"Batches": {
 			Tensors: []schedule.Tensor{of("A", four, in(schedule.M), k), of("W", in(schedule.N), k), of("V", k),
-				of("W2", k, in(schedule.N)), of("H", four, in(schedule.M), k), of("W3", f, k), of("C", four, in(schedule.M), f)},
+				of("W2", k, in(schedule.N)), of("H", four, in(schedule.M), k), of("W3", f, k),
+				of("C", four, in(schedule.M), f)},
 			Ops: []schedule.Op{schedule.BatchedLinear("X", "A", "W", schedule.GELU()),
 				schedule.BatchedLinear("H", "X", "W2", schedule.Add("A"), schedule.RMSNorm("V")),
 				schedule.BatchedLinear("C", "H", "W3")}},

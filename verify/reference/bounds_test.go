@@ -60,7 +60,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestHostOnly: products of the device are no reference where their sums are not exact, as by one weight again and again.
+// TestHostOnly: products of the device are no reference where their sums are not exact, as by one weight again and
+// again.
 func TestHostOnly(t *testing.T) {
 	ops := []schedule.Op{schedule.Linear("X1", "A", "W")}
 	for _, out := range []string{"X2", "X3", "X4", "X5", "X6", "C"} {

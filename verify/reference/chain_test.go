@@ -66,8 +66,8 @@ var whole = map[string]*Problem{
 		schedule.Linear("U", "A", "Up"), schedule.Linear("C", "A", "B", schedule.SwiGLU("U"))),
 }
 
-// TestDrawn: chains of integers are exact in every type, unless formulas norm rows or make what the caller gets. The end
-// of a block is rounded, once.
+// TestDrawn: chains of integers are exact in every type, unless formulas norm rows or make what the caller gets. The
+// end of a block is rounded, once.
 func TestDrawn(t *testing.T) {
 	for name, p := range chains {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {

@@ -58,9 +58,9 @@ func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 // single is the rounding of sums in fp32.
 const single = 0x1p-24
 
-// Products of eight bits are added in steps: an instruction of a Hopper GPU takes 32 of them, of which each has 8 digits,
-// and the sum so far, and cuts all of these to 14 digits, counted from the first digit of the largest. It adds them and
-// cuts the result likewise. cuBLASLt takes 128 columns so and adds what they make to a sum in fp32.
+// Products of eight bits are added in steps: an instruction of a Hopper GPU takes 32 of them, of which each has 8
+// digits, and the sum so far, and cuts all of these to 14 digits, counted from the first digit of the largest. It adds
+// them and cuts the result likewise. cuBLASLt takes 128 columns so and adds what they make to a sum in fp32.
 const (
 	digitsOfEight = 14
 	addedAtOnce   = 32

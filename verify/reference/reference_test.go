@@ -178,8 +178,8 @@ func TestBoundOfSmall(t *testing.T) {
 		p := Product{M: 1, K: 2, N: 1, Type: driver.FP16, Parts: 2}
 		v := p.Of(points([]float64{c.a, c.a}), points([]float64{c.b, c.other}), Values{}, Values{})
 		if !v.Holds(0, c.least) || !v.Holds(0, c.most) {
-			t.Errorf("%g times %g and %g is in [%g, %g], without %g or %g", c.a, c.b, c.other, v.Lo[0], v.Hi[0], c.least,
-				c.most)
+			t.Errorf("%g times %g and %g is in [%g, %g], without %g or %g", c.a, c.b, c.other, v.Lo[0], v.Hi[0],
+				c.least, c.most)
 		}
 	}
 }
