@@ -19,9 +19,11 @@ var fewKernels = []KernelMutant{
 	{File: "fewrows.cu.tmpl", Text: "a ring that is not filled again",
 		Old: "        start<true, true>(p, next, place + W::put());\n", New: "        (void)next;\n"},
 	{File: "fewrows.cu.tmpl", Text: "a place in the ring filled before it is read",
-		Old: "add(sums, place, tile.count);\n        lanes_meet();  // behind what all have taken\n" +
+		Old: "add(p, sums, place, tile.count, tile.column, step);\n" +
+			"        lanes_meet();  // behind what all have taken\n" +
 			"        start<true, true>(p, next, place + W::put());",
-		New: "start<true, true>(p, next, place + W::put());\n        add(sums, place, tile.count);"},
+		New: "start<true, true>(p, next, place + W::put());\n" +
+			"        add(p, sums, place, tile.count, tile.column, step);"},
 	{File: "fewrows.cu.tmpl", Text: "copies of other lanes taken before they are there",
 		Old: "        lanes_meet();  // behind the copies of all\n", New: ""},
 	{File: "fewrows.cu.tmpl", Text: "copies of the next tile, where this one has all parts",
@@ -48,7 +50,7 @@ var fewKernels = []KernelMutant{
 		New: "(const typename E::bits *)p.bias)[row]"},
 	{File: "fewrows.cu.tmpl", Text: "the scale of a neighbour", Old: "p.scales == 1 ? 0 : at]",
 		New: "p.scales == 1 ? 0 : at ^ 1]"},
-	{File: "fewrows.cu.tmpl", Text: "no scale", Old: "if (W::scaled) {", New: "if (W::scaled > 1) {"},
+	{File: "fewrows.cu.tmpl", Text: "no scale", Old: "if (W::scaled == 1) {", New: "if (W::scaled > 1) {"},
 	{File: "fewrows.cu.tmpl", Text: "the end of the launch before not awaited",
 		Old: "      last_has_ended();\n", New: ""},
 	{File: "fewrows.cu.tmpl", Text: "rows read ahead of the end of the launch before",
