@@ -113,9 +113,10 @@ func TestTunedBeside(t *testing.T) {
 		want   string
 	}{
 		{"beside", measured, 15, "linearallreduceoneshot: measured on 2 of simulated device at M 16, K 16, N 8, bf16"},
-		{"without", nil, 1, "linearallreduceoneshot: not measured on 2 of simulated device at M 1, K 16, N 8, bf16, " +
-			"and linearallreduce does not serve: M is 1"},
-		{"without, taken by the first", nil, 16, "linearallreduce: not measured"},
+		{"without", nil, 1, "linearallreducepackets: not measured on 2 of simulated device at M 1, K 16, N 8, bf16; " +
+			"by estimate the fastest sum of 16 bytes that serves, 3.3 us, and linearallreduce does not serve: M is 1"},
+		{"without, of few bytes", nil, 16, "linearallreducepackets: not measured on 2 of simulated device at " +
+			"M 16, K 16, N 8, bf16; by estimate the fastest sum of 256 bytes that serves, 3.3 us"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
