@@ -21,8 +21,8 @@ type Kernel struct {
 	Narrow bool // the weight has eight bits, e4m3
 	// Squares says that such a weight has a scale for each square of 128 x 128, not for each row.
 	Squares bool
-	Early  bool // it may start, and read the weight, before the launch ahead of it has ended
-	Boxes  bool // uses instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
+	Early   bool // it may start, and read the weight, before the launch ahead of it has ended
+	Boxes   bool // uses instructions of compute capability 9.0 alone; Ahead counts stages, and tiles have 64 columns
 	// Function is applied to each element of the result; nil: the kernel stores the result as it is.
 	Function *Function
 }
