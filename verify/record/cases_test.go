@@ -40,7 +40,8 @@ func TestLargeShapesAreTaken(t *testing.T) {
 	for name, s := range map[string]schedule.Schedule{
 		"Cached": {
 			Tensors: []schedule.Tensor{of("A", in(schedule.M), k),
-				of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k), of("B", in(schedule.N), k), of("Wo", k, in(schedule.N)), of("C", m, k)},
+				of("Cache", schedule.Dim(schedule.N2), in(schedule.N3), k), of("B", in(schedule.N), k),
+				of("Wo", k, in(schedule.N)), of("C", m, k)},
 			Ops: []schedule.Op{schedule.Linear("Q", "A", "B"), schedule.Call("O", "Attend", "mn,stk->mn", "Q", "Cache"),
 				schedule.Linear("C", "O", "Wo")}},
 		"Batches": {

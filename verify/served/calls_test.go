@@ -135,7 +135,8 @@ var calls = []declared{
 		at("Ops[0].Call", "nothing travels: Mine is the caller's own work (call it without a plan")},
 	{"a call alone, whose rows are gathered", "no work moves them", of("A[M/D K] C[M K]",
 		s.CallRows("C", "Mine", "mk->mk", "A")), at("Ops[0].Call", "no pass moves what Mine makes without an "+
-		"operation (let it make another tensor, declared where its ranks make that, and make C of it by a schedule.Copy")},
+		"operation (let it make another tensor, declared where its ranks make that, and make C of it by a "+
+		"schedule.Copy")},
 	{"the same, by a copy", "of rows that are declared", of("A[M/D K] X[M/D K] C[M K]",
 		s.CallRows("X", "Mine", "mk->mk", "A"), s.Copy("C", "X")), served},
 	{"of rows that are not declared", "they would be gathered behind the call", of("A[M/D K] C[M K]",
