@@ -49,15 +49,15 @@ test check: export GOFLAGS += $(SELDOM)
 test check: export CGO_CFLAGS ?= -O1
 test check: export CGO_CXXFLAGS ?= -O1
 
-# Of many tests that are alike one turn takes a part (verify/turn), and each commit has a turn.
-test check: export OVGEN_TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null) 2>/dev/null)
+# Of many tests that are alike each commit takes a sample (verify/sampling).
+test check: export OVGEN_SAMPLE ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null) 2>/dev/null)
 
 # Everything that is compiled is compiled once: ovgen with the standard library first, then by vet what tests need.
 # Behind vet the checks, the tests and make renamed, which compiles under other names, run side by side: some tests wait
 # for more than they work. The longest tests start first. That of generated/programs runs what a generated package's own
 # test does, linked once instead of for each. The tests of imports are among the checks.
 LONGEST := ./generated/programs ./cmd/ovgen ./verify/served ./templates ./docs/examples/llama
-test: ## make check, make renamed and tests, of those that are alike some in turn
+test: ## make check, make renamed and tests, of those that are alike a sample
 	$(GO) build -o /dev/null ./cmd/ovgen
 	@$(MAKE) --no-print-directory -j3 renamed checks tests
 
@@ -75,7 +75,7 @@ checks: tools vetted
 
 # Else what tests need is compiled alone.
 vetted:
-	@if [ $$(($${OVGEN_TURN:-0} % 3)) = 0 ]; then echo go vet ./... && $(GO) vet ./...; \
+	@if [ $$(($${OVGEN_SAMPLE:-0} % 3)) = 0 ]; then echo go vet ./... && $(GO) vet ./...; \
 	else $(GO) list -export -test -deps ./... >/dev/null; fi
 
 # On each system all packages and their tests must compile, even where none can run.

@@ -7,7 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // allFewRows are the kernels of all kinds of weights.
@@ -15,13 +15,13 @@ var allFewRows = slices.Concat(fewrows.Kernels, fewrows.Narrow, fewrows.Squares)
 
 // TestFewRows runs products of few rows in the simulator's engine.
 func TestFewRows(t *testing.T) {
-	turn.Test(t, 2, 4)
+	sampling.Test(t, 2, 4)
 	runFewRows(t, allFewRows, driver.BF16)
 }
 
 // TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits. None is of narrow weights.
 func TestFewRowsOfBoxes(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	runFewRows(t, fewrows.Kernels.Early(), driver.FP16)
 }
 
@@ -43,7 +43,7 @@ func runFewRows(t *testing.T, list fewrows.Family, typ driver.Type) {
 // of the kernels' threads, under ThreadSanitizer, which has to see a weight that a launch reads ahead while the launch
 // before makes it.
 func TestEarly(t *testing.T) {
-	turn.Test(t, 1, 4)
+	sampling.Test(t, 1, 4)
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // width is how many columns the heads of all formulas here have.
@@ -157,7 +157,7 @@ func ofFormulas(t *testing.T, list []Formula, types ...driver.Type) (tested, []k
 
 // TestFormulas runs the kernels of formulas and compares each bit with what their nodes make in Go.
 func TestFormulas(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	n := 24
 	if os.Getenv("OVGEN_SOAK") != "" {
 		n = 200

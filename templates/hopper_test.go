@@ -12,13 +12,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 	s "ovgen/schedule"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestHopper runs the products of the tensor cores as they are in the .cu, on a host's stand-in for what the
 // instructions do.
 func TestHopper(t *testing.T) {
-	turn.Test(t, 2, 4)
+	sampling.Test(t, 2, 4)
 	d := device()
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
 	for _, k := range transportList() {
@@ -50,7 +50,7 @@ func TestHopper(t *testing.T) {
 
 // TestFewBoxes runs products of few rows by the tensor cores in the same way.
 func TestFewBoxes(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	functions, apart := fewFunctions()
 	d := device(apart...)
 	d.FewRows = making(fewrows.Kernels.Early(), functions)

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestTurns runs ranks with every kernel in the simulator's engine, in many orders: the
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	turn.Test(t, 1, 4)
+	sampling.Test(t, 1, 4)
 	// It runs for longer than it compiles.
 	if out := onEngine("-Og").build(t, ofRanks(t).checked(), "interleave"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
@@ -28,7 +28,7 @@ func TestTurns(t *testing.T) {
 // by what the kernels' instructions say and by nothing else, under ThreadSanitizer. They say
 // the same of each type.
 func TestThreads(t *testing.T) {
-	turn.Test(t, 0, 4)
+	sampling.Test(t, 0, 4)
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}

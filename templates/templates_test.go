@@ -15,7 +15,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // code is device code of a package, of these kernels and others.
@@ -148,7 +148,7 @@ func checking() code {
 }
 
 func TestTransportKernels(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	for _, main := range []string{"shim", "fused"} {
 		if out := onEngine("-Og").build(t, ofRanks(t).checked(), main); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)

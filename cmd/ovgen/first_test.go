@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // page is what the test runs, and simulated what it adds to commands meant for GPUs.
@@ -22,7 +22,7 @@ const (
 // The page's listings are written and its commands run, in order and in one shell; each
 // prints what the page says, but for times and stamps.
 func TestFirstSchedule(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestFirstSchedule(t *testing.T) {
 	cmd := exec.Command("bash", "-c", script(steps))
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), firstVars(t, repo)...)
-	cmd.Env = append(cmd.Env, turn.Env+"=", "TOOL="+filepath.Join(t.TempDir(), "ovgen"))
+	cmd.Env = append(cmd.Env, sampling.Env+"=", "TOOL="+filepath.Join(t.TempDir(), "ovgen"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

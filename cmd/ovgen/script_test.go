@@ -10,14 +10,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ovgen": main})
 }
 
-// The scripts run ovgen as a user does, each in an empty folder of its own: all or, in turn, one in four.
+// The scripts run ovgen as a user does, each in an empty folder of its own: all or, as a sample, one in four.
 func TestScripts(t *testing.T) {
 	repo, err := filepath.Abs("../..")
 	if err != nil {
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	}
 	var taken []string
 	for i, file := range files {
-		if turn.Takes(i, 4) {
+		if sampling.Takes(i, 4) {
 			taken = append(taken, file)
 		}
 	}

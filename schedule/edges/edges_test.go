@@ -14,7 +14,7 @@ import (
 	"ovgen/schedule/edges"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestProgramsHaveTheirEdges: what the placements of a schedule ask for is what its program moves. The schedules are
@@ -35,7 +35,7 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 		all = append(all, n.Schedule)
 		check(n.Name, n.Schedule)
 		for j, c := range scheduletest.Changes(n.Schedule) {
-			if !turn.Takes(i+j, 4) {
+			if !sampling.Takes(i+j, 4) {
 				continue
 			}
 			check(n.Name+", "+c.Name, c.Schedule)

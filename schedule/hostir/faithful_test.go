@@ -17,7 +17,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // faithful finds programs that print the same and enqueue different operations.
@@ -87,7 +87,7 @@ func TestPrintIsFaithful(t *testing.T) {
 		all = append(all, n.Schedule)
 		seen := map[schedule.Move]bool{} // a way without an option is among its own ways with each to none
 		moves := lowered(n.Schedule).Schedule.Moves
-		if i%3 > 0 && !soak || !turn.Takes(i/3, 3) {
+		if i%3 > 0 && !soak || !sampling.Takes(i/3, 3) {
 			continue
 		}
 		for _, m := range moves {
@@ -125,7 +125,7 @@ func TestPrintIsFaithful(t *testing.T) {
 // Programs that are one edit apart print differently where they enqueue different operations:
 // every edit of programs that have every form that there is.
 func TestPrintTellsEdits(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	for _, c := range []struct {
 		name  string
 		s     schedule.Schedule

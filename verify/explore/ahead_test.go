@@ -11,7 +11,7 @@ import (
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // aheadOf is a block of few rows whose weights are read ahead.
@@ -26,7 +26,7 @@ func aheadOf() schedule.Schedule {
 
 // TestAhead: prover and explorer let a launch read ahead what nobody writes, and nothing else.
 func TestAhead(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	p, err := lower.Lower("Ahead", aheadOf())
 	if err != nil {
 		t.Fatal(err)

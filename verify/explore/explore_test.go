@@ -13,7 +13,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 var modes = [][]explore.Mode{
@@ -27,7 +27,7 @@ var modes = [][]explore.Mode{
 // where OVGEN_SOAK is set, in all.
 func TestCatalog(t *testing.T) {
 	for i, c := range catalog.All() {
-		if !turn.Takes(i, 3) {
+		if !sampling.Takes(i, 3) {
 			continue
 		}
 		p, err := lower.Lower(c.Name, c.Schedule)

@@ -11,13 +11,13 @@ import (
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestMaking: prover and explorer let the launch of a product make a function of its result, and see other operands;
 // what the function writes is nothing that the product reads.
 func TestMaking(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	p, err := lower.Lower("Making", catalog.GatedMLPFewRows)
 	if err != nil {
 		t.Fatal(err)

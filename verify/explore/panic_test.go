@@ -10,12 +10,12 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops/opstest"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // The explorer has an answer for every list.
 func TestNoPanic(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	for name, s := range map[string]schedule.Schedule{"AllToAllV": catalog.AllToAllV,
 		"ReduceScatterV":          catalog.ReduceScatterV,
 		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot,

@@ -8,7 +8,7 @@ import (
 
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // chunk is the size of everything that small programs copy.
@@ -232,7 +232,7 @@ func (d *drawing) drop() {
 
 // The reduced search finds what the full one finds.
 func TestReduction(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	safe, broken, skipped := 0, map[explore.Property]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		sys := small(t, 3)
@@ -267,7 +267,7 @@ func TestReduction(t *testing.T) {
 // Where no post is lost, the reduced search for deadlocks one operation at a time
 // finds what the full one finds.
 func TestSerialReduction(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	safe, broken, skipped := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		sys := small(t, 4)

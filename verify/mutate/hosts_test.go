@@ -13,7 +13,7 @@ import (
 	"ovgen/verify/explore"
 	"ovgen/verify/mutate"
 	"ovgen/verify/ops"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // inParts is a sum over hosts in two parts.
@@ -112,7 +112,7 @@ func mlpOverHosts() schedule.Schedule {
 // and that peer's run ends behind the sums of it. So mutants that acknowledge too soon are safe, and both checkers
 // find them so.
 func TestRedundant(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	late := regexp.MustCompile(`^(drop|move): copy: Synchronize\(relay\[1\.\.H-1\]\)( from place 22 to ([2-6]|23))?$|` +
 		`^move: copy: Post read -> every peer from place 23 to (1\d|2[01])$`)
 	throughSums := regexp.MustCompile("rank 0 copy to Agathered@0[+]288 -> .*product to H.*copy to Cslots@1.*" +

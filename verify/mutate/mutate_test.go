@@ -12,7 +12,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/mutate"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // mutants are all of a schedule.
@@ -165,7 +165,7 @@ func TestSchedule(t *testing.T) {
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
 			"swap the scales", "without packets"}},
 	} {
-		if !turn.Takes(i, 3) {
+		if !sampling.Takes(i, 3) {
 			continue
 		}
 		list := mutants(t, c.name, c.s)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ovgen/verify/mutate"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 const generated = "../../generated"
@@ -26,7 +26,7 @@ func TestPackages(t *testing.T) {
 
 // One mistake, one change that is right, and one that does not compile.
 func TestJudgePackage(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	if testing.Short() {
 		t.Skip("builds tests of generated packages")
 	}

@@ -12,9 +12,9 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/launcher"
 	"ovgen/verify/harness"
+	"ovgen/verify/sampling"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
-	"ovgen/verify/turn"
 )
 
 // Run runs a program in the seeded simulator, on the sizes from 2 to 4 ranks for which it is proven, in orders that the
@@ -72,11 +72,11 @@ func placed(ranks, hosts int) string {
 	return text
 }
 
-// Each runs a test of every program, side by side; where OVGEN_TURN is set, of one program in six.
+// Each runs a test of every program, side by side; where OVGEN_SAMPLE is set, of one program in six.
 func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harness.Program)) {
 	for i, p := range programs {
 		t.Run(p.Name, func(t *testing.T) {
-			turn.Test(t, i, 6)
+			sampling.Test(t, i, 6)
 			t.Parallel()
 			test(t, p)
 		})
@@ -91,7 +91,7 @@ func seeds() int {
 	return 1
 }
 
-func soak() bool { return os.Getenv(turn.Soak) != "" }
+func soak() bool { return os.Getenv(sampling.Soak) != "" }
 
 // runShape returns the errors of all ranks, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks, hosts int, seed uint64) error {

@@ -13,7 +13,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 var schedules = map[string]schedule.Schedule{
@@ -72,7 +72,7 @@ func TestCatalog(t *testing.T) {
 
 // A rank alone, and one more run than is needed.
 func TestSizes(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	for _, c := range catalog.All() {
 		r, err := prove.Schedule(t.Context(), program(t, c.Name, c.Schedule),
 			prove.Options{Ranks: []int{1, 9}, Runs: 3})
@@ -84,7 +84,7 @@ func TestSizes(t *testing.T) {
 
 // A rack of 72.
 func TestRack(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	for name, s := range map[string]schedule.Schedule{"AllGatherLinear": catalog.AllGatherLinear,
 		"LinearReduceScatterRing": catalog.LinearReduceScatterRing, "AllReduceOneShot": catalog.AllReduceOneShot} {
 		r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: []int{72}})
@@ -125,7 +125,7 @@ func TestEveryChoice(t *testing.T) {
 // Nothing in a program of the catalog is superfluous: without any one of its copies,
 // products, sums, posts or waits it is refused.
 func TestEachNodeIsNeeded(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	for _, c := range catalog.All() {
 		t.Run(c.Name, func(t *testing.T) {
 			p := program(t, c.Name, c.Schedule)

@@ -11,7 +11,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // The moves of a chain are proven, whichever of them NCCL, the copy engine and one kernel do, and whether its sum is
@@ -133,7 +133,7 @@ func TestTwoShotsInAChain(t *testing.T) {
 
 // A chain pulls rows one rank's after the other, or all of them before its products, whatever its sums go by.
 func TestPullsInAChain(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	for _, c := range []schedule.Way{nil, schedule.Shot{}, schedule.PushShot{}, schedule.NCCL{}} {
 		for _, w := range []schedule.Pull{{}, {Once: true}, {Once: true, By: schedule.Kernels},
 			{By: schedule.KernelCopies}} {

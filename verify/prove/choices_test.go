@@ -18,7 +18,7 @@ import (
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // Each field of each schedule of the catalog is set to each of its values. Then what the ranks do changes too, or a
@@ -27,7 +27,7 @@ import (
 func TestEveryFieldIsReadOrRefused(t *testing.T) {
 	for turned, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
-			turn.Test(t, turned, 3)
+			sampling.Test(t, turned, 3)
 			t.Parallel()
 			p, err := lower.Lower("X", n.Schedule)
 			if err != nil {

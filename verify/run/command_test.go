@@ -17,7 +17,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/launcher"
 	"ovgen/verify/harness"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // generated is a program of the catalogue.
@@ -167,7 +167,7 @@ func marked(text string) (pids []int, job string) {
 
 // TestInterrupted sends SIGINT to a long verification: no process and no socket is left.
 func TestInterrupted(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	run, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -332,7 +332,7 @@ func TestCommands(t *testing.T) {
 
 // TestMpirun starts the ranks by Open MPI.
 func TestMpirun(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	mpirun, err := exec.LookPath("mpirun")
 	if err != nil {
 		t.Skipf("no mpirun on this machine: %v", err)

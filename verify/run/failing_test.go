@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // failing is generated/run with three programs that fail between two that don't: one on all ranks, one on rank 1 alone,
@@ -63,7 +63,7 @@ func named(name string) harness.Program {
 
 // TestFailing: verify goes on behind a program that fails, and says at the end which did.
 func TestFailing(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	dir := t.TempDir()
 	main, err := filepath.Abs("../../generated/run/main.go")
 	if err != nil {

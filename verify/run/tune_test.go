@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/tuning"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // ran runs a command in a process, in a folder.
@@ -37,7 +37,7 @@ func succeed(t *testing.T, dir, args string) string {
 }
 
 func TestTuneCommand(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	dir := t.TempDir()
 	for _, more := range []string{"", " allgatherlinearput"} { // the second finds the file of the first
 		out := succeed(t, dir, "tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 "+
@@ -92,7 +92,7 @@ func TestTuneCommand(t *testing.T) {
 
 // Of a schedule that launches one of several kernels of tiles, each is verified, also in a row.
 func TestVerifyTiles(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	out := succeed(t, t.TempDir(), "verify linearreducescattertiles -driver sim -ranks 2 -iters 11 -type bf16 "+
 		"-shapes 16,16,8 -json")
 	found := map[string]int{}
@@ -141,7 +141,7 @@ type span struct {
 }
 
 func TestTraceCommand(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	dir := t.TempDir()
 	succeed(t, dir, "trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg -o "+
 		filepath.Join(dir, "trace.json"))
@@ -162,7 +162,7 @@ func TestTraceCommand(t *testing.T) {
 
 // A network that is played takes its time in the exchanges between hosts.
 func TestNetwork(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	dir := t.TempDir()
 	succeed(t, dir, "trace allgatherlinearhosts -driver sim -ranks 2 -hosts 2 -m 8 -k 8 -n 8 -type bf16 -network 1e-5")
 	var took []float64

@@ -20,9 +20,9 @@ import (
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 	"ovgen/runtime/launcher"
+	"ovgen/verify/sampling"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
-	"ovgen/verify/turn"
 )
 
 var scenarios = slices.Concat(general, of("fused", fused), of("tiles", tiles), of("scatter", scatter),
@@ -163,12 +163,12 @@ func TestProcesses(t *testing.T) {
 		}
 		name := fmt.Sprintf("%s, %d ranks", s.name, ranks)
 		t.Run(name, func(t *testing.T) {
-			turn.Test(t, i, 2)
+			sampling.Test(t, i, 2)
 			s.skip(t, false)
 			seeds(t, s, ranks, processes)
 		})
 		t.Run(name+", one process", func(t *testing.T) {
-			turn.Test(t, i+1, 2)
+			sampling.Test(t, i+1, 2)
 			s.skip(t, true)
 			if *driverFlag == "sim" { // which has devices for all
 				t.Parallel()
@@ -259,7 +259,7 @@ const succeeded = "succeeded"
 func TestSeeded(t *testing.T) {
 	for i, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			turn.Test(t, i, 2)
+			sampling.Test(t, i, 2)
 			if s.parted {
 				t.Skip("its ranks need processes of their own")
 			}

@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // placedResult is a result: R lies as it does, and V as its columns.
@@ -79,7 +79,7 @@ func (p placedResult) declare(then []s.Func) form {
 
 // TestBehind: a kernel of its own makes functions of a result that comes in any way, and both checkers agree.
 func TestBehind(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	for _, p := range lasts {
 		for name, then := range lastFunctions {
 			d := declared{id: p.id + ", " + name, form: p.declare(then), verdict: served}

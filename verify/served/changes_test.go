@@ -21,7 +21,7 @@ import (
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // named is a schedule of a table.
@@ -192,7 +192,7 @@ var seed = flag.Uint64("changes", 1, "the seed of the changes of schedules; 0 is
 // TestChanges changes one thing of schedules as users would: it meets a program that both checkers accept, or a refusal
 // in a schedule's words. It draws some changes; where OVGEN_SOAK is set it lowers all, and proves one in twenty.
 func TestChanges(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // crossed attend to rows of another number: of an encoder, in rows of their own, or summed up before.
@@ -39,7 +39,7 @@ var crossed = []struct {
 
 // TestCrossed: a second operand of a chain has rows of its own number, which travel by ways of their own.
 func TestCrossed(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	for _, x := range crossed {
 		for _, ways := range [][2]s.Way{{}, {s.NCCL{}, s.NCCL{}}, {s.GatherShot{}, s.Shot{}},
 			{s.PushGather{}, s.PushShot{}}} {

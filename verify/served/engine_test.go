@@ -16,7 +16,7 @@ import (
 	s "ovgen/schedule"
 	"ovgen/schedule/lower"
 	"ovgen/verify/prove"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 var update = flag.Bool("update", false, "write the texts of refusals")
@@ -26,7 +26,7 @@ const refusals = "testdata/refusals.txt"
 
 // TestRefusalsOfEngines holds the text of each refusal. A schedule that is not in the file is accepted.
 func TestRefusalsOfEngines(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	var text strings.Builder
 	for _, e := range engines {
 		err := accepts(t, e.Schedule)
@@ -112,7 +112,7 @@ func words(e *s.FieldError, x s.Schedule) string {
 
 // TestHintsOfEngines follows the hint of each refusal until the schedule, or each of two that it becomes, is accepted.
 func TestHintsOfEngines(t *testing.T) {
-	turn.Test(t, 1, 3)
+	sampling.Test(t, 1, 3)
 	followed := 0
 	for _, e := range engines {
 		n, err := follow(t, e.Schedule, 6)

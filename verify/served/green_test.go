@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
-// shown are the schedules and forms that are run where OVGEN_SOAK is not set, some a turn, one of each kind: calls,
+// shown are the schedules and forms that are run where OVGEN_SOAK is not set, some a sample, one of each kind: calls,
 // rows that are gathered, exchanged, balanced, counted, in batches or of several axes, eight bits, gradients, packets,
 // NCCL, integers, functions that are kept, and eight and four bits over hosts.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "BalancedPushRing", "BatchesNormed",
@@ -34,7 +34,7 @@ func TestAcceptedAreGreen(t *testing.T) {
 	soak := os.Getenv("OVGEN_SOAK") != ""
 	var taken []string
 	for i, name := range shown {
-		if turn.Takes(i, 5) {
+		if sampling.Takes(i, 5) {
 			taken = append(taken, name)
 		}
 	}

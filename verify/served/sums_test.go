@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // finished are functions that a sum takes: tensors at the same place, one of them twice, numbers of each row, a gate, a
@@ -42,7 +42,7 @@ func sumsFinished() map[string]form {
 // TestSumsFinishAlike: what a sum applies to each element before it rounds it has the same bits by each way, and apart.
 // The packages' own tests compare them with the reference.
 func TestSumsFinishAlike(t *testing.T) {
-	turn.Test(t, 0, 3)
+	sampling.Test(t, 0, 3)
 	list := "package schedules\n" + declaring
 	for name, x := range sumsFinished() {
 		x.Types = []s.Type{s.BF16, s.FP32}

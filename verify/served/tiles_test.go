@@ -6,7 +6,7 @@ import (
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/scheduletest"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // plus adds a tensor behind a sum, by a kernel of its own.
@@ -45,7 +45,7 @@ func (f form) byTiles(of ...string) form {
 // TestTilesOfStages: one kernel brings the rows of a stage and makes its first product, or makes its last and adds up,
 // beside whatever else the stage does, and whichever ways the other tensors travel by.
 func TestTilesOfStages(t *testing.T) {
-	turn.Test(t, 2, 3)
+	sampling.Test(t, 2, 3)
 	for _, x := range []struct {
 		name string
 		form

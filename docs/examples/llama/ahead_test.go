@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestAhead serves models of all families on 1, 2 or 4 ranks, by steps that are launched ahead of the tokens that they
 // read: two requests at once get the reference's tokens. Every second family is served, or all where OVGEN_SOAK is set.
 func TestAhead(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	answered(t, []int{2, 4, 1})
 }
 

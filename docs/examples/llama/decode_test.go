@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 const seed = 1
@@ -330,7 +330,7 @@ func others() []decoding {
 // TestFamilies decodes with the models of other families: in fp32 all tokens are the reference's, which has those of
 // transformers, and in bf16 logits are near its, of every second family or, where OVGEN_SOAK is set, of each.
 func TestFamilies(t *testing.T) {
-	turn.Test(t, 0, 4)
+	sampling.Test(t, 0, 4)
 	for i, d := range others() {
 		t.Run(fmt.Sprint(d.c.Family, " ", d.c.HeadSize), func(t *testing.T) {
 			d.hold(t, device.FP32, inTurn(i, 2, 4, 1), exact)

@@ -24,7 +24,7 @@ import (
 	"ovgen/runtime/launch"
 	"ovgen/verify/inject"
 	"ovgen/verify/launchtest"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // envFault is the path of a file that names the fault of rank 1, which takes it away when it launches a step.
@@ -103,7 +103,7 @@ func (f *faulty) StreamSynchronize(s driver.Stream) error {
 // TestRankDies has a rank die in every way, or stop, in the middle of a stream, which gets an error: the ranks join
 // again, and the same request has the same tokens as before.
 func TestRankDies(t *testing.T) {
-	turn.Test(t, 1, 4)
+	sampling.Test(t, 1, 4)
 	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
 		name      string

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ovgen/runtime/device"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestOnGPUs decodes on 1 to OVGEN_EXAMPLE_GPUS GPUs, in one process and by processes. Of one process it compares the
@@ -241,7 +241,7 @@ func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits []
 // TestCompared makes the table of TestSpeed of a small model in the simulator, whose times say nothing: of two buckets
 // or, where OVGEN_SOAK is set, of all.
 func TestCompared(t *testing.T) {
-	turn.Test(t, 2, 4)
+	sampling.Test(t, 2, 4)
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
 	s := small.in(dir)

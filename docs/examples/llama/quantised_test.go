@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // codeValue is the number of a code of e4m3 by its definition; nearestCode looks through all for the nearest one, of
@@ -108,7 +108,7 @@ var (
 
 // TestEight decodes by weights alone of eight bits: logits are near those of the dequantised weights.
 func TestEight(t *testing.T) {
-	turn.Test(t, 1, 4)
+	sampling.Test(t, 1, 4)
 	eights(t, 4)
 }
 

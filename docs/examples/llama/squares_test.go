@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // wide is a model whose weights two ranks can cut into squares of 128 x 128.
@@ -58,7 +58,7 @@ func inSquares(c Config) (stored, of map[string]Array) {
 // columns. Logits are near those of a reference that rounds rows so, as TestEightRows says. Models of other
 // families are decoded where OVGEN_SOAK is set.
 func TestSquares(t *testing.T) {
-	turn.Test(t, 3, 4)
+	sampling.Test(t, 3, 4)
 	squares(t, wide("llama", 2), inTurn(0, 2, 1)...)
 	if os.Getenv("OVGEN_SOAK") != "" {
 		squares(t, wide("qwen2", 1), 2)

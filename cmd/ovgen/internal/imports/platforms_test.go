@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"ovgen/cmd/ovgen/internal/module"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // Every package and its tests are right Go without cgo where none of them was compiled. No
@@ -28,7 +28,7 @@ func TestPlatforms(t *testing.T) {
 	}
 	for i, platform := range []struct{ system, machine string }{{"darwin", "arm64"}, {"linux", "arm64"}} {
 		t.Run(platform.system+"/"+platform.machine, func(t *testing.T) {
-			turn.Test(t, i, 2)
+			sampling.Test(t, i, 2)
 			all, err := packages.Load(&packages.Config{
 				Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 					packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesSizes,

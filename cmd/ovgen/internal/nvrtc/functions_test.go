@@ -10,14 +10,14 @@ import (
 	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
 	"ovgen/templates"
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // TestFunctions compiles kernels of elements and of groups as packages have them: none spills, and none contracts two
 // operations to one with a single rounding. They are of bf16, whose threads hold the most, or, where OVGEN_SOAK is set,
 // of all types.
 func TestFunctions(t *testing.T) {
-	turn.Test(t, 0, 2)
+	sampling.Test(t, 0, 2)
 	c, a := pinned(t), pinnedAssembler(t)
 	norm := s.Times(s.X, s.RecipRoot(s.Plus(s.Mean(s.Times(s.X, s.X)), s.Param("Epsilon"))))
 	left := s.Minus(s.X, s.Mean(s.X))

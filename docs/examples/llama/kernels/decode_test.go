@@ -13,8 +13,8 @@ import (
 	_ "ovgen/docs/examples/llama/kernels/host"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
+	"ovgen/verify/sampling"
 	"ovgen/verify/sim"
-	"ovgen/verify/turn"
 )
 
 // attention is the rows of a launch of decode, and what it works on.
@@ -28,7 +28,7 @@ type attention struct {
 // times, as a graph is, and other numbers of blocks share the rows: all make the same bits. Blocks end in another order
 // by each seed.
 func TestDecode(t *testing.T) {
-	turn.Test(t, 1, 2)
+	sampling.Test(t, 1, 2)
 	for seed, a := range []attention{
 		{128, 2, 4, 0, []int{0, 15, 127, 128, 511, 512, 1030}},
 		{64, 1, 12, 0, []int{3, 200, 130}},

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"ovgen/verify/turn"
+	"ovgen/verify/sampling"
 )
 
 // orders are the orders that kernels keep, of which each can be missing: where it stands, and the kernel that shows it.
@@ -25,7 +25,7 @@ var orders = []struct{ kernel, file, order string }{
 
 // TestThreads runs each kernel with a thread of the host for each of its own, under ThreadSanitizer.
 func TestThreads(t *testing.T) {
-	turn.Test(t, 0, 2)
+	sampling.Test(t, 0, 2)
 	program := onThreads(t)
 	for _, name := range []string{"embed", "gate", "best", "store", "decode", "prefill", "decodewide", "prefillwide",
 		"gatecodes", "codes", "embed and codes", "decode and codes"} {
@@ -38,7 +38,7 @@ func TestThreads(t *testing.T) {
 
 // TestThreadsSee takes order away, and sees that it is missed: in one place, or in all where OVGEN_SOAK is set.
 func TestThreadsSee(t *testing.T) {
-	turn.Test(t, 0, 2)
+	sampling.Test(t, 0, 2)
 	program := onThreads(t)
 	for i, x := range orders {
 		if i > 0 && os.Getenv("OVGEN_SOAK") == "" {

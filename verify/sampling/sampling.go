@@ -1,4 +1,4 @@
-package turn
+package sampling
 
 import (
 	"os"
@@ -8,14 +8,14 @@ import (
 
 // Env and Soak are the names of the variables of the environment.
 const (
-	Env  = "OVGEN_TURN"
+	Env  = "OVGEN_SAMPLE"
 	Soak = "OVGEN_SOAK"
 )
 
 // Takes reports whether the i-th of many is taken where one in every so many is.
 func Takes(i, every int) bool {
-	turn, err := strconv.Atoi(os.Getenv(Env))
-	return err != nil || os.Getenv(Soak) != "" || (i+turn)%every == 0
+	number, err := strconv.Atoi(os.Getenv(Env))
+	return err != nil || os.Getenv(Soak) != "" || (i+number)%every == 0
 }
 
 // Test skips a test that is the i-th of some where one in every so many is taken.

@@ -1,11 +1,11 @@
-package turn
+package sampling
 
 import (
 	"slices"
 	"testing"
 )
 
-// TestTakes: every part is taken once in so many turns, and all without a turn or where OVGEN_SOAK is set.
+// TestTakes: each number takes a part, and so many numbers all; without one, or where OVGEN_SOAK is set, all are taken.
 func TestTakes(t *testing.T) {
 	taken := func() (list []int) {
 		for i := range 7 {
@@ -17,10 +17,10 @@ func TestTakes(t *testing.T) {
 	}
 	all := []int{0, 1, 2, 3, 4, 5, 6}
 	t.Setenv(Soak, "")
-	for turn, want := range map[string][]int{"": all, "x": all, "0": {0, 3, 6}, "4": {2, 5}, "8": {1, 4}} {
-		t.Setenv(Env, turn)
+	for number, want := range map[string][]int{"": all, "x": all, "0": {0, 3, 6}, "4": {2, 5}, "8": {1, 4}} {
+		t.Setenv(Env, number)
 		if got := taken(); !slices.Equal(got, want) {
-			t.Errorf("turn %q takes %v, want %v", turn, got, want)
+			t.Errorf("%q takes %v, want %v", number, got, want)
 		}
 	}
 	t.Setenv(Soak, "1")
