@@ -201,8 +201,8 @@ func verdict(out []byte, passed bool) (Class, string) {
 	if strings.Contains(text, "compile: ") {
 		return "", ""
 	}
-	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong", "run: ",
-		"the compiler may move"} {
+	for _, sign := range []string{"WARNING: ThreadSanitizer", "wait for", "the kernels do wrong",
+		"device code does wrong", "run: ", "the compiler may move"} {
 		_, after, ok := strings.Cut(text, sign)
 		switch lines := strings.SplitN(sign+after, "\n", 3); {
 		case !ok:
