@@ -160,6 +160,7 @@ func TestSchedule(t *testing.T) {
 		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 		{"EightCalled", eightCalled, []string{"drop", "drop the scales", "swap the scales"}},
+		{"LinearAllReduceSquaresFP8", catalog.LinearAllReduceSquaresFP8, []string{"drop", "swap operands"}},
 		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales",
 			"drop a function", "without packets"}},
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",

@@ -106,7 +106,7 @@ func (m *maker) items(list []ops.Op, i int) {
 		*x.A, *x.B = *x.B, *x.A
 		change("swap operands", text, c)
 	}
-	if o.InBlocks {
+	if o.InBlocks && o.Factors().ScaleA != nil {
 		m.rank("cut scales as their rows", o.String(), slices.Replace(slices.Clone(list), i, i+1, halved(o, 0),
 			halved(o, 1)))
 	}

@@ -249,6 +249,8 @@ var commandCases = []commandCase{
 	{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 " +
 		"-m 8 -k 8 -n 8 -json", 0,
 		[]string{`"variant":"copies","gated":true`}},
+	{"bench linearallreducesquaresfp8 -driver sim -ranks 2 -iters 1 -type bf16 -m 4 -k 512 -n 256", 0,
+		[]string{"copies, gated"}},
 	{"bench linearreducescatterhosts allreducehosts -driver sim -ranks 4 -hosts 2 -network 1 -iters 1 " +
 		"-m 8 -k 8 -n 8", 0,
 		[]string{"each exchange waits 25µs and its bytes at 1 GB/s", "4 ranks of 2 hosts", "network, gated",

@@ -35,7 +35,7 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 		}
 		narrow := p.Narrow
 		if narrow { // no library makes it: a weight of the rows' type takes its place
-			p.Operand, p.OperandB, p.RowScales, p.Narrow = 0, 0, false, false
+			p.Operand, p.OperandB, p.RowScales, p.BlockScales, p.Narrow = 0, 0, false, false, false
 		}
 		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
 		scaleA, scaleB := driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type, Of: p.Operand, RowScales: p.RowScales,
