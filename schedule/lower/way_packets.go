@@ -13,6 +13,9 @@ var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
 	switch {
+	case w.Words && w.Rows:
+		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
+			s.sums)
 	case !d.widens(s):
 		return nil
 	case w.Words:

@@ -67,7 +67,8 @@ func TestRows(t *testing.T) {
 		{"owners and a gather apart", owned(schedule.PushShot{Rows: true}, schedule.GatherShot{}), 2, ""},
 		{"nothing behind", of(schedule.PushShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
 		{"an element's", of(schedule.PushShot{Rows: true}, "R[M N]", add, schedule.Scale(.5)), 0, "Moves[0].Way.Rows"},
-		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0, "Moves[0].Way.Rows"},
+		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0,
+			"Moves[0].Way.Rows: the kernel of plain data makes no function of whole rows of "},
 	} {
 		p, err := lower.Lower("x", test.s)
 		if test.wrong != "" {
