@@ -25,6 +25,12 @@ func TestScripts(t *testing.T) {
 	}
 	vars := goVars(t)
 	readSources(t, repo)
+	// The scripts have no proxy: what go reads of all modules, to say that a go.mod has to be tidied, is fetched here.
+	graph := exec.Command("go", "mod", "graph")
+	graph.Dir = repo
+	if out, err := graph.CombinedOutput(); err != nil {
+		t.Logf("go mod graph: %v\n%s", err, out)
+	}
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
