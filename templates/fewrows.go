@@ -14,20 +14,22 @@ type FewRows struct {
 	Types   []driver.Type
 }
 
-// few are the package's kernels of each kind of weight: of the rows' type, of eight bits, and of such with scales of
-// squares.
-func (d Device) few() (kinds [3]fewrows.Family) {
+// multipliers are the kinds of kernels of few rows, by their weights' elements in device code, and their lines of the
+// summary.
+var multipliers = []struct{ weight, line string }{
+	{"plain", "  fewrows  multiplies few rows by a weight"},
+	{"coded", "  narrow  multiplies rows by a weight of eight bits"},
+	{"squared", "  squares  multiplies rows by a weight of eight bits with scales of squares"},
+}
+
+// few are the package's kernels with such a weight.
+func (d Device) few(weight string) (list fewrows.Family) {
 	for _, k := range d.FewRows {
-		kind := 0
-		switch {
-		case k.Squares:
-			kind = 2
-		case k.Narrow:
-			kind = 1
+		if k.Weight() == weight {
+			list = append(list, k)
 		}
-		kinds[kind] = append(kinds[kind], k)
 	}
-	return kinds
+	return list
 }
 
 // Early reports whether launches of the package's kernels may start before the launch ahead of them has ended.
@@ -57,8 +59,8 @@ func (d Device) functions() (list []*fewrows.Function) {
 // fewRows are the parts of the .cu with the kernels of few rows, if the package has them: their code, their functions,
 // and the kernels of each kind.
 func (d Device) fewRows() (parts []Part) {
-	for _, list := range d.few() {
-		if len(list) > 0 {
+	for _, m := range multipliers {
+		if list := d.few(m.weight); len(list) > 0 {
 			parts = append(parts, Part{"fewkernels.cu.tmpl", FewRows{list, fewrows.Types(d.Table.Types)}})
 		}
 	}

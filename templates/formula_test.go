@@ -159,7 +159,7 @@ func ofFormulas(t *testing.T, list []Formula, types ...driver.Type) (tested, []k
 func TestFormulas(t *testing.T) {
 	sampling.Test(t, 3, 4)
 	n := 24
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		n = 200
 	}
 	catalogs, _ := catalogFormulas(t)

@@ -38,7 +38,7 @@ func TestHopper(t *testing.T) {
 	names := []string{"tiles_fp16", "scatter_bf16"} // as many as compile in a few seconds
 	// It runs for longer than it compiles.
 	flags := []string{"-O1", "-Wno-unused-parameter", "-Wno-clobbered", "-Wno-psabi"}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		names = append(names, "tiles_bf16", "tiles2_bf16", "tiles3_fp16", "tiles4_bf16", "scatter_fp16",
 			"scatter2_bf16", "scatter3_bf16")
 		flags = append(flags, "-DALL")

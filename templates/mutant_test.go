@@ -156,9 +156,9 @@ func (c code) alone() (list []Device) {
 	for _, k := range c.device.Table.Kernels {
 		list = append(list, only([]kernels.Kernel{k}))
 	}
-	for _, few := range c.device.few() {
+	for _, m := range multipliers {
 		d := only(nil)
-		if d.FewRows = few; len(few) > 0 {
+		if d.FewRows = c.device.few(m.weight); len(d.FewRows) > 0 {
 			list = append(list, d)
 		}
 	}

@@ -92,11 +92,9 @@ func (d Device) hostCalls() (list []HostKernel) {
 // Summary has a line for each kernel, with its work.
 func (d Device) Summary() []string {
 	lines := Summary(d.Table)
-	for kind, line := range []string{"  fewrows  multiplies few rows by a weight",
-		"  narrow  multiplies rows by a weight of eight bits",
-		"  squares  multiplies rows by a weight of eight bits with scales of squares"} {
-		if len(d.few()[kind]) > 0 {
-			lines = append(lines, line)
+	for _, m := range multipliers {
+		if len(d.few(m.weight)) > 0 {
+			lines = append(lines, m.line)
 		}
 	}
 	for _, c := range d.Calls {

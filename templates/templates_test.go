@@ -113,7 +113,7 @@ func (c code) write(t *testing.T) string {
 var allTypes = []driver.Type{driver.BF16, driver.FP16, driver.FP32}
 
 // everything is whether kernels of all types are tested that are alike: for a mutant, and where OVGEN_SOAK is set.
-func everything() bool { return os.Getenv("OVGEN_SOAK") != "" || os.Getenv(mutantFile) != "" }
+func everything() bool { return sampling.All() || os.Getenv(mutantFile) != "" }
 
 // device has these kernels, for all types.
 func device(list ...kernels.Kernel) tested {

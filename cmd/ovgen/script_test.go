@@ -51,7 +51,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "soak" {
-				return os.Getenv("OVGEN_SOAK") != "", nil
+				return sampling.All(), nil
 			}
 			_, err := os.Stat(filepath.Join(repo, ".toolchain/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"))
 			return cond == "nvrtc" && err == nil, nil

@@ -129,12 +129,7 @@ func TestGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := Symmetric(h, 8)
-	second, err2 := Symmetric(h, 8)
-	if _, err3 := Symmetric(h, 4096); err != nil || err2 != nil || first == 0 || second <= first ||
-		!errors.As(err3, new(*group.SymmetricError)) {
-		t.Errorf("symmetric memory at %#x and %#x: %v, %v; too much: %v", first, second, err, err2, err3)
-	}
+	symmetric(t, h)
 	p, err := Alloc(h, 8)
 	if err != nil {
 		t.Fatal(err)
@@ -153,26 +148,7 @@ func TestGroup(t *testing.T) {
 	if err := Watch(h, 0, -1); err == nil {
 		t.Error("watched for -1 ms")
 	}
-	shared, buffers, words, err := Peers(h, p, 8, 2, 20000)
-	if err != nil || words != buffers+8 {
-		t.Errorf("tables at %#x and %#x, %v", buffers, words, err)
-	}
-	var own [8]byte
-	if err := CopyFrom(h, unsafe.Pointer(&own[0]), buffers, 8); err != nil || binary.NativeEndian.Uint64(own[:]) != p {
-		t.Errorf("the own buffer is at %v, want %#x; %v", own, p, err)
-	}
-	if err := Free(h, p); err == nil {
-		t.Error("freed what is shared")
-	}
-	if err := ClosePeers(shared, 0); err != nil {
-		t.Error(err)
-	}
-	if err := ClosePeers(shared, 0); !errors.As(err, new(*HandleError)) {
-		t.Errorf("closed twice: %v", err)
-	}
-	if _, _, _, err := Peers(h, p, 9, 2, 0); err == nil {
-		t.Error("shared more than there is")
-	}
+	peers(t, h, p)
 	if err := errors.Join(Synchronize(h, 0), Watch(h, 0, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
 		t.Error(err)
 	}
@@ -194,6 +170,42 @@ func TestGroup(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// symmetric takes symmetric memory of a group, twice, and too much.
+func symmetric(t *testing.T, h uintptr) {
+	t.Helper()
+	first, err := Symmetric(h, 8)
+	second, err2 := Symmetric(h, 8)
+	if _, err3 := Symmetric(h, 4096); err != nil || err2 != nil || first == 0 || second <= first ||
+		!errors.As(err3, new(*group.SymmetricError)) {
+		t.Errorf("symmetric memory at %#x and %#x: %v, %v; too much: %v", first, second, err, err2, err3)
+	}
+}
+
+// peers shares 8 bytes of a group of one rank, which nobody may free until that is closed.
+func peers(t *testing.T, h uintptr, p uint64) {
+	t.Helper()
+	shared, buffers, words, err := Peers(h, p, 8, 2, 20000)
+	if err != nil || words != buffers+8 {
+		t.Errorf("tables at %#x and %#x, %v", buffers, words, err)
+	}
+	var own [8]byte
+	if err := CopyFrom(h, unsafe.Pointer(&own[0]), buffers, 8); err != nil || binary.NativeEndian.Uint64(own[:]) != p {
+		t.Errorf("the own buffer is at %v, want %#x; %v", own, p, err)
+	}
+	if err := Free(h, p); err == nil {
+		t.Error("freed what is shared")
+	}
+	if err := ClosePeers(shared, 0); err != nil {
+		t.Error(err)
+	}
+	if err := ClosePeers(shared, 0); !errors.As(err, new(*HandleError)) {
+		t.Errorf("closed twice: %v", err)
+	}
+	if _, _, _, err := Peers(h, p, 9, 2, 0); err == nil {
+		t.Error("shared more than there is")
+	}
 }
 
 // none is no plan.

@@ -106,9 +106,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRead reads parts of tensors of two files, in either type.
-func TestRead(t *testing.T) {
-	dir := t.TempDir()
+// threeFiles writes a checkpoint of three files and returns its folder.
+func threeFiles(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	first := file(`{"__metadata__": {"of": "[]"}, "z": {"dtype": "U8", "shape": [0, 7], "data_offsets": [12, 12]},
 		"x": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}  `, 0)
 	for i := range 6 {
@@ -123,6 +124,12 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// TestRead reads parts of tensors of two files, in either type.
+func TestRead(t *testing.T) {
+	dir := threeFiles(t)
 	tensors, err := safetensors.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -20,13 +20,13 @@ const (
 	TwoShotPackets       // sends both as packets
 )
 
-// shots has what a run takes in a graph, in microseconds, where NVLink joins every pair: a time, a time for each rank,
-// and the bytes that a rank sends or reads in a microsecond. They are lines through what all-reduces of 16 KiB to 8 MiB
-// took on two H200s (docs/results/2026-11-29-small-2.txt) and on four H100s (2026-11-27-small-4-twoshot.txt), whose
-// links are alike; verify/cost compares them with its model.
+// shots has what a run takes in a graph, in microseconds, where NVLink joins every pair: once, for each rank, and by
+// the rate at which a rank sends or reads, in bytes a microsecond. They are lines through what all-reduces of 16 KiB to
+// 8 MiB took on two H200s (docs/results/2026-11-29-small-2.txt) and on four H100s (2026-11-27-small-4-twoshot.txt),
+// whose links are alike; verify/cost compares them with its model.
 var shots = map[Shots]struct {
-	times         int // that the tensor travels
-	once, by, way float64
+	times            int // that the tensor travels
+	once, each, rate float64
 }{
 	OneShot:        {1, 1.7, 2.2, 310e3},
 	Packets:        {1, 1.4, .95, 270e3},
@@ -44,6 +44,9 @@ const (
 // mostByShots is the largest tensor, in bytes, of which kernels sum all at once where products could run beside copies.
 const mostByShots = 16 << 20
 
+// LeastTwoShots is the least number of ranks that sum in two shots.
+const LeastTwoShots = 3
+
 // ErrTwoShots says that two ranks take no two shots.
 var ErrTwoShots = errors.New("two ranks send as much in two shots as in one, and wait twice (take it from three on)")
 
@@ -57,7 +60,7 @@ type Sum struct {
 
 // Worth returns the reason why ranks never take the way, or nil.
 func (x Sum) Worth(ranks int) error {
-	if ranks < 3 && shots[x.By].times > 1 {
+	if ranks < LeastTwoShots && shots[x.By].times > 1 {
 		return ErrTwoShots
 	}
 	return nil
@@ -74,7 +77,7 @@ func (x Sum) Microseconds(bytes int64, ranks int) float64 {
 	if s.times > 1 {
 		travels *= float64(2+x.More) / float64(ranks)
 	}
-	return s.once + s.by*float64(ranks) + travels/s.way + float64(x.Behind)*(behindOnce+3*float64(bytes)/behindRate)
+	return s.once + s.each*float64(ranks) + travels/s.rate + float64(x.Behind)*(behindOnce+3*float64(bytes)/behindRate)
 }
 
 // byShots is the order in which to try options of which no measurement tells: by what their sums take at this number of

@@ -47,27 +47,31 @@ type extents struct{ m, n int }
 
 func (e extents) String() string { return fmt.Sprintf("M %d, N %d, bf16", e.m, e.n) }
 
+// summing are the options of a sum at a shape: two take multiples alone.
+func summing(s extents) (list []option) {
+	for _, x := range []struct {
+		program string
+		of      int
+	}{{"sum", 2}, {"sumoneshot", 0}, {"sumtwoshot", 1}} {
+		list = append(list, option{Program: &plan.Program{Name: x.program}, nccl: func() bool { return false },
+			serves: func() error {
+				if s.m < 1 || x.of > 0 && s.m%(x.of*4) != 0 {
+					return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, x.of*4)
+				}
+				return nil
+			}})
+	}
+	return list
+}
+
+// measured is a measurement of a sum on four GPUs.
+func measured(m, n int, program string) Measured {
+	return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program,
+		Milliseconds: 0.5}
+}
+
 // A shape gets the schedule of the nearest measured one, if that serves.
 func TestChoose(t *testing.T) {
-	options := func(s extents) (list []option) {
-		for _, x := range []struct {
-			program string
-			of      int
-		}{{"sum", 2}, {"sumoneshot", 0}, {"sumtwoshot", 1}} {
-			list = append(list, option{Program: &plan.Program{Name: x.program}, nccl: func() bool { return false },
-				serves: func() error {
-					if s.m < 1 || x.of > 0 && s.m%(x.of*4) != 0 {
-						return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, x.of*4)
-					}
-					return nil
-				}})
-		}
-		return list
-	}
-	measured := func(m, n int, program string) Measured {
-		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program,
-			Milliseconds: 0.5}
-	}
 	less := measured(16, 64, "sumtwoshot")
 	less.Operation, less.Milliseconds = "sumoneshot", .25
 	table := &Table{Entries: []Measured{
@@ -104,17 +108,17 @@ func TestChoose(t *testing.T) {
 			"sumoneshot: not measured on 4 of H200 at M 12"},
 	} {
 		key := measured(x.at.m, x.at.n, "")
-		list := options(x.at)
+		list := summing(x.at)
 		i, choice, err := choose(x.table, key, list, prefers{})
 		if err != nil || list[i].Name != choice.Program || !strings.HasPrefix(choice.String(), x.want) {
 			t.Errorf("%v: %s, %v; want %s", x.at, choice, err, x.want)
 		}
 	}
-	_, choice, err := choose(table, measured(64, 8192, ""), options(extents{64, 8192}), prefers{})
+	_, choice, err := choose(table, measured(64, 8192, ""), summing(extents{64, 8192}), prefers{})
 	if !errors.As(err, new(*UnknownChoiceError)) {
 		t.Errorf("a schedule that is gone: %s, %v", choice, err)
 	}
-	_, choice, err = choose(table, measured(0, 64, ""), options(extents{0, 64}), prefers{})
+	_, choice, err = choose(table, measured(0, 64, ""), summing(extents{0, 64}), prefers{})
 	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none serves: " +
 		"sum: M is 0: it must be a multiple of 8, sumoneshot: M is 0: it must be a multiple of 0, " +
 		"sumtwoshot: M is 0: it must be a multiple of 4"

@@ -31,6 +31,13 @@ const ReadWord = "read"
 // GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered.
 const GatheredSuffix = "gathered"
 
+// SpreadSuffix ends the name of the memory in which packets of a result land, a part of it from each rank, and
+// ReturnedSuffix that of their flags.
+const (
+	SpreadSuffix   = "spread"
+	ReturnedSuffix = "returned"
+)
+
 // Carrier says which work of an edge kernels do: the copies, the signals, a copy and the signals around it in one
 // launch, the signals for each block of such a launch where its peers also signal so, and functions of rows of the
 // edge's sums.

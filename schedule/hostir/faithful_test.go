@@ -3,7 +3,6 @@ package hostir_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -82,7 +81,7 @@ func TestPrintIsFaithful(t *testing.T) {
 		}
 		return p
 	}
-	soak := os.Getenv("OVGEN_SOAK") != ""
+	soak := sampling.All()
 	for i, n := range catalog.All() {
 		all = append(all, n.Schedule)
 		seen := map[schedule.Move]bool{} // a way without an option is among its own ways with each to none
@@ -166,6 +165,31 @@ func TestPrintTellsEdits(t *testing.T) {
 	}
 }
 
+// ofSteps are edits of a step.
+var ofSteps = []func(*hostir.Step){
+	does(func(x *hostir.Product) { x.Accumulate = !x.Accumulate }),
+	does(func(x *hostir.Product) { x.Func += "gelu" }),
+	does(func(x *hostir.Product) { x.Index = hostir.Matmul }),
+	does(func(x *hostir.Product) { x.A, x.B = x.B, x.A }),
+	does(func(x *hostir.Apply) { x.Makes = append(slices.Clone(x.Makes), schedule.GELU().Tree()) }),
+	does(func(x *hostir.Apply) { x.Operands = nil }),
+	does(func(x *hostir.Call) { x.Name += "gelu" }),
+	does(func(x *hostir.Call) { slices.Reverse(x.Operands) }),
+	does(func(x *hostir.Sum) { slices.Reverse(x.Terms) }),
+	does(func(x *hostir.Gather) { slices.Reverse(x.From) }),
+	does(func(x *hostir.Copy) { x.From, x.To = x.To, x.From }),
+	func(s *hostir.Step) { s.By = "other" },
+	func(s *hostir.Step) { s.By = "" },
+	func(s *hostir.Step) { s.Pre, s.Post = nil, s.Words() },
+	func(s *hostir.Step) { s.ByBlocks = !s.ByBlocks },
+	func(s *hostir.Step) { s.Do = hostir.Copy{From: hostir.Whole("A"), To: s.Result()} },
+	does(func(x *hostir.Collective) { x.From, x.To = x.To, x.From }),
+	does(func(x *hostir.Collective) { x.Does = hostir.AllGather }),
+	does(func(x *hostir.Collective) { x.Does = hostir.ReduceScatter }),
+	does(func(x *hostir.Collective) { x.Does = hostir.AllReduce }),
+	does(func(x *hostir.Collective) { x.Does = hostir.AllToAll }),
+}
+
 // edits are the programs that differ from one in one place.
 func edits(p *hostir.Program) (list []*hostir.Program) {
 	body := func(b []hostir.Node) {
@@ -212,29 +236,7 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 	}, func(at *place[hostir.Expr]) hostir.Parts {
 		return hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return at.take(e) }}
 	}, body)
-	for _, f := range []func(*hostir.Step){
-		does(func(x *hostir.Product) { x.Accumulate = !x.Accumulate }),
-		does(func(x *hostir.Product) { x.Func += "gelu" }),
-		does(func(x *hostir.Product) { x.Index = hostir.Matmul }),
-		does(func(x *hostir.Product) { x.A, x.B = x.B, x.A }),
-		does(func(x *hostir.Apply) { x.Makes = append(slices.Clone(x.Makes), schedule.GELU().Tree()) }),
-		does(func(x *hostir.Apply) { x.Operands = nil }),
-		does(func(x *hostir.Call) { x.Name += "gelu" }),
-		does(func(x *hostir.Call) { slices.Reverse(x.Operands) }),
-		does(func(x *hostir.Sum) { slices.Reverse(x.Terms) }),
-		does(func(x *hostir.Gather) { slices.Reverse(x.From) }),
-		does(func(x *hostir.Copy) { x.From, x.To = x.To, x.From }),
-		func(s *hostir.Step) { s.By = "other" },
-		func(s *hostir.Step) { s.By = "" },
-		func(s *hostir.Step) { s.Pre, s.Post = nil, s.Words() },
-		func(s *hostir.Step) { s.ByBlocks = !s.ByBlocks },
-		func(s *hostir.Step) { s.Do = hostir.Copy{From: hostir.Whole("A"), To: s.Result()} },
-		does(func(x *hostir.Collective) { x.From, x.To = x.To, x.From }),
-		does(func(x *hostir.Collective) { x.Does = hostir.AllGather }),
-		does(func(x *hostir.Collective) { x.Does = hostir.ReduceScatter }),
-		does(func(x *hostir.Collective) { x.Does = hostir.AllReduce }),
-		does(func(x *hostir.Collective) { x.Does = hostir.AllToAll }),
-	} {
+	for _, f := range ofSteps {
 		steps := 0
 		hostir.Steps(p.Body, func(hostir.Step) { steps++ })
 		for which := range steps {

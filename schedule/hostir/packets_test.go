@@ -40,6 +40,58 @@ func TestPackets(t *testing.T) {
 			}
 		})
 	}
+	for _, test := range []struct {
+		name  string
+		step  hostir.Step
+		wrong string
+	}{
+		{"eight bits of a norm", codes(then("Y", quantise), false), ""},
+		{"eight bits of eight", codes(then("Y", quantise), true), "without scales"},
+		{"scales of a norm", codes(then("Y", norm), false), "what the last formula divides each row by"},
+		{"a norm of a norm", then("Y", norm), ""},
+		{"a norm of the sum behind a norm", then("C", norm), "what others of rows as long make"},
+		{"each element of a norm", then("Y", schedule.Modulate("w", "w").Tree()), "what others of rows as long make"},
+		{"a sum", hostir.SumPackets(main, c, to, each), ""},
+		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
+		{"a norm of the sum", rows("C", norm), ""},
+		{"a norm of another tensor", rows("R", norm), "formulas of rows say of its sum"},
+		{"a function of each element", rows("C", schedule.Modulate("w", "w").Tree()),
+			"formulas of rows say of its sum"},
+		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
+		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "tensors of its own rank"},
+		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "tensors of its own rank"},
+		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
+		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q"))), "a view for each rank"},
+		{"a gather of one view", hostir.GatherPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
+		{"no landing", of(hostir.SumPackets(main, c, to, each), func(x *hostir.Packets) { x.Landing = none }),
+			"its result and its landing"},
+		{"no result", of(hostir.GatherPackets(main, c, to, each), func(x *hostir.PacketGather) { x.To = none }),
+			"its result and its landing"},
+		{"the whole grid", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) {
+			s.ByBlocks = false
+		}), "each for itself"},
+	} {
+		checked(t, test.name, test.step, test.wrong)
+	}
+	one, two := hostir.SumPackets(main, c, to, each), hostir.SumPackets(main, c, to, each, r)
+	if a, b := hostir.PrintNode(one), hostir.PrintNode(two); a == b || !strings.Contains(b, ", R)") {
+		t.Errorf("with a tensor it prints\n%s\nand without\n%s", b, a)
+	}
+}
+
+// checked holds what the check of a step says; wrong is empty where the step is right.
+func checked(t *testing.T, name string, step hostir.Step, wrong string) {
+	t.Helper()
+	err := hostir.Check([]hostir.Node{step})
+	if (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
+		t.Errorf("%s: %v, want %q", name, err, wrong)
+	}
+}
+
+// The owners of rows send parts of what their kernel makes, in order and once.
+func TestOwners(t *testing.T) {
+	main, to := hostir.Stream("main"), hostir.Buffer{Name: "landed", Lands: hostir.Landing{Flags: "arrived"}}
+	each, r, norm := hostir.Whole("A").EachRank(), hostir.Whole("R"), schedule.RMSNorm("w").Tree()
 	own, back := hostir.Chunk("C", hostir.Rank), hostir.Buffer{Name: "back", Lands: hostir.Landing{Flags: "returned"}}
 	owners := func(change func(*hostir.PacketSpread)) hostir.Step {
 		made := hostir.MakeOf(main, "f", []schedule.Expr{norm}, hostir.Const(8), hostir.Chunk("Y", hostir.Rank), own,
@@ -67,39 +119,7 @@ func TestPackets(t *testing.T) {
 			p.Spread[1].Each.Index = hostir.Const(0)
 		}), "in order and once"},
 		{"nothing to spread", owners(func(p *hostir.PacketSpread) { p.Spread = nil }), "has something to spread"},
-		{"eight bits of a norm", codes(then("Y", quantise), false), ""},
-		{"eight bits of eight", codes(then("Y", quantise), true), "without scales"},
-		{"scales of a norm", codes(then("Y", norm), false), "what the last formula divides each row by"},
-		{"a norm of a norm", then("Y", norm), ""},
-		{"a norm of the sum behind a norm", then("C", norm), "what others of rows as long make"},
-		{"each element of a norm", then("Y", schedule.Modulate("w", "w").Tree()), "what others of rows as long make"},
-		{"a sum", hostir.SumPackets(main, c, to, each), ""},
-		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
-		{"a norm of the sum", rows("C", norm), ""},
-		{"a norm of another tensor", rows("R", norm), "formulas of rows say of its sum"},
-		{"a function of each element", rows("C", schedule.Modulate("w", "w").Tree()),
-			"formulas of rows say of its sum"},
-		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
-		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "tensors of its own rank"},
-		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "tensors of its own rank"},
-		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
-		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q"))), "a view for each rank"},
-		{"a gather of one view", hostir.GatherPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
-		{"no landing", of(hostir.SumPackets(main, c, to, each), func(x *hostir.Packets) { x.Landing = none }),
-			"its result and its landing"},
-		{"no result", of(hostir.GatherPackets(main, c, to, each), func(x *hostir.PacketGather) { x.To = none }),
-			"its result and its landing"},
-		{"the whole grid", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) {
-			s.ByBlocks = false
-		}), "each for itself"},
 	} {
-		err := hostir.Check([]hostir.Node{test.step})
-		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
-			t.Errorf("%s: %v, want %q", test.name, err, test.wrong)
-		}
-	}
-	one, two := hostir.SumPackets(main, c, to, each), hostir.SumPackets(main, c, to, each, r)
-	if a, b := hostir.PrintNode(one), hostir.PrintNode(two); a == b || !strings.Contains(b, ", R)") {
-		t.Errorf("with a tensor it prints\n%s\nand without\n%s", b, a)
+		checked(t, test.name, test.step, test.wrong)
 	}
 }

@@ -54,6 +54,11 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	}
 }
 
+// partOf is the axis of the elements of a matrix, of which each rank has a part.
+func partOf(matrix schedule.Tensor) schedule.Axis {
+	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
+}
+
 // cutFlat lets a stage's sums, and other buffers, be indexed by a part of their elements a rank, and asks of the shape
 // that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
 // rows of a rank. What functions read beside the sums is cut as they are.

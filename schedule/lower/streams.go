@@ -61,8 +61,6 @@ const (
 	arrived    = "arrived"       // a partial result is in its slot
 	partial    = "partial"       // partial results for their owners
 	landed     = "landed"        // packets of the ranks, a part of it for each
-	spreadName = "spread"        // packets of the sums, a part of it from each rank
-	returned   = "returned"      // a rank's part of the sums has come
 	slots      = "slots"         // partial results of this rank's rows, a slot for each rank
 	reduced    = "reduced"       // this rank's part of the sum, which peers read
 	summed     = "summed"        // a rank's part of the sum is there

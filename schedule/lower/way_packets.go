@@ -109,7 +109,8 @@ func spreadSums(rows bool) atOnce {
 		w.cutFlat(s, rows, from)
 		added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
 		each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
-		sums, spread := w.landingOfParts(s, landed, arrived), w.landingOfParts(s, spreadName, returned)
+		sums := w.landingOfParts(s, landed, arrived)
+		spread := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 		sum := hostir.SpreadPackets(mainRef, s.sums, sums, spread, each, added...)
 		sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
 		return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
@@ -119,11 +120,9 @@ func spreadSums(rows bool) atOnce {
 
 // landingOfParts declares memory in which a part of a stage's sums from every rank lands.
 func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
-	sums, name := w.program.At(s.sums), w.named(name, s.sums)
-	axes, elements := sums.Tensor.Axes, sums.Elements
-	w.landing(name, w.named(flags, s.sums), false, sums.Chunk, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent),
-		schedule.DIDx(schedule.D)))
-	w.program.At(name).Elements = elements
+	sums, name := *w.program.At(s.sums), w.named(name, s.sums)
+	w.landing(name, w.named(flags, s.sums), false, sums.Chunk, partOf(sums.Tensor))
+	w.program.At(name).Elements = sums.Elements
 	return *w.program.At(name)
 }
 
@@ -131,13 +130,13 @@ func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
 func spreadTerms(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
 		from, own, sum := w.summands(s), w.named(reduced, s.sums), w.program.At(s.sums).Tensor
-		part := schedule.Dim(sum.Axes[0].Extent.Joined(sum.Axes[1].Extent), schedule.DIDx(schedule.D))
+		part := partOf(sum)
 		w.memory(own, hostir.Expr{}, part)
 		w.cutFlat(s, rows, from, own)
 		elements := w.program.At(s.sums).Chunk
 		nodes := w.addedApart(s, hostir.Chunk(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
 			hostir.Chunk(s.sums, hostir.Rank), elements, part)
-		all := w.landing(w.named(spreadName, s.sums), w.named(returned, s.sums), false, elements, part)
+		all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 		w.program.At(own).Elements = elements
 		for _, name := range []string{own, all.Name} {
 			w.program.At(name).Tensor.Type = sum.Type

@@ -93,8 +93,7 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.summands(s), w.named(reduced, s.sums), w.named(summed, s.sums)
-	axes := w.program.At(s.sums).Tensor.Axes
-	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent.Joined(axes[1].Extent), schedule.DIDx(schedule.D)))
+	w.memory(own, hostir.Expr{}, partOf(w.program.At(s.sums).Tensor))
 	w.cutFlat(s, false, input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)

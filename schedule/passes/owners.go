@@ -13,7 +13,8 @@ import (
 func (j rowLaunches) spread(s hostir.Step, x hostir.PacketSpread, f hostir.Apply, next hostir.Step) (_ hostir.Step,
 	ok bool) {
 	last := x.Spread[len(x.Spread)-1]
-	if f.X.String() != last.To.String() || f.Scales.Buffer != "" || !f.OfRows() || !j.cutOwned(f) {
+	if len(x.Spread) == mostSpread || f.X.String() != last.To.String() || f.Scales.Buffer != "" || !f.OfRows() ||
+		!j.cutOwned(f) {
 		return s, false
 	}
 	f = ofOwner(f)
@@ -29,7 +30,7 @@ func (j rowLaunches) spread(s hostir.Step, x hostir.PacketSpread, f hostir.Apply
 		return s, true
 	}
 	landing := *j.At(last.Landing.Buffer)
-	landing.Name, landing.Lands.Flags = f.To.Buffer+"spread", f.To.Buffer+"returned"
+	landing.Name, landing.Lands.Flags = f.To.Buffer+hostir.SpreadSuffix, f.To.Buffer+hostir.ReturnedSuffix
 	landing.Tensor.Name = landing.Name
 	j.Buffers = append(j.Buffers, landing)
 	j.Semaphores = append(j.Semaphores, hostir.Semaphore{Name: landing.Lands.Flags})
@@ -37,6 +38,9 @@ func (j rowLaunches) spread(s hostir.Step, x hostir.PacketSpread, f hostir.Apply
 	s.Do = x
 	return s.Spreading(landing), true
 }
+
+// mostSpread is the largest number of results that a kernel sends to all ranks, as plan.PacketWords has room for.
+const mostSpread = 8
 
 // gathers lets a kernel that sums the rows of a rank by packets, and applies formulas of rows, send what the last of
 // them makes to all ranks, where another kernel of packets would bring just that to them.
@@ -72,21 +76,27 @@ func to(f *hostir.Apply, v hostir.View) {
 func ofOwner(f hostir.Apply) hostir.Apply {
 	own := func(v hostir.View) hostir.View { return hostir.Chunk(v.Buffer, hostir.Rank) }
 	f.X, f.To, f.Operands = own(f.X), own(f.To), slices.Clone(f.Operands)
-	for i, o := range schedule.Operands(f.Nodes()) {
-		if o.Lies != schedule.ByColumn {
-			f.Operands[i] = own(f.Operands[i])
-		}
+	for _, i := range withRows(f) {
+		f.Operands[i] = own(f.Operands[i])
 	}
 	return f
+}
+
+// withRows lists the operands of formulas that have rows.
+func withRows(f hostir.Apply) (list []int) {
+	for i, o := range schedule.Operands(f.Nodes()) {
+		if o.Lies != schedule.ByColumn {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // cutOwned lets all tensors of formulas that have rows be indexed by each rank's rows, and reports whether it can.
 func (j rowLaunches) cutOwned(f hostir.Apply) bool {
 	rows := []hostir.View{f.X, f.To}
-	for i, o := range schedule.Operands(f.Nodes()) {
-		if o.Lies != schedule.ByColumn {
-			rows = append(rows, f.Operands[i])
-		}
+	for _, i := range withRows(f) {
+		rows = append(rows, f.Operands[i])
 	}
 	return j.cut(rows...)
 }

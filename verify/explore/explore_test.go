@@ -45,13 +45,13 @@ func TestCatalog(t *testing.T) {
 			}
 			for i, m := range modes {
 				t.Run(fmt.Sprintf("%s/%d/%v", c.Name, d, m), func(t *testing.T) {
-					if d > 2 && (i+d+len(c.Name))%len(modes) > 0 && os.Getenv("OVGEN_SOAK") == "" {
+					if d > 2 && (i+d+len(c.Name))%len(modes) > 0 && !sampling.All() {
 						t.Skip("more than two ranks run in one mode in turn: OVGEN_SOAK is not set")
 					}
-					if n := len(p.Semaphores); n > 2 && d > 3 && os.Getenv("OVGEN_SOAK") == "" {
+					if n := len(p.Semaphores); n > 2 && d > 3 && !sampling.All() {
 						t.Skipf("a program with %d semaphores takes long on %d ranks, and OVGEN_SOAK is not set", n, d)
 					}
-					if k := shape.Extents["K"]; k >= 512 && d > 2 && os.Getenv("OVGEN_SOAK") == "" {
+					if k := shape.Extents["K"]; k >= 512 && d > 2 && !sampling.All() {
 						t.Skipf("sums over %d numbers take long on %d ranks, and OVGEN_SOAK is not set", k, d)
 					}
 					one := sys.With(sys.Ranks, m...)
@@ -216,7 +216,7 @@ func TestHosts(t *testing.T) {
 				shape.Hosts = hosts
 				for i, m := range modes {
 					t.Run(fmt.Sprintf("%s/%d on %d/%v", c.Name, d, hosts, m), func(t *testing.T) {
-						if i > 1 && os.Getenv("OVGEN_SOAK") == "" {
+						if i > 1 && !sampling.All() {
 							t.Skip("only eager runs and replays alone, since OVGEN_SOAK is not set")
 						}
 						sys, err := explore.Of(p, shape, nil, m...)
@@ -284,7 +284,7 @@ func TestMain(m *testing.M) {
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "rapid.checks" })
 	switch {
 	case set:
-	case os.Getenv("OVGEN_SOAK") != "":
+	case sampling.All():
 		flag.Set("rapid.checks", "10000")
 	default:
 		flag.Set("rapid.checks", "1000")

@@ -16,17 +16,17 @@ func ByLibrary(epilogue string, x Value) Value {
 
 func positive(x Value) Value { return Value{max(x.Want, 0), max(x.Lo, 0), max(x.Hi, 0)} }
 
-// cuBLASLt's gelu is x/2 * (1 + t), where t is about the tangent of u = sqrt(2/pi) * (x + 0.044715*x^3), computed in
+// cuBLASLt's gelu is x/2 * (1 + t), where t is about tanh(u) for u = sqrt(2/pi) * (x + 0.044715*x^3), computed in
 // fp32 in an order that is not documented.
 //   - u is a product of a constant and a sum of numbers of one sign: each of its 7 roundings, those of the constants
-//     among them, changes it by up to 2^-24 of its size. Its tangent changes by no larger share than it does.
-//   - PTX documents a relative error of up to 2^-11 for the tangent of a GPU. A tangent is at most 1.
+//     among them, changes it by up to 2^-24 of its size. tanh(u) changes by no larger share than u does.
+//   - PTX documents a relative error of up to 2^-11 for tanh.approx.f32. Its result is at most 1.
 //   - 1 + t, half of x and their product, or half of x and a sum of two products, are at most |x| in size, and so is
 //     what each of up to 4 roundings changes by 2^-24 of.
 const (
-	ofTangent = 0x1p-11 + 8*0x1p-24
-	ofSums    = 4 * 0x1p-24
-	// From flat on, u is 159 or more, and the tangent is 1 to the last bit of fp32: gelu is its operand, or 0.
+	ofTanh = 0x1p-11 + 8*0x1p-24
+	ofSums = 4 * 0x1p-24
+	// From flat on, u is 159 or more, and tanh(u) is 1 to the last bit of fp32: gelu is its operand, or 0.
 	flat = 16
 	// leastGELU is where gelu is least. It falls before that point, and grows behind it.
 	leastGELU = -0.752461
@@ -53,10 +53,11 @@ func realGELU(x float64) float64 {
 	if math.Abs(x) >= flat {
 		return max(x, 0)
 	}
-	return x / 2 * (1 + tangent(x))
+	return x / 2 * (1 + tanh(x))
 }
 
 // geluOff is the greatest error of gelu for numbers of up to that size.
-func geluOff(size float64) float64 { return size/2*tangent(size)*ofTangent + size*ofSums + tiny }
+func geluOff(size float64) float64 { return size/2*tanh(size)*ofTanh + size*ofSums + tiny }
 
-func tangent(x float64) float64 { return math.Tanh(math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)) }
+// tanh is t without an error.
+func tanh(x float64) float64 { return math.Tanh(math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)) }

@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/formula"
 )
 
-// devicesGELU are gelu in fp32, in several orders, by a tangent with that relative error.
+// devicesGELU are gelu in fp32, in several orders, by a tanh with that relative error.
 func devicesGELU(x float32, off float64) (made []float32) {
 	const root, cube = float32(0.7978845608), float32(0.044715)
 	for _, u := range []float32{root * (x + cube*x*x*x), root * x * (1 + cube*x*x), x * (root + root*cube*(x*x)),
@@ -19,7 +19,7 @@ func devicesGELU(x float32, off float64) (made []float32) {
 	return made
 }
 
-// TestGELU: whatever the order of its steps, the library's gelu is in its interval where its tangent has the documented
+// TestGELU: whatever the order of its steps, the library's gelu is in its interval where its tanh has the documented
 // error, and often outside where it has twice that.
 func TestGELU(t *testing.T) {
 	caught, of := 0, 0
@@ -29,10 +29,10 @@ func TestGELU(t *testing.T) {
 		for _, off := range []float64{-0x1p-11, -0x1p-13, 0, 0x1p-11} {
 			for order, y := range devicesGELU(x, off) {
 				if math.Abs(float64(x)) >= 16 {
-					y = max(x, 0) // no tangent is 1 and off
+					y = max(x, 0) // no tanh is 1 and off
 				}
 				if y := float64(y); y < in.Lo || in.Hi < y {
-					t.Fatalf("gelu of %g in order %d with a tangent %g off is %g, not in [%g, %g]", x, order, off, y,
+					t.Fatalf("gelu of %g in order %d with a tanh %g off is %g, not in [%g, %g]", x, order, off, y,
 						in.Lo, in.Hi)
 				}
 			}

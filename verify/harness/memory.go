@@ -10,7 +10,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
 
 // Meter is a driver that counts the bytes that are allocated and not yet freed.
@@ -165,8 +164,8 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 			return err
 		}
 		want := x.TypeOf(b.Name).Bytes(part.Count)
-		if own := x.Tensor(b.Name).Type; own == schedule.I32 { // no driver computes with it
-			want = own.Bits() / 8 * int64(part.Count)
+		if bits := x.Tensor(b.Name).Type.Bits(); bits > 0 { // some types of a tensor are no driver's
+			want = bits * int64(part.Count) / 8
 		}
 		if b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)

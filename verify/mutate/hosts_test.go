@@ -2,7 +2,6 @@ package mutate_test
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"slices"
 	"testing"
@@ -70,7 +69,7 @@ const (
 func TestHosts(t *testing.T) {
 	all := append(catalog.All(), catalog.Named{Name: inParts,
 		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})})
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		all = append(all, catalog.Named{Name: "an MLP", Schedule: mlpOverHosts()})
 	}
 	found := map[string]bool{}
@@ -85,7 +84,7 @@ func TestHosts(t *testing.T) {
 			for _, x := range mistakes {
 				known = known || x.schedule == name && x.mutant == text
 			}
-			if !known && os.Getenv("OVGEN_SOAK") == "" {
+			if !known && !sampling.All() {
 				continue
 			}
 			j, err := mutate.Judge(m, mutate.Prove)

@@ -1,13 +1,13 @@
 package mutate_test
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"ovgen/verify/mutate"
+	"ovgen/verify/sampling"
 )
 
 const templates = "../../templates"
@@ -29,7 +29,7 @@ func TestKernels(t *testing.T) {
 // Mistakes of transports, one of a sum over a block, and a change that is right: for each, all tests of
 // the kernels run. The command judges all mutants.
 func TestJudgeKernel(t *testing.T) {
-	if os.Getenv("OVGEN_SOAK") == "" {
+	if !sampling.All() {
 		t.Skip("it compiles much C++, and OVGEN_SOAK is not set")
 	}
 	if _, err := exec.LookPath("g++"); err != nil {

@@ -1,7 +1,6 @@
 package mutate_test
 
 import (
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -179,7 +178,7 @@ func TestSchedule(t *testing.T) {
 			}
 			names[m.Name()] = true
 		}
-		if os.Getenv("OVGEN_SOAK") == "" {
+		if !sampling.All() {
 			list = some(list, 3)
 		}
 		judged, err := mutate.Each(list, runtime.GOMAXPROCS(0),
@@ -244,7 +243,7 @@ func TestSwappedOperands(t *testing.T) {
 			continue // nothing is multiplied
 		}
 		t.Run(n.Name, func(t *testing.T) {
-			if os.Getenv("OVGEN_SOAK") == "" && !slices.Contains(few, n.Name) {
+			if !sampling.All() && !slices.Contains(few, n.Name) {
 				t.Skip("it is like others, and OVGEN_SOAK is not set")
 			}
 			all := mutants(t, n.Name, n.Schedule)
@@ -273,7 +272,7 @@ func TestResidualInPlace(t *testing.T) {
 	s.Tensors[3].Within = "A"
 	caught, most := map[string]int{"drop": 0, "drop a term": 0}, 3
 	for _, m := range mutants(t, "InPlace", s) {
-		if n, looked := caught[m.Kind]; !looked || n == most && os.Getenv("OVGEN_SOAK") == "" {
+		if n, looked := caught[m.Kind]; !looked || n == most && !sampling.All() {
 			continue
 		}
 		j, err := mutate.Judge(m, mutate.Prove)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 	"testing/synctest"
 
@@ -30,7 +29,7 @@ func Run(t *testing.T, p harness.Program) {
 			shapes := p.TestShapes(typ, ranks)
 			for n, s := range shapes {
 				shown := i+n == 0 || (i+n)%len(p.Types) == j && (i == 0 || n == i%len(shapes))
-				if p.Large(s, ranks) && i+j+n > 0 || !shown && !soak() {
+				if p.Large(s, ranks) && i+j+n > 0 || !shown && !sampling.All() {
 					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue
 				}
@@ -57,7 +56,7 @@ func Run(t *testing.T, p harness.Program) {
 
 // hostsOf are the numbers of hosts on which to run a program: the fewest above one or, if OVGEN_SOAK is set, all.
 func hostsOf(p *harness.Program, ranks int) []int {
-	if soak() {
+	if sampling.All() {
 		return p.Schedule.HostsOf(ranks)
 	}
 	return []int{p.Schedule.FewestHosts(ranks)}
@@ -85,13 +84,11 @@ func Each(t *testing.T, programs []harness.Program, test func(*testing.T, harnes
 
 // seeds is the number of seeds of each shape: one, or 50 if OVGEN_SOAK is set.
 func seeds() int {
-	if soak() {
+	if sampling.All() {
 		return 50
 	}
 	return 1
 }
-
-func soak() bool { return os.Getenv(sampling.Soak) != "" }
 
 // runShape returns the errors of all ranks, and the races.
 func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks, hosts int, seed uint64) error {

@@ -2,7 +2,6 @@ package prove_test
 
 import (
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +38,7 @@ var lossy = map[string]bool{"AllGatherLinearStartInLoop": true, "AllGatherLinear
 // where OVGEN_SOAK is set, on 1 to 8, for which ovgen diff proves it in make check.
 func TestCatalog(t *testing.T) {
 	options := prove.Options{Ranks: []int{2, 3, 4}}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		options = prove.Options{}
 	}
 	for _, c := range catalog.All() {

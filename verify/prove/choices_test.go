@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +47,7 @@ func TestEveryFieldIsReadOrRefused(t *testing.T) {
 					t.Errorf("%s changes nothing", c.Name)
 				}
 				ranks := []int{1, 2 + i/6%2}
-				switch soak := os.Getenv("OVGEN_SOAK") != ""; {
+				switch soak := sampling.All(); {
 				case soak:
 					ranks = []int{1, 2, 3}
 				case (i+len(n.Name))%6 > 0:
@@ -73,7 +72,7 @@ func TestRandomSchedules(t *testing.T) {
 		of = append(of, n.Schedule)
 	}
 	drawn := 2_000
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		drawn = 40_000
 	}
 	r, lowered, changed, chains := rand.New(rand.NewPCG(1, 2)), 0, 0, 0

@@ -2,7 +2,6 @@ package prove_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,13 +10,14 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // Each way of an all-gather, with each two of its options, is refused by its fields, or
 // proven, replay included; for 5 ranks too where OVGEN_SOAK is set.
 func TestEveryGather(t *testing.T) {
 	proven, ranks := 0, []int{2, 3}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		ranks = append(ranks, 5)
 	} else {
 		t.Log("not for 5 ranks: OVGEN_SOAK is not set")

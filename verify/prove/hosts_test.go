@@ -2,7 +2,6 @@ package prove_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 
 	"ovgen/schedule"
@@ -10,6 +9,7 @@ import (
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // over is a schedule for ranks on several hosts.
@@ -26,7 +26,7 @@ func inParts(s schedule.Schedule, of string, n int) schedule.Schedule {
 // Each communication over hosts is proven, and can be replayed; where OVGEN_SOAK is set, on up to 16 ranks.
 func TestHosts(t *testing.T) {
 	ranks := []int{1, 4, 6}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		ranks = append(ranks, 12, 16)
 	} else {
 		t.Log("not on 12 and 16 ranks: OVGEN_SOAK is not set")

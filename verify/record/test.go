@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/verify/harness"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // Test records the operations that a generated package enqueues, and compares each list with the operations of the
@@ -33,7 +33,7 @@ func Test(t *testing.T, p harness.Program) {
 	if len(ranks) == 0 { // no size was proven
 		ranks = []int{2, 3, 4}
 	}
-	soak := os.Getenv("OVGEN_SOAK") != ""
+	soak := sampling.All()
 	for _, d := range ranks {
 		if !soak && d > 4 && d != slices.Max(ranks) {
 			t.Logf("not on %d ranks: OVGEN_SOAK is not set", d)

@@ -44,7 +44,7 @@ func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.P
 			}
 			return false
 		})
-		return twice && ranks < 3 && len(family) > 1 || p.Fits(s, ranks) != nil
+		return twice && ranks < tuning.LeastTwoShots && len(family) > 1 || p.Fits(s, ranks) != nil
 	})
 }
 

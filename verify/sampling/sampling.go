@@ -12,10 +12,13 @@ const (
 	Soak = "OVGEN_SOAK"
 )
 
+// All reports whether OVGEN_SOAK asks for all that there is.
+func All() bool { return os.Getenv(Soak) != "" }
+
 // Takes reports whether the i-th of many is taken where one in every so many is.
 func Takes(i, every int) bool {
 	number, err := strconv.Atoi(os.Getenv(Env))
-	return err != nil || os.Getenv(Soak) != "" || (i+number)%every == 0
+	return err != nil || All() || (i+number)%every == 0
 }
 
 // Test skips a test that is the i-th of some where one in every so many is taken.

@@ -109,7 +109,7 @@ var (
 )
 
 // soak is whether long tests were asked for.
-var soak = os.Getenv("OVGEN_SOAK") != ""
+var soak = sampling.All()
 
 // rankEnv names the scenario and the seed to a rank.
 const (

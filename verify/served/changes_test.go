@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -198,7 +197,7 @@ func TestChanges(t *testing.T) {
 	}
 	list, r := tables(), rand.New(rand.NewPCG(*seed, 0))
 	var n tally
-	if os.Getenv("OVGEN_SOAK") == "" {
+	if !sampling.All() {
 		for range 700 {
 			x := list[r.IntN(len(list))]
 			e := x.anyEdit(r)
@@ -231,7 +230,7 @@ type tally struct{ Changed, Lowered, Proven, Explored, Holes, Wrong int }
 func (n *tally) hold(t *testing.T, from, change string, x s.Schedule, proves bool) {
 	t.Helper()
 	ranks := []int{2, 3}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		ranks = []int{1, 2, 3}
 	}
 	if !proves {

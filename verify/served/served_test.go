@@ -3,7 +3,6 @@ package served
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // declared is a schedule as somebody declares it, and what becomes of it.
@@ -148,7 +148,7 @@ func (d *declared) become(t *testing.T) (*prove.Report, error) {
 		return nil, err
 	}
 	ranks := []int{2, 4}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		ranks = []int{1, 2, 4, 8}
 	}
 	return prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks})

@@ -24,7 +24,7 @@ func sumsFinished() map[string]form {
 	list := map[string]form{}
 	ways := map[string]s.Way{"Slots": s.Slots{}, "PushTwoShot": s.PushTwoShot{}}
 	apart := map[string]s.Way{"": s.Slots{}}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		ways = map[string]s.Way{"Slots": s.Slots{}, "Shot": s.Shot{}, "TwoShot": s.TwoShot{}, "PushShot": s.PushShot{},
 			"Pushed": s.PushShot{Words: true}, "PushTwoShot": s.PushTwoShot{}}
 		apart = map[string]s.Way{"": s.Slots{}, "PushShot": s.PushShot{}, "PushTwoShot": s.PushTwoShot{}}

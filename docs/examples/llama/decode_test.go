@@ -309,7 +309,7 @@ func TestTokens(t *testing.T) {
 
 // inTurn is one of some numbers of ranks, another one for each further case; where OVGEN_SOAK is set, and on GPUs, all.
 func inTurn(number int, ranks ...int) []int {
-	if os.Getenv("OVGEN_SOAK") != "" || os.Getenv("OVGEN_DRIVER") == "cuda" {
+	if sampling.All() || os.Getenv("OVGEN_DRIVER") == "cuda" {
 		return ranks
 	}
 	number %= len(ranks)

@@ -245,7 +245,7 @@ func TestCompared(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
 	s := small.in(dir)
-	if os.Getenv("OVGEN_SOAK") == "" {
+	if !sampling.All() {
 		s.Buckets = slices.Concat(s.Buckets[1:2], s.Buckets[3:]) // steps and prompts
 	}
 	buckets := s.Buckets

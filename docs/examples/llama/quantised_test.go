@@ -181,7 +181,7 @@ func TestQuantisedAsRead(t *testing.T) {
 	}
 }
 
-// TestQuantisedRefused has configs and checkpoints of eight bits that are not served.
+// TestQuantisedRefused has configs of eight bits that are not served.
 func TestQuantisedRefused(t *testing.T) {
 	const group = `{"quant_method": "compressed-tensors", "format": "float-quantized", "config_groups": {"g": `
 	for _, x := range []struct{ text, want string }{
@@ -210,7 +210,10 @@ func TestQuantisedRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", x.text, err, x.want)
 		}
 	}
+}
 
+// TestQuantisedWeightsRefused has checkpoints of eight bits that are not served.
+func TestQuantisedWeightsRefused(t *testing.T) {
 	const name = "model.layers.1.mlp.down_proj.weight"
 	for what, x := range map[string]struct {
 		change func(w map[string]Array)

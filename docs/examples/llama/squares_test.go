@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +59,7 @@ func inSquares(c Config) (stored, of map[string]Array) {
 func TestSquares(t *testing.T) {
 	sampling.Test(t, 3, 4)
 	squares(t, wide("llama", 2), inTurn(0, 2, 1)...)
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		squares(t, wide("qwen2", 1), 2)
 		squares(t, wide("qwen3", 1), 2)
 	}

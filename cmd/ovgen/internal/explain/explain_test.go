@@ -127,8 +127,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestRoundedSums: NCCL rounds what it sums, and a kernel adds a residual to that; a kernel that adds up slots rounds
-// nothing before.
+// TestRoundedSums: NCCL rounds its sum before a kernel adds a residual; a kernel that adds up slots rounds once, behind
+// the residual.
 func TestRoundedSums(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -25,7 +25,7 @@ var both = []driver.Type{driver.BF16, driver.FP16}
 
 // few are those whose registers a test counts: one or, where OVGEN_SOAK is set, both.
 func few() []driver.Type {
-	if os.Getenv("OVGEN_SOAK") == "" {
+	if !sampling.All() {
 		return both[:1]
 	}
 	return both
@@ -52,7 +52,7 @@ func TestFewRows(t *testing.T) {
 func TestFewRowsMaking(t *testing.T) {
 	sampling.Test(t, 1, 2)
 	wide := fewrows.Family{fewrows.Kernels[3], fewrows.Narrow[3], fewrows.Kernels[2]}
-	if os.Getenv("OVGEN_SOAK") == "" {
+	if !sampling.All() {
 		wide = wide[:2]
 	}
 	for _, c := range []struct {

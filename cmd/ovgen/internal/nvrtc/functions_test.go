@@ -39,7 +39,7 @@ func TestFunctions(t *testing.T) {
 		{s.If(s.Below(32, "128"), turned, s.X)},
 	}
 	types := []driver.Type{driver.BF16}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		types = append(types, driver.FP32, driver.FP16)
 	}
 	ptx, kernels := compileFunctions(t, c, types, lists)

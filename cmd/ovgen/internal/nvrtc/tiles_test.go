@@ -2,20 +2,20 @@ package nvrtc
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/templates"
+	"ovgen/verify/sampling"
 )
 
 // TestTiles compiles kernels of tiles as packages have them: none spills, also not the one with most registers.
 func TestTiles(t *testing.T) {
 	c, a := pinned(t), pinnedAssembler(t)
 	tiles := []kernels.Tile{{Columns: 160, Cluster: 2}}
-	if os.Getenv("OVGEN_SOAK") != "" {
+	if sampling.All() {
 		tiles = append(tiles, kernels.Tile{Columns: 112, Cluster: 1}, kernels.Tile{Columns: 128, Cluster: 2},
 			kernels.Tile{Columns: 224, Cluster: 1, Together: true},
 			kernels.Tile{Columns: 256, Cluster: 2, Together: true})

@@ -45,37 +45,49 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// bf16s are n random numbers that bf16 holds.
+func bf16s(source *rand.Rand, n int) []float32 {
+	list := make([]float32, n)
+	for i := range list {
+		list[i] = math.Float32frombits(math.Float32bits(source.Float32()*4-2) &^ 0xffff)
+	}
+	return list
+}
+
+// turns are n cosines and sines.
+func turns(n int) []float32 {
+	angles := make([]float32, n)
+	for i := range n / 2 {
+		sin, cos := math.Sincos(float64(i))
+		angles[2*i], angles[2*i+1] = float32(cos), float32(sin)
+	}
+	return angles
+}
+
+// stored are numbers of bf16 as a type holds them.
+func stored(x []float32, typ driver.Type) any {
+	if typ == driver.FP32 {
+		return x
+	}
+	list := make([]uint16, len(x))
+	for i, f := range x {
+		list[i] = uint16(math.Float32bits(f) >> 16)
+	}
+	return list
+}
+
 // hold runs a launch and compares it with the reference.
 func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 	const room = 2048
 	queries, rows := a.keys*a.group-a.offset, len(a.positions) // the first head of keys has offset queries elsewhere
 	wide := (queries + 2*a.keys) * a.size
 	source := rand.New(rand.NewPCG(seed, 3))
-	numbers := func(n int) []float32 {
-		list := make([]float32, n)
-		for i := range list {
-			list[i] = math.Float32frombits(math.Float32bits(source.Float32()*4-2) &^ 0xffff) // a bf16
-		}
-		return list
-	}
+	numbers := func(n int) []float32 { return bf16s(source, n) }
 	qkv, keys, values := numbers(rows*wide), numbers(rows*room*a.keys*a.size), numbers(rows*room*a.keys*a.size)
-	angles := make([]float32, room*a.size)
-	for i := range len(angles) / 2 {
-		sin, cos := math.Sincos(float64(i))
-		angles[2*i], angles[2*i+1] = float32(cos), float32(sin)
-	}
+	angles := turns(room * a.size)
 	d := device(t, seed)
 	put := func(data any) driver.Ptr { return put(t, d, data) }
-	elements := func(x []float32) any {
-		if typ == driver.FP32 {
-			return x
-		}
-		list := make([]uint16, len(x))
-		for i, f := range x {
-			list[i] = uint16(math.Float32bits(f) >> 16)
-		}
-		return list
-	}
+	elements := func(x []float32) any { return stored(x, typ) }
 	shared := func(most int) (list []int32) { // each row by 1 to so many blocks
 		for i, p := range a.positions {
 			list = append(list, 0, int32(i), int32(p), int32(source.IntN(most)+1))
