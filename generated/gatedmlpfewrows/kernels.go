@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "bfe978864557f40adeb41c0e1aa17cf4d672e3484565ca3bc67031af1d919894",
+	Source:  "75fbea078d469b862a1ae8a928d8b9de4d55f43310ad9dde3b448d5c76fb3944",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "0817a7a1ea358160007574b511ecd704c6d6deba2e09d73079d703004d28034e",
+	Hash:     "1bc37e809da722460d5bf02ce34013dfde6924addd9106fa11f589bcc48c4f5b",
 	Proof:    "proven for D = 1..8, stamp fc1234baa3c61f55",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "510b913a661f3b075354f7e0dd3ee4a31a4eb1dc49817be3e8e385d85db02314",
+	Source:  "196a2b8933834204054fb847f0389a2ace2114c984f35c1cb70a8e4e0a93e30b",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

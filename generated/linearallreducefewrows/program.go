@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "d715ac1bddb1cf38a232175cea58a348d785336baa38145c06a397428e984848",
+	Hash:     "c9c8e5d55a44d6e20254c037dc45dc31906ebbcf2ebce272c21df830c9e2f335",
 	Proof:    "proven for D = 1..8, stamp 73ac9855480d0a31",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "e449ebe10e7888edca4b3aad20c58f0623d5126e2558a24bfb1b4545b65f7172",
+	Source:  "21338a2107c9ac4d91ec95aac4dc1c7bfe2aa8aadace62abc32d90f63ec7f0e5",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

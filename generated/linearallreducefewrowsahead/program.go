@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "5e842ce43582387f82659237ee7f86b5360225c2eef2b9ea35005d46f3a1ded5",
+	Hash:     "91149ab43b9e0e011a068fcdb8735217310c25d7d19f119461b23e6313950653",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

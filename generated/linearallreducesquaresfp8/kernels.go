@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducesquaresfp8",
-	Source:  "204620c9aa1868a4bcc382a403eaa3c4650304631938353c49edf2347d39efaf",
+	Source:  "626e07b4448010754e97238883ba2fef708aefb9c65841ec91b2292d636a7aee",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Squares.Code(table.Types)...),
 }

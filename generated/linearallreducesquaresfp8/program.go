@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducesquaresfp8",
-	Hash:     "ffdfdee353fbc741807ed56740e94aaf8a13dc5a3a3c6670e2867ac0b2b10d2e",
+	Hash:     "482e99bf3163c4a2e9397bfbcc36517b515618c0ea0adc3641f73b4e9c95827d",
 	Proof:    "proven for D = 1..8, stamp bc2cdb9b50c1cf39",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "1df9039d46194e33860f4addc925ba43e4c382436389b88d96d0d1918a1bfafb",
+	Source:  "cf6dab18e139c170d13db12c9e33d4eef5988e4c3063632336b33dd4e6d1566d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

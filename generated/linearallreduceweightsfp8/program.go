@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "2460ad6ac7f090a017f2aead49e1b728d3be5f78ae7da2108f52f6b30ba6f92b",
+	Hash:     "57c2fdbafe48b564d79e09c5e8fa3d00b69444bd1c659d9db998d45774efc9d5",
 	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

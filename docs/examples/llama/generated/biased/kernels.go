@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "dfd2d40f29cc370a30d525e6cd7c79223c23ccac3f9b60af8fe68fd187f55d34",
+	Source:  "76e1e15323542d0620d8eb5d8179cf3b4ab4801b7ea599eb47699b775156b5f1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

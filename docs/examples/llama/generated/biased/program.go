@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "757f8cf914caf2354b4c44277b57a0f8db88db4f52e891a61b2cf98759285576",
+	Hash:    "3293d205b2156b277e41862bda244d6d16851ac646a9bdee0675641a88e8b391",
 	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

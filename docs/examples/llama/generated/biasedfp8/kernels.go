@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "1b23b5d8b60682e8dced7cbedd5258606e62191cce5012afb1496e788b7ac605",
+	Source:  "b0b894e9059df5a5ddeb2ac5eaf6f5202710314867123c78cf57f144c193ec12",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

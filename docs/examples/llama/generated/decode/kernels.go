@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "8d36a168b1e10944e134e3547c50ffed7c16c6628f88cb6991e6067a9e835e0f",
+	Source:  "d5385b898b12217f2ff714c74ab45205bec66c6040484e8c83000d19b43abe30",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "f6f59b40120b987f652464983fa239fab49aaa603d87938d5613ae2225ce42f2",
+	Hash:    "9d47ae0881441a5bcfa879a7b0f14f44e80ced2b53c4292031bb5f7a2d021f99",
 	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

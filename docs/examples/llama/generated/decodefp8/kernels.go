@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "befb5db0b65f0e04ef4722746aa7321f1515a28f804429c0271fe832c20c5528",
+	Source:  "55506c38f07643f85a85d739eae5ead9c0ae4eb7c8b4baf814fddf720c3d83a1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "cae51304bc6ebce119de016a3efb9390de7b584052089dfe1a0ccbc565d9b563",
+	Source:  "081420578a82a864534d705737b8bc08cd1652dc59ccc039da789b752182e10f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "a719d060ef30bed17cefbffe4c60d582d20f3dcf3e50373ae6d8523db73c8916",
+	Hash:    "0aa324ebb0b72acbc05db25678c48a07ed3b5e01f9aa597b93f1d28bbe6918bb",
 	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

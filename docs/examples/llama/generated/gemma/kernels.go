@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "60e786cfadfb093e63424ef048a8150f75f47dc06594f21e8106e961aa524ccc",
+	Source:  "d083683e2b224318fdd5b16b8dd76fd62c0320c3bdbd96f9dab61c2982f1e574",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "0603ebf612905be48aa8994f985ed1ac1ee1832c7fbbd6e7582c8d16020ddb90",
+	Hash:     "8eb4cae7baac46fea1041e2f3fd9c2eedc1d241a4253bd3b523c027a7adb9170",
 	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

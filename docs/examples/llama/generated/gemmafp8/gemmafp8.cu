@@ -265,9 +265,9 @@ __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ s
 // ----------------------------------------------------------------------------
 // fewrows and narrow multiply rows by a weight: C = A Bᵀ, and a bias, where B is [columns, depth]. Fewrows takes 1 to
 // 64 rows, and narrow any number by a weight of eight bits, which has a scale for each of its rows, or one, that
-// multiplies the sums. Squares is narrow by a weight with a scale for each square of 128 x 128, which multiplies what
-// each 32 of the depth add. With few rows that takes as long as reading B does, so a block keeps as many copies under
-// way as its memory holds, through all of the tiles that it makes one after another.
+// multiplies the sums. Squares is narrow by a weight with a scale for each square of 128 x 128, which multiplies the
+// sum of each 32 columns of the depth. With few rows that takes as long as reading B does, so a block keeps as many
+// copies under way as its memory holds, through all of the tiles that it makes one after another.
 //
 // Each of a block's warps has a slice of the depth: of the pieces of 128 bytes of B, warp w has those with the numbers
 // w, w + 8, w + 16 and so on, half a piece in a step. A sum is made in an order that the depth alone decides, whatever

@@ -42,7 +42,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "164e271e8c1179abb98a8baaebb3eb3de9118c4b9f8bce5a87ca058d0a793bee",
+	Source:  "406f77380cf09ad89e9de979af5fbf51e4b5e7c208420c5ca8e7ea990a593b2f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

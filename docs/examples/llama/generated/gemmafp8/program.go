@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "5ae23847be9e3516506d79b5acba0e7550993fd00a34659fcc869063309b67bb",
+	Hash:    "4d07f20ce5f2cd3d80c60433ed533a84d7d5fc6a80aa960d9616998cabb7b847",
 	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

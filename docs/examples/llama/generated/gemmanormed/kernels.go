@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "3e712f2c6681fc613492d56cb52769da30e2ac729f6c3c70cf86dc4df60da700",
+	Source:  "dcc475b4aee67cc1ecc2a60539c44b6e754f11e1e8383746f3c3319318943291",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "e7c7ec15d8ea39feca5b0b55106b6859b13e7b7701d24d35fe6a0aa74cbbcb8b",
+	Hash:    "db85297283ab8a0d67d285cc61869e1701bc27d19dccb2ba99943a7a2b7c9db0",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "da84134fe62f6e43ae132e5570abbd47e9e9d4852cedd7c3365d773df28a734c",
+	Source:  "94dcdd540a0454b5edee0fe27c554e17bb8d99a623d1484ef5c203e87f7dcf55",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

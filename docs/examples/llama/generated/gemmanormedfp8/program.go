@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "d6b827564d27f28ee08940fb2e9c884052f12d25b89c2b5515ecf83cb5341afb",
+	Hash:    "39ffb0a3b7a9fbf40561834204947f7b12433b311ee12993af5fe641d548260c",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3150621349f2f405df9d8eb13440a5ae48803e7218d45e1c59392b748d198d82
+// 370f1ceb814d4f0923822fe26a884c904f80b342883701d10be49f03be299846
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 7a8a0939a85e41e183913cc04a30030145a125fa35347cb45f3412490d069586
+// bb02ef333b1ed82734a7744c7d1d01ccb2adf855ab82fdbc58c6361a7e5859eb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 771fc69417fd9a766325d43f53c721c5c5b27fcb97ce8cfdf3f4fa2c381c0b21
+// b61b8c34b367c2f3226b505020b82094a9b463a731a9ca470d5372ce93138d63
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d2d8f930904d0097ac089a279a464cd1432e238071d2509b2ce712e93484dfbf
+// 992c189a093bbcbffb2e740564c69c5a0318bd7844bc92a5bda29e166875dc75
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

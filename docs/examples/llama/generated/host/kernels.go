@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "dfd2d40f29cc370a30d525e6cd7c79223c23ccac3f9b60af8fe68fd187f55d34",
+	sim.Compiled("biased", "76e1e15323542d0620d8eb5d8179cf3b4ab4801b7ea599eb47699b775156b5f1",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "1b23b5d8b60682e8dced7cbedd5258606e62191cce5012afb1496e788b7ac605",
+	sim.Compiled("biasedfp8", "b0b894e9059df5a5ddeb2ac5eaf6f5202710314867123c78cf57f144c193ec12",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "8d36a168b1e10944e134e3547c50ffed7c16c6628f88cb6991e6067a9e835e0f",
+	sim.Compiled("decode", "d5385b898b12217f2ff714c74ab45205bec66c6040484e8c83000d19b43abe30",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "befb5db0b65f0e04ef4722746aa7321f1515a28f804429c0271fe832c20c5528",
+	sim.Compiled("decodefp8", "55506c38f07643f85a85d739eae5ead9c0ae4eb7c8b4baf814fddf720c3d83a1",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "cae51304bc6ebce119de016a3efb9390de7b584052089dfe1a0ccbc565d9b563",
+	sim.Compiled("decodenccl", "081420578a82a864534d705737b8bc08cd1652dc59ccc039da789b752182e10f",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "60e786cfadfb093e63424ef048a8150f75f47dc06594f21e8106e961aa524ccc",
+	sim.Compiled("gemma", "d083683e2b224318fdd5b16b8dd76fd62c0320c3bdbd96f9dab61c2982f1e574",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "164e271e8c1179abb98a8baaebb3eb3de9118c4b9f8bce5a87ca058d0a793bee",
+	sim.Compiled("gemmafp8", "406f77380cf09ad89e9de979af5fbf51e4b5e7c208420c5ca8e7ea990a593b2f",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "3e712f2c6681fc613492d56cb52769da30e2ac729f6c3c70cf86dc4df60da700",
+	sim.Compiled("gemmanormed", "dcc475b4aee67cc1ecc2a60539c44b6e754f11e1e8383746f3c3319318943291",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "da84134fe62f6e43ae132e5570abbd47e9e9d4852cedd7c3365d773df28a734c",
+	sim.Compiled("gemmanormedfp8", "94dcdd540a0454b5edee0fe27c554e17bb8d99a623d1484ef5c203e87f7dcf55",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "0af4c3a99f70ecae4fee2d0b650dabb4e09a42759c98dd06ebc135623c251cfc",
+	sim.Compiled("normed", "f64846b48abc63d13a25815e9ff5d9a48ceae29a769c478707f9a85d9843bca0",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "26a9ede35f9f0c0761755d064e448eb6b09c4bfad42925034ac11c78a4bd78bf",
+	sim.Compiled("normedfp8", "713e93f6547dfc5e31bbcf3009febe17109482cee992fe94e371aab5e2e62f46",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))

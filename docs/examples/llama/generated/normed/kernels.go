@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "0af4c3a99f70ecae4fee2d0b650dabb4e09a42759c98dd06ebc135623c251cfc",
+	Source:  "f64846b48abc63d13a25815e9ff5d9a48ceae29a769c478707f9a85d9843bca0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
 }

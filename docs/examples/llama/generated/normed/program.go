@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "84957432dcf5b68a94d79f0f6e0892f7c1018f5f48ac938c352cec09e5871834",
+	Hash:    "2026610c3a2f30ee835667c20cd583f21bbcf366fc665484ad3f895dd9f86f23",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "26a9ede35f9f0c0761755d064e448eb6b09c4bfad42925034ac11c78a4bd78bf",
+	Source:  "713e93f6547dfc5e31bbcf3009febe17109482cee992fe94e371aab5e2e62f46",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "d46fadf358ac4dfc34feb42e0613445c42b0bc899be39d124816df4457de6685",
+	Hash:    "afb18dd84db653d98ae880c5eab064a6d38938c1b190f6272d321e408468555b",
 	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
