@@ -157,7 +157,7 @@ func ofFormulas(t *testing.T, list []Formula, types ...driver.Type) (tested, []k
 
 // TestFormulas runs the kernels of formulas and compares each bit with what their nodes make in Go.
 func TestFormulas(t *testing.T) {
-	sampling.Test(t, 3, 4)
+	sampling.Test(t, 1, 4)
 	n := 24
 	if sampling.All() {
 		n = 200

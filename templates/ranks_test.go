@@ -28,7 +28,7 @@ func TestTurns(t *testing.T) {
 // by what the kernels' instructions say and by nothing else, under ThreadSanitizer. They say
 // the same of each type.
 func TestThreads(t *testing.T) {
-	sampling.Test(t, 0, 4)
+	sampling.Test(t, 3, 4)
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}

@@ -22,7 +22,7 @@ const (
 // The page's listings are written and its commands run, in order and in one shell; each
 // prints what the page says, but for times and stamps.
 func TestFirstSchedule(t *testing.T) {
-	sampling.Test(t, 3, 4)
+	sampling.Test(t, 2, 4)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

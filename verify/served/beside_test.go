@@ -5,6 +5,7 @@ import (
 
 	s "ovgen/schedule"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/sampling"
 )
 
 // beside are schedules with communications of which none needs another's result.
@@ -28,6 +29,7 @@ var beside = []struct {
 
 // TestBeside: they share a plan.
 func TestBeside(t *testing.T) {
+	sampling.Test(t, 0, 3)
 	for _, x := range beside {
 		isCrossed(t, x.name, x.Schedule, 1, 2, 3, 4, 8)
 		for _, ways := range [][2]s.Way{{s.NCCL{}, s.NCCL{}}, {s.GatherShot{}, s.Shot{}}, {s.Pull{WithStep: true},

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/verify/sampling"
 )
 
 // fp4 is the form with tensors of four bits, and scales of e4m3 for each 16 of their columns.
@@ -147,4 +148,7 @@ var blocks = []declared{
 }
 
 // TestBlocks holds each against its verdict, and the explorer agrees on those that are served.
-func TestBlocks(t *testing.T) { explored(t, "Blocks", blocks) }
+func TestBlocks(t *testing.T) {
+	sampling.Test(t, 2, 3)
+	explored(t, "Blocks", blocks)
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/verify/sampling"
 )
 
 // attention is a call between products, and projected what is made of it.
@@ -157,6 +158,7 @@ var summing = map[string][]s.Way{
 
 // TestOwnProductBy: each way of sums serves a product of the caller's own, alone and behind a layer.
 func TestOwnProductBy(t *testing.T) {
+	sampling.Test(t, 0, 3)
 	for rows, ways := range summing {
 		for _, way := range ways {
 			for _, x := range []form{of("A[M K/D] B[N K/D] P["+rows+" N]", ownProduct),

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/verify/sampling"
 )
 
 // in32 is the form with tensors of fp32.
@@ -107,6 +108,7 @@ var casts = []declared{
 
 // TestCasts holds each chain with a cast against its verdict.
 func TestCasts(t *testing.T) {
+	sampling.Test(t, 1, 3)
 	for i := range casts {
 		d := &casts[i]
 		if _, err := d.holds(t); err != nil {

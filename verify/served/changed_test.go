@@ -7,6 +7,7 @@ import (
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/sampling"
 )
 
 // changed are schedules that differ from others of these tables in one thing, and were programs that neither checker
@@ -294,4 +295,7 @@ func (f form) extent(from, to s.Extent) form {
 }
 
 // TestChanged holds each against its verdict, and has both checkers accept what is served.
-func TestChanged(t *testing.T) { explored(t, "Changed", changed) }
+func TestChanged(t *testing.T) {
+	sampling.Test(t, 0, 3)
+	explored(t, "Changed", changed)
+}

@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // capped is a function of a user's own.
@@ -94,6 +95,7 @@ var formulas = []declared{
 
 // TestFormulas holds each against its verdict, and the explorer agrees where it is served.
 func TestFormulas(t *testing.T) {
+	sampling.Test(t, 1, 3)
 	for i := range formulas {
 		d := &formulas[i]
 		if _, err := d.holds(t); err != nil {

@@ -6,6 +6,7 @@ import (
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/sampling"
 )
 
 // overHosts are chains whose rows and sums cross the network whole or in parts, and sums that every rank gets.
@@ -46,6 +47,7 @@ var behindRows = of("A[M/D K] B[F/D K] B2[K F/D] C[M K]", s.Linear("H", "A", "B"
 
 // TestOverHosts: rails bring the rows of stages, and take their sums away, in parts and for all ranks.
 func TestOverHosts(t *testing.T) {
+	sampling.Test(t, 1, 3)
 	for _, x := range overHosts {
 		y := scheduletest.Clone(x.Schedule)
 		y.Mesh, y.Moves = s.Hosts(), nil

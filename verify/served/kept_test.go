@@ -8,11 +8,13 @@ import (
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // TestValuesAreKept: what one stage of a chain has made or gathered, a later one behind sums and calls reads, whichever
 // ways the tensors travel by.
 func TestValuesAreKept(t *testing.T) {
+	sampling.Test(t, 2, 3)
 	ways := []struct{ gathered, first, second s.Way }{{}, {nil, nil, s.Shot{}}, {nil, s.Shot{}, nil},
 		{s.GatherShot{}, s.PushShot{}, s.Shot{}}, {s.PushGather{}, nil, nil}, {s.NCCL{}, s.NCCL{}, s.NCCL{}}}
 	for _, x := range []struct {

@@ -6,6 +6,7 @@ import (
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/sampling"
 )
 
 // leaving are ways by which terms of sums leave.
@@ -33,6 +34,7 @@ func TestLeaving(t *testing.T) {
 // TestLeavingStages: products of a stage write into their owners' slots, while rows come by any way, or other
 // sums leave.
 func TestLeavingStages(t *testing.T) {
+	sampling.Test(t, 1, 3)
 	stores := s.Stores{Signals: s.MemOps}
 	for _, x := range []struct {
 		s.Schedule

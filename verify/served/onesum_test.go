@@ -13,6 +13,7 @@ import (
 	"ovgen/verify/mutate"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // Attention and an MLP of the same rows, side by side.
@@ -45,6 +46,7 @@ var oneSums = []struct {
 // TestOneSum: each rank adds the partial results of products that stand side by side, and these meet once, by whichever
 // way.
 func TestOneSum(t *testing.T) {
+	sampling.Test(t, 0, 3)
 	for _, x := range oneSums {
 		for _, ways := range [][2]s.Way{{}, {s.NCCL{}, s.NCCL{}}, {s.GatherShot{}, s.Shot{}},
 			{s.Pull{By: s.Kernels}, s.Slots{Streams: 2, By: s.Kernels}}, {s.PushGather{}, s.PushShot{}}} {

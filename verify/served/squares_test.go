@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/verify/sampling"
 )
 
 // squared is the form with rows of eight bits whose scales lie block by block, and weights with one for each square.
@@ -122,6 +123,7 @@ var squares = []declared{
 
 // TestSquares holds each against its verdict. The explorer takes seconds, and agrees on some.
 func TestSquares(t *testing.T) {
+	sampling.Test(t, 2, 3)
 	for i := range squares {
 		d := &squares[i]
 		if slices.Contains([]string{"S01", "S02", "S14", "S14e", "S14f"}, d.id) {

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"ovgen/verify/sampling"
 )
 
 // TestBuild compiles emitted packages in another module, with and without the
@@ -30,12 +32,15 @@ func TestBuild(t *testing.T) {
 	write(t, filepath.Join(dir, "go.sum"), sums)
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/user\n\ngo 1.26\n\nrequire ovgen "+
 		"v0.0.0\n\nreplace ovgen => "+root+"\n"))
-	for _, args := range [][]string{{"vet", "./..."}, {"build", "./..."}} {
-		cmd := exec.Command("go", args...)
+	for _, verb := range []string{"vet", "build"} {
+		if verb == "vet" && !sampling.Takes(2, 4) { // with make test's own, which has looked at the imports
+			continue
+		}
+		cmd := exec.Command("go", verb, "./...")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("go %v: %v\n%s", args, err, out)
+			t.Errorf("go %s: %v\n%s", verb, err, out)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func few() []driver.Type {
 
 // TestFewRows compiles the kernels of few rows as packages have them: none spills.
 func TestFewRows(t *testing.T) {
-	sampling.Test(t, 1, 2)
+	sampling.Test(t, 0, 2)
 	types := few()
 	for _, ptx := range [][]byte{compileFewRows(t, all, types, options, nil),
 		compileFewRows(t, all.Early(), types, early, nil)} {
@@ -50,7 +50,7 @@ func TestFewRows(t *testing.T) {
 // TestFewRowsMaking compiles those of the kernels with the most registers that apply functions: none spills. Where
 // OVGEN_SOAK is not set they are one of each kind of weights.
 func TestFewRowsMaking(t *testing.T) {
-	sampling.Test(t, 1, 2)
+	sampling.Test(t, 1, 4)
 	wide := fewrows.Family{fewrows.Kernels[3], fewrows.Narrow[3], fewrows.Kernels[2]}
 	if !sampling.All() {
 		wide = wide[:2]
