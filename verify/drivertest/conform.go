@@ -31,6 +31,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"events", events},
 		{"capture", capture},
 		{"external events under capture", external},
+		{"external events between graphs", betweenGraphs},
 		{"edges under capture", edges},
 		{"products", products},
 		{"forms of a product", forms},

@@ -1,6 +1,8 @@
 package drivertest
 
 import (
+	"time"
+
 	"ovgen/runtime/driver"
 )
 
@@ -188,4 +190,57 @@ func external(b *bench) {
 	}
 	b.must(b.d.GraphExecDestroy(exec))
 	b.must(b.d.GraphDestroy(g))
+}
+
+// betweenGraphs orders a graph, and work outside of graphs, after a graph that was launched before on another stream, as
+// the runs of a group follow each other on streams of their own. The first graph waits for a word; what follows it may
+// copy what it writes, and no earlier.
+func betweenGraphs(b *bench) {
+	word := b.put(make([]byte, 24))
+	order := b.event(false)
+	first, second, third := b.stream(driver.Normal), b.stream(driver.Normal), b.stream(driver.High)
+	graph := func(s driver.Stream, work func()) driver.GraphExec {
+		b.must(b.d.StreamBeginCapture(s))
+		b.must(b.d.StreamWaitEvent(s, order, driver.External))
+		work()
+		b.must(b.d.EventRecordWithFlags(order, s, driver.External))
+		g, err := b.d.StreamEndCapture(s)
+		b.must(err)
+		exec, err := b.d.GraphInstantiate(g)
+		b.must(err)
+		b.must(b.d.GraphDestroy(g))
+		return exec
+	}
+	opens := graph(first, func() {
+		b.must(b.d.StreamBatchMemOp(first, []driver.MemOp{
+			{Kind: driver.WaitEqual, Value: 1, Address: word},
+			{Kind: driver.Write, Value: 0, Address: word},
+		}))
+		b.must(b.d.MemcpyDtoDAsync(word+8, word+4, 4, first))
+	})
+	follows := graph(second, func() { b.must(b.d.MemcpyDtoDAsync(word+12, word+8, 4, second)) })
+	for run := range uint32(8) {
+		b.must(b.d.MemsetD32Async(word+4, run+41, 1, first))
+		b.must(b.d.GraphLaunch(opens, first))
+		b.must(b.d.GraphLaunch(follows, second))
+		b.must(b.d.StreamWaitEvent(third, order, 0))
+		b.must(b.d.MemcpyDtoDAsync(word+16, word+12, 4, third))
+		time.Sleep(2 * time.Millisecond) // in which what waits for nothing would run
+		for _, s := range []driver.Stream{second, third} {
+			done, err := b.d.StreamQuery(s)
+			b.must(err)
+			if done {
+				b.Errorf("run %d: what follows the first graph ran before it", run)
+			}
+		}
+		b.must(b.d.MemsetD32Async(word, 1, 1, b.stream(driver.High)))
+		b.must(b.d.StreamSynchronize(third))
+		if got := words(b.get(word, 24)); got[3] != run+41 || got[4] != run+41 {
+			b.Errorf("run %d: the graph behind copied %d and the stream behind that %d, want %d", run, got[3], got[4],
+				run+41)
+		}
+		b.must(b.d.EventRecordWithFlags(order, third, 0))
+	}
+	b.must(b.d.GraphExecDestroy(opens))
+	b.must(b.d.GraphExecDestroy(follows))
 }
