@@ -53,6 +53,10 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
 		}
 		if i >= 0 && refusal(i) == nil {
+			if j := m.overtaken(options, i, by.nvlink, key.Ranks, refusal); j >= 0 {
+				return j, Choice{Program: options[j].Name, Replayed: true, Why: fmt.Sprintf("%s; %s was not in that run%s",
+					m.why(key), options[j].Name, options[j].estimated(key.Ranks, by.nvlink))}, nil
+			}
 			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
 			if m.same(key) { // the best tiles differ from shape to shape
 				choice.Tiles = m.Tiles
@@ -92,6 +96,22 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", o.Name, refused[i]))
 	}
 	return 0, choice, none
+}
+
+// overtaken finds the option that was not in the entry's run and whose sum takes, by estimate, the least time, and less
+// than that of the entry's program; -1: there is none, or nothing is known of the run or of the program's sum.
+func (m Measured) overtaken(options []option, own int, nvlink bool, ranks int, refusal func(int) error) int {
+	found, least := -1, options[own].sum.Microseconds(options[own].bytes, ranks)
+	if len(m.Beside) == 0 || !nvlink {
+		return -1
+	}
+	for i, o := range options {
+		us := o.sum.Microseconds(o.bytes, ranks)
+		if us > 0 && us < least && !slices.Contains(m.Beside, o.Name) && refusal(i) == nil {
+			found, least = i, us
+		}
+	}
+	return found
 }
 
 // nearestOf are the nearest entries of the operation, and behind them those of operations that ask less of the caller,

@@ -79,6 +79,31 @@ func TestShotsMeasured(t *testing.T) {
 	}
 }
 
+// A measurement does not decide over a sum that was not in its run and takes less by estimate.
+func TestOvertaken(t *testing.T) {
+	entry := Measured{Operation: "oneshot", GPU: "a GPU", Ranks: 4, Shape: "M 256, N 4096, bf16", Program: "packets",
+		Milliseconds: .027}
+	for _, c := range []struct {
+		beside []string
+		bytes  int64
+		nvlink bool
+		want   string
+	}{
+		{nil, 2 << 20, true, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, true,
+			"twoshotpackets: measured on 4 of a GPU, 0.027 ms; twoshotpackets was not in that run; by estimate the fastest"},
+		{[]string{"oneshot", "push", "twoshot"}, 64 << 10, true, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, false, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot", "twoshotpackets"}, 2 << 20, true, "packets: measured"},
+	} {
+		entry.Beside = c.beside
+		_, choice, err := choose(&Table{Entries: []Measured{entry}}, entry, sums(c.bytes), prefers{nvlink: c.nvlink})
+		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
+			t.Errorf("%v, %d bytes: %s, %v; want %s", c.beside, c.bytes, choice, err, c.want)
+		}
+	}
+}
+
 // Norms by owners cost a second result on the link, and a kernel behind a sum costs a launch.
 func TestSumOfNorms(t *testing.T) {
 	once, apart, owners := Sum{By: Packets}, Sum{By: Packets, Behind: 1}, Sum{By: TwoShotPackets, More: 1}

@@ -99,6 +99,13 @@ func TestTunedByOwn(t *testing.T) {
 		of("allgatherqkv", "allgatherqkvpackets")
 	sums := of("allreduceoneshot", "allreducepackets", "allreducetwoshotpackets")
 	norms := of("allreducenorm", "allreducenormapart")
+	owned := func(bytes int64) []option {
+		list := of("allreducenorm", "allreducenormapart", "allreducenormtwoshot")
+		for i, sum := range []Sum{{By: Packets}, {By: Packets, Behind: 1}, {By: TwoShotPackets, More: 1}} {
+			list[i].sum, list[i].bytes = sum, bytes
+		}
+		return list
+	}
 	const by = ": measured on 2 of NVIDIA H200"
 	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
@@ -123,12 +130,15 @@ func TestTunedByOwn(t *testing.T) {
 		{two, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-06", "allreducenorm" + by + " at M 6"},
 		{two, norms, "allreducenorm", "M 100, N 6144, bf16, epsilon 1e-05", "allreducenorm" + by + " at M 128"},
 		{four, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05", "allreducenorm" + byFour + " at M 6"},
+		{four, owned(8 * 6144 * 2), "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05", "allreducenorm" + byFour + " at M 6"},
+		{four, owned(256 * 8192 * 2), "allreducenorm", "M 256, N 8192, bf16, epsilon 1e-05",
+			"allreducenormtwoshot" + byFour + ", 0.0536 ms"},
 		{four, all, "allgatherlinear", "M 512, K 4096, N 3584, bf16", "allgatherlinearpackets" + byFour + ", 0.04"},
 		{four, all, "allgatherlinear", "M 4096, K 4096, N 3584, bf16", "allgatherlineartiles by tiles4" + byFour},
 	} {
 		key := c.key
 		key.Operation, key.Shape = c.operation, c.shape
-		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
+		_, choice, err := choose(own.among(c.options), key, c.options, prefers{nvlink: true})
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
 			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
 		}

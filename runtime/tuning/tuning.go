@@ -32,6 +32,8 @@ type Measured struct {
 	Tiles        string  `json:"tiles,omitempty"` // kernel of its products by tiles; empty: by their estimate
 	Replayed     bool    `json:"replayed"`
 	Milliseconds float64 `json:"ms"` // of the slowest rank, median of the rounds
+	// Beside are the other programs of the same run; none: the entry decides over all.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // Read reads a file that Write has written. A file that does not exist is an fs.ErrNotExist.

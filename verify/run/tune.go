@@ -191,6 +191,12 @@ func (c *tuneCommand) fastest(ctx context.Context, r *rank, programs []*harness.
 		return 1
 	})
 	best := list[0]
+	var beside []string
+	for _, p := range programs {
+		if p.Name != best.Program {
+			beside = append(beside, p.Name)
+		}
+	}
 	next = "nothing"
 	for _, f := range list[1:] {
 		if f.Program != best.Program || f.Tiles != best.Tiles {
@@ -201,5 +207,5 @@ func (c *tuneCommand) fastest(ctx context.Context, r *rank, programs []*harness.
 	return tuning.Measured{Operation: c.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
 		Shape:   base(l.plans[0]).Shape(),
 		Program: best.Program, Tiles: best.Tiles, Replayed: best.Variant == variantReplayed,
-		Milliseconds: best.Median}, next, nil
+		Milliseconds: best.Median, Beside: beside}, next, nil
 }
