@@ -232,14 +232,16 @@ if [ "$PART" = same ]; then
   rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
   forms() {
     local wrong=0
-    same scatterslots scattershot scatterstores scatterpackets scatterwords scatterstaged \
-      -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" \
-      -oneprocess || wrong=1
+    for mode in "" -oneprocess; do # whose bits are equal
+      same scatterslots scattershot scatterstores scatterkernels scatterparts scatterpackets scatterwords scatterstaged \
+        -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" $mode || wrong=1
+    done
     same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
-    same reduceslots reduceshot reducetwoshot reducepackets reducetwopackets -oneprocess \
+    same reduceslots reduceshot reducetwoshot reducepackets reducewords reducetwopackets -oneprocess \
       -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
-    same gatherpull gatherkernels gatherpush gathergrouped gatherring gatherbroadcast gathershot gatherpackets \
-      gathernccl \
+    same normslots normshot normrows normowners -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
+    same gatherpull gatherkernels gatheronce gatherparts gatherpush gatherpushring gathergrouped gatherring \
+      gatherbroadcast gathershot gatherpackets gathernccl \
       -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
     for type in bf16 fp16; do
       same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \

@@ -30,6 +30,9 @@ func (s Schedule) checkInvariant(v *validation) {
 		case tiles && !sums:
 			v.add(path, "use schedule.Pull or schedule.PushGather, or leave Invariant out",
 				"tiles of every second shard are added from the back")
+		case tiles:
+			v.add(path, "use schedule.Slots or schedule.PushShot, or leave Invariant out",
+				"New compares no algorithm of the library with the order of tiles")
 		}
 	}
 	for i, o := range s.Ops {
