@@ -233,8 +233,8 @@ if [ "$PART" = same ]; then
   forms() {
     local wrong=0
     for mode in "" -oneprocess; do # whose bits are equal
-      same scatterslots scattershot scatterstores scatterkernels scatterparts scatterpackets scatterwords scatterstaged \
-        -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" $mode || wrong=1
+      same scatterslots scattershot scatterstores scatterkernels scatterparts scatterpackets scatterwords \
+        scatterstaged -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" $mode || wrong=1
     done
     same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
     same reduceslots reduceshot reducetwoshot reducepackets reducewords reducetwopackets -oneprocess \

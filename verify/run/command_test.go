@@ -340,7 +340,7 @@ func TestSameBits(t *testing.T) {
 	}
 	var bits []string
 	for _, more := range [][]string{nil, {"-oneprocess"}, {"-seed", "2"}} {
-		args := []string{"same", "linearreducescatter", "-driver", "sim", "-ranks", "2", "-m", "4", "-k", "16", "-n", "8"}
+		args := strings.Fields("same linearreducescatter -driver sim -ranks 2 -m 4 -k 16 -n 8")
 		out, err := exec.Command(run, append(args, more...)...).CombinedOutput()
 		_, after, ok := strings.Cut(string(out), "whose bits add up to ")
 		if err != nil || !ok {
