@@ -243,6 +243,9 @@ if [ "$PART" = same ]; then
     same gatherpull gatherkernels gatheronce gatherparts gatherpush gatherpushring gathergrouped gatherring \
       gatherbroadcast gathershot gatherpackets gathernccl \
       -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
+    for forms in "fewmlp fewmlppackets" fewmlpearly; do # whose bits are equal
+      same $forms -shapes "$(rows "8 64 128 512" 4096,4096)" -extents F=14336 || wrong=1
+    done
     for type in bf16 fp16; do
       same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \
         -oneprocess || wrong=1

@@ -3,6 +3,8 @@
 package invariant
 
 import (
+	"slices"
+
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 )
@@ -90,6 +92,24 @@ var (
 	FreePackets = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
 		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
 )
+
+// The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights that
+// the kernels read ahead.
+var (
+	FewMLP        = few(MLP, false)
+	FewMLPPackets = few(MLPPackets, false)
+	FewMLPEarly   = few(MLPPackets, true)
+)
+
+// few is a schedule whose products are made by kernels of few rows, of weights that may be constant.
+func few(x s.Schedule, early bool) s.Schedule {
+	x.FewRows, x.Types = 64, []s.Type{s.BF16, s.FP16}
+	x.Tensors = slices.Clone(x.Tensors)
+	for i, t := range x.Tensors {
+		x.Tensors[i].Constant = early && slices.Contains([]string{"Gate", "Up", "Down"}, t.Name)
+	}
+	return x
+}
 
 // Products of eight bits and scales of rows: with the reduce-scatter, with the all-gather, quantised ahead of it, and
 // with the all-reduce. For that, each rank quantises its part of A first.

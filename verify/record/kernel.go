@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -201,6 +202,8 @@ func (l *launch) check(k kind) error {
 			words++
 		}
 	}
+	few, _ := l.kernel.Row.(fewrows.Row)
+	boxes := few.Boxes
 	switch {
 	case l.grid.Y != 1 || l.grid.Z != 1 || l.block.Y != 1 || l.block.Z != 1:
 		return errors.New("grid and block have one dimension")
@@ -210,8 +213,9 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
-	case k.product && l.block.X != fewThreads:
-		return fmt.Errorf("a block that multiplies few rows has %d threads", fewThreads)
+	case k.product && (l.block.X != fewThreads[boxes] || boxes && int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
+		return fmt.Errorf("a block that multiplies few rows has %d threads, and a grid whole clusters",
+			fewThreads[boxes])
 	case k.once && l.grid.X > multiprocessors:
 		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
 			multiprocessors)
@@ -221,8 +225,8 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// fewThreads is the number of threads of a block that multiplies few rows.
-const fewThreads = 256
+// fewThreads are the threads of a block that multiplies few rows, by whether it reads them from boxes.
+var fewThreads = map[bool]uint32{false: 256, true: 192}
 
 // operations lists the operations of one kernel: posts and waits before its work, the work, posts and waits after it;
 // the waits have their resets. A kernel without work is one operation. Any other kernel has one operation for each of
