@@ -93,8 +93,8 @@ var (
 		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
 )
 
-// The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights that
-// the kernels read ahead.
+// The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights
+// that the kernels read ahead.
 var (
 	FewMLP        = few(MLP, false)
 	FewMLPPackets = few(MLPPackets, false)

@@ -25,9 +25,9 @@ func fewRows(p *hostir.Program) error {
 	return nil
 }
 
-// invariant lets the library of products add in one order, whatever the number of rows, and the kernels of few rows make
-// products of more. It refuses a schedule that asks for it and has no such product: tiles, sums and functions have one
-// order as they are.
+// invariant lets the library of products add in one order, whatever the number of rows, and the kernels of few rows
+// make products of more. It refuses a schedule that asks for it and has no such product: tiles, sums and functions have
+// one order as they are.
 func invariant(p *hostir.Program) error {
 	if !p.Schedule.Invariant {
 		return nil

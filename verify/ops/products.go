@@ -29,13 +29,11 @@ func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
 		u.behind(at, n, x.Then)
 		return
 	}
-	factors, wide := op.Factors(), op.Kernel != hostir.FewRowsKernel && op.Kernel != ""
-	rows, columns, few := u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes)
-	if wide || op.Kernel != "" && few {
-		factors.B.Ahead, op.InOrder = op.Early, false // a kernel has one order
+	if by, with := u.multiplier(op, x, bytes); by {
+		op.Factors().B.Ahead, op.InOrder = op.Early, false // a kernel has one order
 		op.Uses = append(op.Uses, Use{Write: true, At: to, Bytes: bytes})
 		u.add(op)
-		if wide || hostir.MakesFew(rows, columns, x.Func != "", u.alone) {
+		if with {
 			u.makes(at, n, x.Then)
 		} else {
 			u.behind(at, n, x.Then)
@@ -88,6 +86,20 @@ func form(index, function string) string {
 		name += " " + function
 	}
 	return name
+}
+
+// multiplier reports whether the kernel that an operation names makes its product, whose result has so many bytes, and
+// whether it makes the formulas behind it too.
+func (u *unroller) multiplier(op Op, x hostir.Product, bytes int64) (by, with bool) {
+	switch op.Kernel {
+	case "":
+		return false, false
+	case hostir.FewRowsKernel:
+		factors := op.Factors()
+		rows, columns, few := u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes)
+		return few, hostir.MakesFew(rows, columns, x.Func != "", u.alone)
+	}
+	return true, true
 }
 
 // alone reports whether kernels of few rows make a product without functions.

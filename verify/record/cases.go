@@ -46,8 +46,9 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scaleOf(p)), ramp(n, scale)))
 	list = append(list, shape{large, true})
 	if p.Schedule.FewRows > 0 {
-		for _, of := range []struct{ rows, scale int64 }{{1, 256}, {16 * int64(ranks), 1 << 16}} { // the second by several
-			few := scaled(bases[0], of.scale) // tiles a block
+		// The second one by several tiles a block.
+		for _, of := range []struct{ rows, scale int64 }{{1, 256}, {16 * int64(ranks), 1 << 16}} {
+			few := scaled(bases[0], of.scale)
 			few[schedule.M] = of.rows
 			list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})
 		}

@@ -113,7 +113,8 @@ func TestFewThreads(t *testing.T) {
 		boxes        bool
 		grid, thread uint32
 		right        bool
-	}{{false, 3, 256, true}, {false, 3, 192, false}, {true, 4, 192, true}, {true, 4, 256, false}, {true, 3, 192, false}} {
+	}{{false, 3, 256, true}, {false, 3, 192, false}, {true, 4, 192, true}, {true, 4, 256, false},
+		{true, 3, 192, false}} {
 		l := touched("fewrows16_bf16", driver.Dim3{X: c.grid, Y: 1, Z: 1}, driver.Dim3{X: c.thread, Y: 1, Z: 1})
 		l.kernel.Cluster, l.kernel.Row = 2, fewrows.Row{Type: driver.BF16, Boxes: c.boxes}
 		if err := l.check(kinds["fewrows"]); (err == nil) != c.right {
