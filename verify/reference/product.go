@@ -247,17 +247,17 @@ func (r *row) fits(j int, more float64, grid int) bool {
 
 // finish is element j of the row before it is rounded; at is its place in the result.
 func (r *row) finish(j int, bias, added Values, at int) formula.Value {
-	want, more, grid, known := r.total[j], 0.0, r.grid, r.points
+	sum, more, grid, known := formula.Point(r.total[j]), 0.0, r.grid, r.points
 	if bias.Want != nil {
-		x := bias.Want[j]
-		want, more = want+x, math.Abs(x)
-		grid, known = min(grid, formula.LeastBit(x)), known && bias.Lo[j] == bias.Hi[j]
+		x := bias.At(j)
+		sum = formula.Within(sum.Want+x.Want, sum.Lo+x.Lo, sum.Hi+x.Hi)
+		more, grid, known = x.Size(), min(grid, formula.LeastBit(x.Lo)), known && x.IsPoint()
 	}
 	travel, off := r.travel[j]+more, 0.0
 	if known = known && r.fits(j, more, grid) && (!r.summed || holds(r.Type, travel, grid)); !known {
 		off = r.bound(j, r.size(j)+more, travel)
 	}
-	sum := formula.Within(want, want-off, want+off)
+	sum = formula.Within(sum.Want, sum.Lo-off, sum.Hi+off)
 	if added.Want != nil {
 		return r.plus(j, sum, added.At(at), more, grid)
 	}
