@@ -39,7 +39,12 @@ func formulas(d *draft) error {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
 		apart, between := false, hostir.GatheredSuffix
+		wide := multiplies(o) && !d.original.Partial(o) && d.tensor(o.Out).Type == schedule.FP32
 		for _, e := range list {
+			if wide && e.Of == o.Out {
+				return refused(d.pathOf(o.Out)+".Type", "leave it out",
+					"no pass moves a tensor of fp32, such as %s, in plans of other types", o.Out)
+			}
 			if e.User >= 0 && d.original.Ops[e.User].Out == o.Out && kind(o.Name()) == copied {
 				apart = true
 				if e.Kind != edges.AllGather || e.From.Columns() {
@@ -50,6 +55,8 @@ func formulas(d *draft) error {
 		apart = apart && !d.tensor(o.Out).InSteps() && (between == movedSuffix || !d.comesByRanks(o))
 		if d.original.Partial(o) {
 			apart, between = true, "sum"
+		} else if wide { // the product is rounded to the plan's type
+			apart, between = true, "product"
 		} else if kind(o.Name()) == gradient {
 			apart, between = true, movedSuffix
 		}
