@@ -143,7 +143,7 @@ func (d *drawing) draw(s Step) drawn {
 		d.values[s.B] = b
 	}
 	d.need(terms*b.density >= leastTerms)
-	sum := drawn{terms * a.density * b.density, a.grid + b.grid, a.real || b.real}
+	sum := drawn{terms * a.density * b.density, a.grid + b.grid, a.real}
 	d.fits(sum)
 	return sum
 }
@@ -258,7 +258,7 @@ func (d *drawing) made(s Step, x drawn) drawn {
 		grid, squares = min(grid, formula.LeastBit(v.Want)), squares+v.Want*v.Want/sampled
 		exact = exact && v.IsPoint() && v.IsFinite()
 	}
-	real := x.real || grid < 0
+	real := grid < 0
 	d.need(exact && !real)
 	switch {
 	case squares == 0 || math.IsInf(squares, 0) || math.IsNaN(squares):
