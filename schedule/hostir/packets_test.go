@@ -79,6 +79,64 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// A kernel that makes rows sends what it makes, in order and once.
+func TestSentRows(t *testing.T) {
+	main, norm, quantise := hostir.Stream("main"), schedule.RMSNorm("w").Tree(), schedule.Quantise().Tree()
+	apply := hostir.MakeOf(main, "f", []schedule.Expr{norm, quantise}, hostir.Const(8), hostir.Whole("Q"),
+		hostir.Whole("A"), hostir.Whole("w"))
+	apply = of(apply, func(x *hostir.Apply) { x.Scales = hostir.Whole("S") })
+	apply.Applies = []hostir.Function{{Op: 1}}
+	gather := func(result string) hostir.Step {
+		landing := hostir.Buffer{Name: "landed" + result, Lands: hostir.Landing{Flags: "arrived" + result}}
+		return hostir.GatherPackets(main, hostir.Whole("all"+result), landing, hostir.Whole(result).EachRank())
+	}
+	sending := func(s hostir.Step, results ...string) hostir.Step {
+		x := hostir.PacketRows{Make: apply.Do.(hostir.Apply)}
+		for _, r := range results {
+			next, ok := x.Sending(s, gather(r))
+			if !ok {
+				t.Fatalf("no kernel sends %s", r)
+			}
+			s, x = next, next.Do.(hostir.PacketRows)
+		}
+		return s
+	}
+	both := sending(apply, "S", "Q")
+	if x := both.Do.(hostir.PacketRows); x.Spread[0].To.Buffer != "allQ" || !x.SendsScales(x.Spread[1]) ||
+		x.SendsScales(x.Spread[0]) || both.Pre[0].Semaphore != "arrivedQ" || both.Pre[3].Semaphore != "arrivedS" ||
+		len(both.Applies) != 1 || x.Gathers()[1].To.Buffer != "allS" {
+		t.Errorf("codes and scales are sent as\n%s", hostir.PrintNode(both))
+	}
+	if _, ok := (hostir.PacketRows{Make: apply.Do.(hostir.Apply)}).Sending(apply, gather("A")); ok {
+		t.Error("a kernel sends what it does not make")
+	}
+	with := func(change func(*hostir.PacketRows)) hostir.Step {
+		return of(both, func(x *hostir.PacketRows) {
+			x.Spread = slices.Clone(x.Spread)
+			change(x)
+		})
+	}
+	elements := hostir.MakeOf(main, "g", []schedule.Expr{schedule.Scale(2).Tree()}, hostir.Const(8), hostir.Whole("Q"),
+		hostir.Whole("A"))
+	for _, test := range []struct {
+		name  string
+		step  hostir.Step
+		wrong string
+	}{
+		{"codes and scales", both, ""},
+		{"scales alone", sending(apply, "S"), ""},
+		{"another order", with(func(x *hostir.PacketRows) { slices.Reverse(x.Spread) }), "in order and once"},
+		{"a result twice", with(func(x *hostir.PacketRows) { x.Spread[1] = x.Spread[0] }), "in order and once"},
+		{"another tensor", with(func(x *hostir.PacketRows) { x.Spread[0].Each.Buffer = "A" }), "in order and once"},
+		{"nothing", with(func(x *hostir.PacketRows) { x.Spread = nil }), "has something to send"},
+		{"elements", with(func(x *hostir.PacketRows) {
+			x.Make, x.Spread = elements.Do.(hostir.Apply), x.Spread[:1]
+		}), "makes whole rows"},
+	} {
+		checked(t, test.name, test.step, test.wrong)
+	}
+}
+
 // checked holds what the check of a step says; wrong is empty where the step is right.
 func checked(t *testing.T, name string, step hostir.Step, wrong string) {
 	t.Helper()

@@ -50,6 +50,13 @@ func (s Step) phases() [][]string {
 		}
 		return list
 	}
+	if x, ok := s.Do.(PacketRows); ok {
+		list := [][]string{{x.Make.text()}}
+		for _, one := range x.Steps(s) {
+			list = append(list, one.phases()...)
+		}
+		return list
+	}
 	var work []string
 	if s.Do != Nothing {
 		work = []string{s.Do.text()}

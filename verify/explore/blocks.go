@@ -90,7 +90,7 @@ func (b *rankBuilder) part(all ops.Op, block, row int64) ops.Op {
 // together is the number of elements of a use that a block takes together, where a row of the launch has row elements;
 // 0 if each block takes the whole use.
 func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
-	lies, scales := o.LiesOf(use), o.LeftScales(use)
+	lies, scales := o.LiesOf(use), o.OfScales(use)
 	switch {
 	case scales && m.Narrow[u.At.Buffer] == 0: // of fp32, behind the result
 		return schedule.FP32.Bits() / m.bitsOf(u.At.Buffer)

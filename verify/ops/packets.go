@@ -34,6 +34,26 @@ func (u *unroller) spread(at Op, n hostir.Step, x hostir.PacketSpread) {
 	}
 }
 
+// rows adds formulas of rows whose results are sent as they are made; then the kernel receives what it sent, each
+// result in turn. An element of scales stands for a row, which a block has as a whole.
+func (u *unroller) rows(at Op, n hostir.Step, x hostir.PacketRows) {
+	u.makes(at, n, x.Make)
+	steps := x.Steps(n)
+	each := func(add func(i int)) {
+		for i := range steps {
+			from := len(u.list)
+			add(i)
+			for k, o := range u.list[from:] {
+				if x.SendsScales(x.Spread[i]) && (o.Kind == Copy || o.Kind == Take) {
+					u.list[from+k].Scaled = u.eval(x.Make.Columns)
+				}
+			}
+		}
+	}
+	each(func(i int) { u.sends(at, steps[i], x.Spread[i].Sent) })
+	each(func(i int) { u.receives(at, steps[i], x.Spread[i].Sent, x.Spread[i].To, hostir.Packets{}) })
+}
+
 // sends copies the data for each peer to this rank's part of the peer's landing, and posts the flags.
 func (u *unroller) sends(at Op, n hostir.Step, x hostir.Sent) {
 	for _, p := range u.peers(hostir.Every) {

@@ -178,6 +178,13 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		}
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
+	case hostir.PacketRows:
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Spread[0].Each})
+		for i, g := range x.Gathers() {
+			if g.To.Buffer != "" {
+				k.Spread |= 1 << i
+			}
+		}
 	case hostir.Sum:
 		k.Terms, k.Varies = u.termsOf(slices.Concat(x.Terms, x.Scales))
 		if len(x.Scales) > 0 {
