@@ -255,6 +255,28 @@ func (k Kernel) goingRows() (list []Goes) {
 	return list
 }
 
+// Behind is the function of each element of all ranks' rows, as a kernel of elements; nil where there is none.
+func (k Kernel) Behind() *Kernel {
+	if k.Finish == nil || k.Kind != kernels.PacketRows {
+		return nil
+	}
+	k.Name, k.Code = k.Name+"_finish", k.Finished
+	return &k
+}
+
+// Moved are the lines that move the addresses of a function's tensors to a row, whose first element is at.
+func (k Kernel) Moved() (lines []string) {
+	for _, l := range append(k.inPlace(), k.lying(schedule.ByRow)...) {
+		text := fmt.Sprintf("part.%s += %s * sizeof(typename %s::bits)", l.Field,
+			map[bool]string{true: "row", false: "at"}[l.Lies == schedule.ByRow], l.Type)
+		if l.Type == driver.E2M1.String() {
+			text += " / 2" // two in a byte
+		}
+		lines = append(lines, text+";")
+	}
+	return lines
+}
+
 // SumSpread is the sum, if it goes to all ranks. MadeSpread are the results that functions make and that do.
 func (k Kernel) SumSpread() *Goes {
 	if list := k.Going(); len(list) > 0 && !list[0].Made {

@@ -208,7 +208,7 @@ func TestMutantKernels(t *testing.T) {
 			"packetspread6", "packetrows", "packetrows2", "packetrows3"), "packetgather")},
 		{"device/rows.h", "", "\n", each("packetrows", "packetrows2", "packetrows3")},
 		{"device/elements.h", "", "\n", append(each("elements", "elements2", "elements3", "reduce3", "reduce6", "widen",
-			"packets6", "packetspread3", "push3"), "scatter4_bf16", "scatter4_fp16")},
+			"packets6", "packetspread3", "packetrows", "packetrows3", "push3"), "scatter4_bf16", "scatter4_fp16")},
 		{"device/ptx.h", "", "\n", all},
 		{"device/host.h", "", "\n", all},
 		{"head.cu.tmpl", "Every kernel", "Any kernel", all},

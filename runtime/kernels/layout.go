@@ -116,7 +116,9 @@ func (t *Table) layout(k Kernel) Layout {
 		if k.Lands() {
 			l.land(next)
 		}
-		l.finish(next)
+		if k.Kind != PacketRows {
+			l.finish(next)
+		}
 	}
 	if k.Multiplies() {
 		l.tile(next)

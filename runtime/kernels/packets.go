@@ -24,6 +24,9 @@ type Landing struct {
 	// Rows is the number of rows of the sum that each block has. Made is the address of the result of a function of
 	// rows of the sum, and Beside the address of the first operand that this function reads beside the sum.
 	Rows, Made, Beside int
+	// Finished is, of a kernel of rows with a function of each element of all ranks' rows, the address of the function's
+	// result; behind it are the number of elements of a rank's rows and the address of all, and then the function's own.
+	Finished int
 	// Going is the first of GoingWords words of each result of a kernel of rows that goes to all ranks. To is then the
 	// address of each rank's first landing, and nothing is at From.
 	Going int
@@ -48,6 +51,10 @@ func (l *Layout) land(next func(words int) int) {
 	l.At.Lands = Landing{To: next(l.Terms)}
 	if l.Kind == PacketRows {
 		l.At.Lands.Rank, l.At.Lands.Going = next(1), next(GoingWords*bits.OnesCount(l.Spread))
+		if l.Finish != nil {
+			l.At.Lands.Finished = next(3)
+			l.finish(next)
+		}
 	} else {
 		l.At.Lands.From, l.At.Lands.Part, l.At.Lands.Half = next(1), next(1), next(1)
 		l.At.Lands.Turn, l.At.Lands.Rank, l.At.Lands.Word = next(1), next(1), next(1)
@@ -129,11 +136,12 @@ func (k *kernel) going(q *plan.Queue, w *plan.PacketWords, results int) {
 }
 
 // Going is a result of a function of this rank's rows that goes to all ranks: its bytes, where packets of it land, and
-// where the results of all ranks lie in their order. One without a landing stays on its rank.
+// where the results of all ranks lie in their order. One without a landing stays on its rank. Finished is where a
+// function of each element of these puts what it makes.
 type Going struct {
-	Landing *plan.Packets
-	All     driver.Ptr
-	Bytes   int64
+	Landing       *plan.Packets
+	All, Finished driver.Ptr
+	Bytes         int64
 }
 
 // PacketRows makes rows of bytes of x, of this rank's, as Making says, and sends the results to all ranks.
@@ -155,6 +163,10 @@ func (s Summing) PacketRows(q *plan.Queue, on *plan.Stream, x driver.Ptr, bytes 
 			to[GoingRow], to[GoingBytes] = uint64(r.Bytes/max(rows, 1)), uint64(r.Bytes)
 			to[GoingAll] = uint64(r.All)
 			to = to[GoingWords:]
+		}
+		if r.Finished != 0 && k.Finish != nil {
+			at := k.params[k.At.Lands.Finished:]
+			at[0], at[1], at[2] = uint64(r.Finished), uint64(bytes/s.set.element.Size()), uint64(r.All)
 		}
 	}
 	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(x), uint64(bytes/s.set.element.Size())

@@ -32,7 +32,7 @@ type Kernel struct {
 	Bias   bool        // a bias is added to each row of a product
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
-	Finish *Made       // the function of each element of a sum, which is then rounded
+	Finish *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
 	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 what Made makes, 4 ...; of rows 1
 	// is what Made makes, 2 ..., and the last one its scales.
 	Spread uint

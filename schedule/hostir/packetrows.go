@@ -3,13 +3,17 @@ package hostir
 import (
 	"fmt"
 	"slices"
+
+	"ovgen/schedule"
 )
 
 // PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring what they make to
-// all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them.
+// all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them. Then it may apply
+// formulas of each element to the rows of that number of all ranks: they widen codes, say.
 type PacketRows struct {
 	Make   Apply
 	Spread []PacketGather // of results of the formulas, in their order
+	Then   Apply          // of what the last of the formulas makes of all ranks' rows; it may have none
 }
 
 // Kind is "packetrows".
@@ -34,6 +38,26 @@ func (x PacketRows) Sending(s, packets Step) (_ Step, ok bool) {
 	packets.Pre = slices.Concat(wordsOf(steps[:before]), packets.Pre, wordsOf(steps[before:]))
 	packets.Do, packets.By = x, string(x.Kind())
 	return packets.Applying(s.Applies), true
+}
+
+// GoingOn joins formulas of each element of what the last formulas make of all ranks' rows. ok is false where no kernel
+// can do both.
+func (x PacketRows) GoingOn(then Apply) (_ PacketRows, ok bool) {
+	x.Then = then
+	return x, x.checkThen() == nil
+}
+
+// Each is the formulas behind the gathers, of the rows of one rank.
+func (x PacketRows) Each(rank Expr) Apply {
+	f := x.Then
+	part := func(v View) View { return Chunk(v.Buffer, rank) }
+	f.X, f.To, f.Operands = part(f.X), part(f.To), slices.Clone(f.Operands)
+	for i, o := range schedule.Operands(f.Nodes()) {
+		if o.Lies != schedule.ByColumn {
+			f.Operands[i] = part(f.Operands[i])
+		}
+	}
+	return f
 }
 
 // wordsOf are the words before the work of steps.
@@ -92,10 +116,14 @@ func (x PacketRows) SendsScales(g PacketGather) bool {
 
 func (x PacketRows) views() (reads, writes []View) {
 	reads, writes = x.Make.views()
+	gathered := func(v View) bool {
+		return slices.ContainsFunc(x.Spread, func(g PacketGather) bool { return g.To.String() == v.String() })
+	}
 	for _, g := range x.Spread {
 		writes = append(writes, g.To, g.Landing)
 	}
-	return reads, writes
+	then, made := x.Then.views()
+	return append(reads, slices.DeleteFunc(then, gathered)...), append(writes, made...)
 }
 
 func (x PacketRows) with(p Parts) Work {
@@ -103,6 +131,7 @@ func (x PacketRows) with(p Parts) Work {
 	for i, g := range x.Spread {
 		x.Spread[i] = g.with(p).(PacketGather)
 	}
+	x.Then, _ = x.Then.with(p).(Apply)
 	return x
 }
 
@@ -110,6 +139,9 @@ func (x PacketRows) text() string {
 	text := x.Make.text()
 	for _, g := range x.Spread {
 		text += ";  " + g.text()
+	}
+	if len(x.Then.Makes) > 0 {
+		text += ";  " + x.Then.text()
 	}
 	return text
 }
@@ -129,8 +161,27 @@ func (x PacketRows) check(s Step) error {
 			return err
 		}
 	}
-	if last < 0 || !x.Make.OfRows() {
+	switch {
+	case last < 0 || !x.Make.OfRows():
 		return fmt.Errorf("a kernel that makes rows and sends them makes whole rows, and has something to send")
+	case len(x.Then.Makes) > 0:
+		return x.checkThen()
+	}
+	return nil
+}
+
+// checkThen refuses formulas that can't stand behind the gathers.
+func (x PacketRows) checkThen() error {
+	chain := x.Make.Chain()
+	made := slices.IndexFunc(x.Spread, func(g PacketGather) bool {
+		return g.Each.Buffer == chain[len(chain)-1].To.Buffer && g.To.equal(x.Then.X)
+	})
+	whole := !slices.ContainsFunc(append([]View{x.Then.X, x.Then.To}, x.Then.Operands...), func(v View) bool {
+		return v.String() != Whole(v.Buffer).String()
+	})
+	rows := x.Then.Columns.IsZero() || x.Then.Columns.Equal(x.Make.Columns)
+	if made < 0 || !whole || !rows || x.Then.kernel() != ElementsKernel || len(x.Then.Then) > 0 {
+		return fmt.Errorf("behind rows that are sent stand formulas of each element of what the last function makes")
 	}
 	return nil
 }

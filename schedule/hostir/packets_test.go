@@ -118,11 +118,25 @@ func TestSentRows(t *testing.T) {
 	}
 	elements := hostir.MakeOf(main, "g", []schedule.Expr{schedule.Scale(2).Tree()}, hostir.Const(8), hostir.Whole("Q"),
 		hostir.Whole("A"))
+	widened := func(columns int64, to hostir.View, x string, e schedule.Expr, operands ...hostir.View) hostir.Step {
+		f := hostir.MakeOf(main, "h", []schedule.Expr{e}, hostir.Const(columns), to, hostir.Whole(x), operands...)
+		return of(both, func(x *hostir.PacketRows) { x.Then = f.Do.(hostir.Apply) })
+	}
+	c, scales, widen := hostir.Whole("C"), hostir.Whole("allS"), schedule.Dequantise("S").Tree()
+	if reads, _ := widened(8, c, "allQ", widen, scales).Views(); len(reads) != 2 {
+		t.Errorf("a kernel that widens what it gathers reads %s", reads)
+	}
 	for _, test := range []struct {
 		name  string
 		step  hostir.Step
 		wrong string
 	}{
+		{"widened", widened(8, c, "allQ", widen, scales), ""},
+		{"widened by rows of another length", widened(4, c, "allQ", widen, scales), "formulas of each element"},
+		{"a part of what is widened", widened(8, hostir.Chunk("C", hostir.Rank), "allQ", widen, scales),
+			"formulas of each element"},
+		{"scales that are widened", widened(8, c, "allS", schedule.Scale(2).Tree()), "formulas of each element"},
+		{"a norm of all rows", widened(8, c, "allQ", norm, hostir.Whole("w")), "formulas of each element"},
 		{"codes and scales", both, ""},
 		{"scales alone", sending(apply, "S"), ""},
 		{"another order", with(func(x *hostir.PacketRows) { slices.Reverse(x.Spread) }), "in order and once"},

@@ -55,6 +55,9 @@ func (s Step) phases() [][]string {
 		for _, one := range x.Steps(s) {
 			list = append(list, one.phases()...)
 		}
+		if len(x.Then.Makes) > 0 {
+			list = append(list, []string{x.Then.text()})
+		}
 		return list
 	}
 	var work []string

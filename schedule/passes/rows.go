@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -60,6 +62,9 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 		return j.sends(s, then)
 	}
 	f, makes := then.Do.(hostir.Apply)
+	if x, sends := s.Do.(hostir.PacketRows); sends && makes {
+		return j.widens(s, x, then, f)
+	}
 	if !makes || j.otherTypes(f) {
 		return s, false
 	}
@@ -110,6 +115,27 @@ func (j rowLaunches) sends(s, next hostir.Step) (_ hostir.Step, ok bool) {
 	s, ok = x.Sending(s, next)
 	j.made[edge.Steps] = j.made[edge.Steps] || ok
 	return s, ok
+}
+
+// widens lets a kernel that makes rows and sends them make each element of what it gathers, which next does no more.
+func (j rowLaunches) widens(s hostir.Step, x hostir.PacketRows, next hostir.Step, f hostir.Apply) (_ hostir.Step,
+	ok bool) {
+	if x, ok = x.GoingOn(f); !ok || len(s.Do.(hostir.PacketRows).Then.Makes) > 0 {
+		return s, false
+	}
+	parts := []hostir.View{f.To}
+	for _, i := range withRows(f) {
+		if v := f.Operands[i]; !slices.ContainsFunc(x.Spread, func(g hostir.PacketGather) bool {
+			return g.To.Buffer == v.Buffer
+		}) {
+			parts = append(parts, v)
+		}
+	}
+	if !j.cut(parts...) {
+		return s, false
+	}
+	s.Do = x
+	return s.Applying(next.Applies), true
 }
 
 // otherTypes says that formulas read or make elements of another type than the plan's, but for codes that they leave

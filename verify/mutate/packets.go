@@ -39,8 +39,7 @@ func spread(n hostir.Step, x hostir.PacketSpread, add adder) {
 	}
 }
 
-// rows leaves each result of a kernel that makes rows with the rank that made it, and leaves out the last formula and
-// the scales.
+// rows leaves each result of a kernel that makes rows with the rank that made it, and leaves out its formulas.
 func rows(n hostir.Step, x hostir.PacketRows, add adder) {
 	steps := x.Steps(n)
 	for i, g := range x.Spread {
@@ -55,6 +54,9 @@ func rows(n hostir.Step, x hostir.PacketRows, add adder) {
 		if c.Do = rest; len(rest.Spread) > 0 {
 			add("drop a spread", "of "+g.To.String(), c)
 		}
+	}
+	if len(x.Then.Makes) > 0 {
+		add("drop a function", x.Then.Word, hostir.Changed(n, func(x *hostir.PacketRows) { x.Then = hostir.Apply{} }))
 	}
 	made, _ := hostir.Applied(x)
 	if last := len(made.Makes) - 1; last > 0 {

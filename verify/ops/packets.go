@@ -35,7 +35,8 @@ func (u *unroller) spread(at Op, n hostir.Step, x hostir.PacketSpread) {
 }
 
 // rows adds formulas of rows whose results are sent as they are made; then the kernel receives what it sent, each
-// result in turn. An element of scales stands for a row, which a block has as a whole.
+// result in turn, and applies the formulas behind that to the rows of each rank. An element of scales stands for a row,
+// which a block has as a whole.
 func (u *unroller) rows(at Op, n hostir.Step, x hostir.PacketRows) {
 	u.makes(at, n, x.Make)
 	steps := x.Steps(n)
@@ -52,6 +53,9 @@ func (u *unroller) rows(at Op, n hostir.Step, x hostir.PacketRows) {
 	}
 	each(func(i int) { u.sends(at, steps[i], x.Spread[i].Sent) })
 	each(func(i int) { u.receives(at, steps[i], x.Spread[i].Sent, x.Spread[i].To, hostir.Packets{}) })
+	for q := range u.c.Ranks {
+		u.makes(at, n, x.Each(hostir.Const(int64(q))))
+	}
 }
 
 // sends copies the data for each peer to this rank's part of the peer's landing, and posts the flags.

@@ -1,10 +1,12 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"ovgen/runtime/kernels"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 	"ovgen/verify/touch"
 )
@@ -20,6 +22,10 @@ func (l *launch) sentRows(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		return nil, err
 	}
 	last := list[len(list)-1]
+	rest, behind, err := l.widened(n, o, rest)
+	if err != nil {
+		return nil, err
+	}
 	for len(rest) > 0 {
 		one := *l
 		if one.kernel.Form, one.touches = "", rest; l.alone() {
@@ -33,7 +39,46 @@ func (l *launch) sentRows(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		}
 		list = append(list, scalesOf(last, moved)...)
 	}
-	return list, nil
+	return append(list, behind...), nil
+}
+
+// widened parts the touches of a function of each element of all ranks' rows from those ahead of it, and lists its
+// operations, one for each rank's rows.
+func (l *launch) widened(n *Names, o ops.Op, list []touch.Touch) (rest []touch.Touch, behind []ops.Op, err error) {
+	key := l.kernel.Finish
+	if key == "" {
+		return list, nil, nil
+	}
+	o.Kind = ops.Apply
+	formula(&o, hostir.ElementsKernel, key, numbersOf(key), l.words[:l.kernel.FinishEnd])
+	each := 2 + len(o.Lies) // what it reads and writes
+	at := len(list) - l.ranks()*each
+	if at < 0 {
+		return nil, nil, fmt.Errorf("it has %d touches, and those of its last function are missing", len(list))
+	}
+	for touches := range slices.Chunk(list[at:], each) {
+		one := o
+		one.Uses = nil
+		for _, t := range touches {
+			place, err := n.loc(t.At)
+			if err != nil {
+				return nil, nil, err
+			}
+			one.Uses = append(one.Uses, ops.Use{Write: t.Kind == touch.Write, At: place, Bytes: t.Bytes})
+		}
+		behind = append(behind, one)
+	}
+	return list[:at], behind, nil
+}
+
+// ranks is the number of ranks that send rows: one more than the first waits that stand together.
+func (l *launch) ranks() int {
+	first := slices.IndexFunc(l.touches, func(t touch.Touch) bool { return t.Kind == touch.Wait })
+	n := 1
+	for first >= 0 && first+n <= len(l.touches) && l.touches[first+n-1].Kind == touch.Wait {
+		n++
+	}
+	return n
 }
 
 // ofFormulas parts the touches into those of the formulas at their head and the rest. The touches of each formula end

@@ -1,9 +1,12 @@
 package tables
 
 import (
+	"cmp"
 	"slices"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/verify/touch"
 )
 
 // packetRows adds the touches of each block of a kernel that makes rows and sends them. A block makes its rows, sends
@@ -27,6 +30,9 @@ func (x *launched) packetRows() {
 		for _, g := range list {
 			g.awaited()
 			g.put(g.ranks(), g.made, p[g.words+kernels.GoingAll], int64(p[g.words+kernels.GoingBytes]))
+		}
+		for q := range int64(p[x.At.N]) {
+			x.widens(q*all/row+from/row, bytes/row)
 		}
 	}
 }
@@ -57,6 +63,31 @@ func (x *launched) going(block, first, rows int64) (list []gone) {
 		list, words = append(list, one), words+kernels.GoingWords
 	}
 	return list
+}
+
+// widens adds the touches of the function of each element of all ranks' rows, of some rows from the first one on.
+func (x *launched) widens(first, rows int64) {
+	if x.Finish == nil {
+		return
+	}
+	columns, at := int64(x.p[x.At.Given]), x.At.Lands.Finished
+	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
+		begin, count := first*columns, rows*columns
+		switch o.Lies {
+		case kernels.ByColumn:
+			begin, count = 0, columns
+		case kernels.ByRow:
+			begin, count = first, rows
+		}
+		typ := cmp.Or(o.Type, x.Type)
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(typ.Bytes(int(begin))),
+			Bytes: typ.Bytes(int(count)), Type: typ})
+	}
+	use(touch.Read, x.p[at+2], x.Finish.Operands[0])
+	for i, o := range x.Finish.Operands[1:] {
+		use(touch.Read, x.p[x.At.Finish+i], o)
+	}
+	use(touch.Write, x.p[at], kernels.Operand{Type: x.Finish.Type})
 }
 
 // rowResults are the addresses of what functions of rows make, in their order, and of the scales that the last leaves.

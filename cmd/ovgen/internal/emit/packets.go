@@ -47,7 +47,15 @@ func (b *body) rows(n hostir.Step, x hostir.PacketRows) []jen.Code {
 			fields = []jen.Code{set("Landing", planField(g.Landing.Buffer)), set("All", b.address(g.To)),
 				set("Bytes", b.bytes(g.Each))}
 		}
+		if len(x.Then.Makes) > 0 && g.To.Buffer == x.Then.X.Buffer {
+			fields = append(fields, set("Finished", b.address(x.Then.To)))
+		}
 		args = append(args, jen.Qual(kernelsPath, "Going").Values(fields...))
 	}
-	return []jen.Code{b.rowsBy(b.summing(n), x.Make).Dot(kernels.Kind(n.By).Ident()).Call(args...)}
+	set := b.summing(n)
+	if len(x.Then.Makes) > 0 {
+		function, operands := b.functionOf(x.Then, func(k kernels.Kernel) *kernels.Made { return k.Finish })
+		set = set.Dot("Finishing").Call(append([]jen.Code{function}, operands...)...)
+	}
+	return []jen.Code{b.rowsBy(set, x.Make).Dot(kernels.Kind(n.By).Ident()).Call(args...)}
 }

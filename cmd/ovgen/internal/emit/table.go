@@ -58,6 +58,10 @@ func (u *unit) table() (kernels.Table, error) {
 				k.Kind = of.Kind
 			}
 		}
+		if x, sends := s.Do.(hostir.PacketRows); sends && len(x.Then.Makes) > 0 {
+			of, err := u.widened(x.Then, t.Kernels)
+			errs, k.Finish = append(errs, err), of
+		}
 		if x := hostir.FinishOf(s.Do); len(x.Makes) > 0 {
 			of, err := u.finished(s, t.Kernels)
 			errs, k.Finish = append(errs, err), of
