@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedrows",
-	Hash:     "d45945adc31f90ac22ff7323d687f9276bf53a8154454205d1a308f0bf1a4311",
-	Proof:    "proven for D = 1..8, stamp a56250378be2e568",
+	Hash:     "ac662523d461a5e50cf9ead76dd70c8dd736d115dfc7bf58923bf763b5937c2c",
+	Proof:    "proven for D = 1..8, stamp b658bea1c2a85426",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},
@@ -54,11 +54,10 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesA       int64 // bytes of M/D*N elements
-	bytesC       int64 // bytes of M*N elements
-	bytesCodes   int64 // bytes of M/D*N elements of a byte
-	bytesScales  int64 // bytes of M/D elements of 4 bytes
-	columnsCodes int64 // columns of a row
+	bytesA      int64 // bytes of M/D*N elements
+	bytesCodes  int64 // bytes of M/D*N elements of a byte
+	bytesScales int64 // bytes of M/D elements of 4 bytes
+	columnsC    int64 // columns of a row
 
 	a, codes, scales, c, cgathered, scalesCgathered *plan.Buffer
 	landed, scaleslanded                            *plan.Packets
@@ -85,10 +84,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
 	p.bytesA = s.Type.Bytes(m / d * n)
-	p.bytesC = s.Type.Bytes(m * n)
 	p.bytesCodes = int64(m / d * n)
 	p.bytesScales = int64(4 * (m / d))
-	p.columnsCodes = int64(n)
+	p.columnsC = int64(n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*n))
 	p.codes = b.Written(b.Caller("Codes", int64(m/d*n)))
@@ -106,9 +104,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Making(p.kernels.Function("quantise").Count(p.columnsCodes), p.codes.At(0), p.scales.At(0)).PacketRows(q,
-		main, p.a.At(0), p.bytesA, kernels.Going{Landing: p.landed, All: p.cgathered.At(0), Bytes: p.bytesCodes},
+	p.kernels.Finishing(p.kernels.Function("dequantise").Count(p.columnsC),
+		p.scalesCgathered.At(0)).Making(p.kernels.Function("quantise").Count(p.columnsC), p.codes.At(0),
+		p.scales.At(0)).PacketRows(q, main, p.a.At(0), p.bytesA,
+		kernels.Going{Landing: p.landed, All: p.cgathered.At(0), Bytes: p.bytesCodes, Finished: p.c.At(0)},
 		kernels.Going{Landing: p.scaleslanded, All: p.scalesCgathered.At(0), Bytes: p.bytesScales})
-	p.kernels.Function("dequantise").Count(p.columnsCodes).Make(q, main, p.c.At(0), p.bytesC, p.cgathered.At(0),
-		p.scalesCgathered.At(0))
 }
