@@ -10,8 +10,8 @@ import (
 )
 
 // packetRows adds the touches of each block of a kernel that makes rows and sends them. A block makes its rows, sends
-// each result of them that goes to all, and then, for each of these, awaits what lands and puts all ranks' rows in their
-// places.
+// each result of them that goes to all, and puts these in their places; then, for each, it awaits what lands and puts
+// the other ranks' rows in their places. It applies its last function to its own rows, and then to those of others.
 func (x *launched) packetRows() {
 	p, l := x.p, x.At.Lands
 	blocks, size := int64(p[x.At.Block]), x.Type.Size()
@@ -27,12 +27,17 @@ func (x *launched) packetRows() {
 		for _, g := range list {
 			g.sent(slices.Repeat([]uint64{g.made}, len(g.to)))
 		}
+		rank, ranks := int(p[l.Rank]), int(p[x.At.N])
+		for _, g := range list {
+			g.putAll([]int{rank})
+		}
+		x.widens(int64(rank)*all/row+from/row, bytes/row)
 		for _, g := range list {
 			g.awaited()
-			g.put(g.ranks(), g.made, p[g.words+kernels.GoingAll], int64(p[g.words+kernels.GoingBytes]))
+			g.putAll(g.others)
 		}
-		for q := range int64(p[x.At.N]) {
-			x.widens(q*all/row+from/row, bytes/row)
+		for ahead := range ranks - 1 {
+			x.widens(int64((rank+1+ahead)%ranks)*all/row+from/row, bytes/row)
 		}
 	}
 }
@@ -42,6 +47,11 @@ type gone struct {
 	landed
 	made  uint64 // address of this rank's rows
 	words int    // place of its words among the parameters
+}
+
+// putAll adds the touches by which the rows of some ranks are put in their places.
+func (x *gone) putAll(ranks []int) {
+	x.put(ranks, x.made, x.p[x.words+kernels.GoingAll], int64(x.p[x.words+kernels.GoingBytes]))
 }
 
 // going are the results of a block's rows that go to all ranks.
