@@ -90,6 +90,19 @@ DEVICE void packetrows_finish_of(const struct packetrows_finish &p)
   }
 }
 
+// packetrows_finish_rows makes some of a rank's rows from the top one on.
+template <typename E>
+DEVICE void packetrows_finish_rows(struct packetrows_finish part, unsigned rank, unsigned top, unsigned rows, unsigned
+    columns)
+{
+  const u64 row = rank * ((unsigned)part.count / columns) + top, at = row * columns;
+  part.dst += at * sizeof(typename E::bits);
+  part.x += at * sizeof(typename e4m3::bits);
+  part.a += row * sizeof(typename fp32::bits);
+  part.count = (u64)rows * columns;
+  packetrows_finish_of<E>(part);
+}
+
 struct packetrows {
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
@@ -178,17 +191,13 @@ DEVICE void packetrows_of(const struct packetrows &p)
   __syncthreads();  // the block's rows are there
   send_rows<uint4>(p, p.going[0], p.dst, turn, top, rows);
   send_rows<unsigned>(p, p.going[1], p.scales, turn, top, rows);
+  __syncthreads();  // own rows are in their places
+  packetrows_finish_rows<E>(p.finish, (unsigned)p.rank, top, rows, columns);
   take_rows<uint4>(p, p.going[0], turn, top, rows);
   take_rows<unsigned>(p, p.going[1], turn, top, rows);
-  __syncthreads();  // the block's rows of all ranks are there
-  for (unsigned q = 0; q < p.n; q++) {
-    struct packetrows_finish part = p.finish;
-    const u64 row = q * ((unsigned)part.count / columns) + top, at = row * columns;
-    part.dst += at * sizeof(typename E::bits);
-    part.x += at * sizeof(typename e4m3::bits);
-    part.a += row * sizeof(typename fp32::bits);
-    part.count = (u64)rows * columns;
-    packetrows_finish_of<E>(part);
+  __syncthreads();  // and those of others
+  for (unsigned ahead = 1; ahead < p.n; ahead++) {
+    packetrows_finish_rows<E>(p.finish, rank_after(p.rank, ahead, p.n), top, rows, columns);
   }
   __syncthreads();
   if (threadIdx.x == 0) {

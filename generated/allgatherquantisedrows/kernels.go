@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedrows",
-	Source:  "f8dc8c2a9e25071025242000c0b2096997acb7c9fcde19a29a333173942c3dc9",
+	Source:  "7acd1e3e5ac30d209f78aed5db7eab64ae484eb8d4236fae38030702fb01e821",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedrows",
-	Hash:     "ac662523d461a5e50cf9ead76dd70c8dd736d115dfc7bf58923bf763b5937c2c",
-	Proof:    "proven for D = 1..8, stamp b658bea1c2a85426",
+	Hash:     "7b02ad9d5c9fb43ba27e7e59e6135b4fccf24751b34dea5a01292ff5fefcf559",
+	Proof:    "proven for D = 1..8, stamp 92619737bc0f95da",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},

@@ -122,7 +122,7 @@ func init() {
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allgatherquantisedpackets", "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgatherquantisedrows", "f8dc8c2a9e25071025242000c0b2096997acb7c9fcde19a29a333173942c3dc9",
+	sim.Compiled("allgatherquantisedrows", "7acd1e3e5ac30d209f78aed5db7eab64ae484eb8d4236fae38030702fb01e821",
 		unsafe.Pointer(C.allgatherquantisedrows_kernels))
 	sim.Compiled("allgathervfp4", "8de8898ac15b3bb19519bee51d000bdfaaad5d5ccf1d0729ddf2992c241260a2",
 		unsafe.Pointer(C.allgatherfp4_kernels))
