@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ func (l *launch) sentRows(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	local := slices.IndexFunc(rest, func(t touch.Touch) bool { return t.Kind == touch.Wait })
 	if local < 0 {
 		local = len(rest)
+	}
+	if local < sent {
+		return nil, errors.New("it waits before it has sent all")
 	}
 	ranks := 1
 	for local+ranks-1 < len(rest) && rest[local+ranks-1].Kind == touch.Wait {
