@@ -353,6 +353,7 @@ class Layer:
 PACKAGES = {"chain": (Operands, False, BLOCK_ROWS), "chainbypackets": (Operands, False, BLOCK_ROWS[:2]),
     "chainbytiles": (Operands, False, BLOCK_ROWS[1:]), "whole": (Operands, True, BLOCK_ROWS),
     "chainfp8": (ByRows, False, BLOCK_ROWS), "chainpacketsfp8": (ByRows, False, BLOCK_ROWS[:2]),
+    "chainrowsfp8": (ByRows, False, BLOCK_ROWS[:2]),
     "wholefp8": (ByRows, True, BLOCK_ROWS), "wholeblocksfp8": (ByBlocks, True, BLOCK_ROWS)}
 
 

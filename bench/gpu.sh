@@ -190,7 +190,8 @@ fi
 
 # scaled-block: the bits of the packages of eight bits, and their times and torch's; MODEL is 8B or 70B.
 if [ "$PART" = scaled-block ]; then
-  part "scaled-block-bits-$gpus" timeout 120 "$BIN/block-run" verify chainfp8 chainpacketsfp8 wholefp8 wholeblocksfp8 \
+  part "scaled-block-bits-$gpus" timeout 120 "$BIN/block-run" verify chainfp8 chainpacketsfp8 chainrowsfp8 \
+    wholefp8 wholeblocksfp8 \
     -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
   part "scaled-block-$gpus" timeout 480 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/eight.py --library "$BIN/libblock.so" --tables "block-${MODEL:-70B}" --rounds "${ROUNDS:-11}"
@@ -203,7 +204,7 @@ if [ "$PART" = gathers ]; then
     -iters 5 -delays -straggler
   part "gathers-$gpus" timeout 90 "$BIN/gathers-run" bench -inturn -ranks "$gpus" -driver cuda -type bf16 \
     -shapes '8192,0,7168;2048,0,7168;512,0,7168;128,0,7168' plain engine1 engine4 read1 read2 read4 read8 readsignals \
-    packets foursengine4 foursread1 foursread4
+    plainpackets packets rows foursrows foursengine4 foursread1 foursread4
   exit $failed
 fi
 

@@ -29,6 +29,7 @@ type kind struct {
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
 	call     bool // it is the caller's kernel, and the name of the call follows
 	spreads  bool // it sends the sum of its packets to all ranks, and copies the sums that land
+	rows     bool // it makes rows by its function, sends what that makes, and copies what lands
 	product  bool // it multiplies rows by a weight, and may add a bias
 	narrow   bool // the weight has eight bits, and its scales follow it
 	squares  bool // these are of squares
@@ -57,6 +58,7 @@ var kinds = map[string]kind{
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
 	"packetspread": {packets: true, spreads: true},
+	"packetrows":   {packets: true, gathers: true, rows: true},
 	"push":         {packets: true},
 
 	"elements": {function: true},
@@ -261,6 +263,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.spreads {
 		return l.spread(n, o, k)
+	}
+	if k.rows {
+		return l.sentRows(n, o, k)
 	}
 	if k.packets {
 		return l.packets(n, o, k)
