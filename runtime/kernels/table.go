@@ -33,8 +33,8 @@ type Kernel struct {
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
 	Finish *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
-	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 what Made makes, 4 ...; of rows 1
-	// is what Made makes, 2 ..., and the last one its scales.
+	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 what Made makes, 4 ...; of rows
+	// 1 is what Made makes, 2 ..., and the last one its scales.
 	Spread uint
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
@@ -103,7 +103,7 @@ const (
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // sends packets too, and puts the landed tensors one after another
 	LandsTwice Work = "packetspread" // also sends the sums to all ranks, and puts them one after another
-	LandsRows  Work = "packetrows"   // sends what a function makes of rows, and puts that of all ranks one after another
+	LandsRows  Work = "packetrows"   // sends what a function makes of rows, and puts that of all in order
 )
 
 // row describes the kernels of one kind.

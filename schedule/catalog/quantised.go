@@ -52,8 +52,8 @@ var AllGatherQuantisedPackets = s.Schedule{
 	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
 }
 
-// AllGatherQuantisedRows is AllGatherQuantisedPackets in which one kernel makes scales and codes, sends both, and widens
-// those of all ranks. Choose it in its place where a launch takes as long as the rows take to travel.
+// AllGatherQuantisedRows is AllGatherQuantisedPackets in which one kernel makes scales and codes, sends both, and
+// widens those of all ranks. Choose it in its place where a launch takes as long as the rows take to travel.
 var AllGatherQuantisedRows = s.Schedule{
 	Tensors: AllGatherQuantisedPackets.Tensors,
 	Ops:     AllGatherQuantised.Ops,

@@ -7,9 +7,9 @@ import (
 	"ovgen/schedule"
 )
 
-// PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring what they make to
-// all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them. Then it may apply
-// formulas of each element to the rows of that number of all ranks: they widen codes, say.
+// PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring what they make
+// to all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them. Then it may
+// apply formulas of each element to the rows of that number of all ranks: they widen codes, say.
 type PacketRows struct {
 	Make   Apply
 	Spread []PacketGather // of results of the formulas, in their order

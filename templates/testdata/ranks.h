@@ -1331,7 +1331,8 @@ static void only_widened(World &w, unsigned r, unsigned round, unsigned char *wi
   });
 }
 
-// Codes of rows of a rank's numbers, with fp32 scales, and what these are of all ranks. Blocks share 16 bytes of scales.
+// Codes of rows of a rank's numbers, with fp32 scales, and what those of all ranks are. Blocks share 16 bytes of
+// scales.
 static void packetrows_round(World &w, unsigned r, unsigned round)
 {
   enum { wide = 16, rows = 9 };
@@ -1406,8 +1407,8 @@ static void packetrows2_round(World &w, unsigned r, unsigned round)
   });
 }
 
-// Codes of four bits of rows, some of which have a NaN, with scales of a byte: four in a packet, which may be no packet.
-// They lie apart from whole words.
+// Codes of four bits of rows, some of which have a NaN, with scales of a byte: four in a packet, which may be no
+// packet. They lie apart from whole words.
 static void packetrows3_round(World &w, unsigned r, unsigned round)
 {
   enum { wide = 32, rows = 6 };

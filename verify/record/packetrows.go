@@ -12,9 +12,9 @@ import (
 	"ovgen/verify/touch"
 )
 
-// sentRows lists the operations of a block of a kernel that makes rows and sends them: its formulas, for each result the
-// copies to peers with their posts, the copies of own rows with the last function of these, for each result the waits
-// with the copies of what landed, and the last function of these.
+// sentRows lists the operations of a block of a kernel that makes rows and sends them: its formulas, for each result
+// the copies to peers with their posts, the copies of own rows with the last function of these, for each result the
+// waits with the copies of what landed, and the last function of these.
 func (l *launch) sentRows(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	formulas, rest := l.ofFormulas()
 	made := o
@@ -115,7 +115,8 @@ func (l *launch) ofFormulas() (formulas, rest []touch.Touch) {
 	return l.touches[:at], l.touches[at:]
 }
 
-// scales are the place where formulas left the scales of rows, if they did, and the memory where those of all ranks lie.
+// scales are the place where formulas left the scales of rows, if they did, and the memory where those of all ranks
+// lie.
 type scales struct {
 	formula ops.Op
 	all     string
