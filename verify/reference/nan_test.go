@@ -88,8 +88,8 @@ func TestNaNInTypes(t *testing.T) {
 	}
 }
 
-// TestNaNOfFunctions: of inputs of both signs, roots are NaN or 1, and nothing else is right at either. NaN is not drawn
-// as exact.
+// TestNaNOfFunctions: of inputs of both signs, roots are NaN or 1, and nothing else is right at either. NaN is not
+// drawn as exact.
 func TestNaNOfFunctions(t *testing.T) {
 	root := schedule.Func{Word: "root", Is: schedule.Root(schedule.X)}
 	p := chain("A[mK] C[mK]", schedule.Copy("C", "A", root))
