@@ -18,8 +18,8 @@ func byRow(name string) s.Func { return s.Func{Is: s.Times(s.X, s.Column(name))}
 // doubles is a tensor of twice the numbers of another.
 func doubles(out, in string) s.Op { return s.Copy(out, in, s.Scale(2)) }
 
-// madeShown are functions that read rows, columns, heads' rows and tables which operations make. They are run in
-// packages of their names by TestAcceptedAreGreen.
+// madeShown are functions that read rows, columns, heads' rows and tables which operations make, and gradients whose
+// second operand one makes. They are run in packages of their names by TestAcceptedAreGreen.
 var madeShown = map[string]form{
 	"RowOfNorm": of("A[M N] V[N] C[M N]", doubles("V2", "V"), s.Copy("C", "A", s.RMSNorm("V2"))),
 	"RowBehindGather": of("A[M/D N] V[N] V2[N] C[M N]", doubles("V2", "V"), s.Copy("C", "A", s.RMSNorm("V2"))).
@@ -63,6 +63,10 @@ var madeShown = map[string]form{
 		s.Linear("C", "A", "W", s.Rotary("T2"))),
 	"TableOfCall": of("A[M/D K] W[N/D K] T[M W] T2[M W] C[M:D N/D]", s.Call("T2", "Own", "mn->mn", "T"),
 		s.Linear("C", "A", "W", s.Rotary("T2"))),
+	"GradientOfMade": of("A[M/D N] B[M/D K] Z[M/D K] C[N/D K]", s.Copy("Z", "B", s.SiLU()), s.Gradient("C", "A", "Z")),
+	"GradientOfProduct": of("A[M/D N] B[M/D P] W[K P] Z[M/D K] C[N K]", s.Linear("Z", "B", "W"),
+		s.Gradient("C", "A", "Z")),
+	"GradientOfGathered": of("A[M N] B[M/D K] Z[M/D K] C[N K]", s.Copy("Z", "B", s.SiLU()), s.Gradient("C", "A", "Z")),
 	"WholeBesideCounts": of("A[M/D~ K] W[N K] R[M N] C[M N]", doubles("R2", "R"),
 		s.Linear("C", "A", "W", s.SwiGLU("R2"))),
 	"TableBesideCounts": of("A[M/D~ K] W[N K] T[M W] T2[M W] C[M N]", doubles("T2", "T"),

@@ -30,6 +30,7 @@ var notNumbers = map[string]form{
 	"ProductsOfGates": of("A[M/D K] W[F/D K] V[N F/D] C[M/D N]", s.Linear("H", "A", "W", writtenSiLU),
 		s.Linear("C", "H", "V", s.GELU())),
 	"ProductsOfRoots": of("A[M/D K] W[N/D K] C[M:D N/D]", s.Copy("H", "A", rootsOf), s.Linear("C", "H", "W")),
+	"GradientsOfLogs": of("A[M/D N] B[M/D K] Z[M/D K] C[N/D K]", s.Copy("Z", "B", logsOf), s.Gradient("C", "A", "Z")),
 	"SummandsOfLogs": of("A[M/D K] W[N/D K] Down[K N/D] C[M/D K]", s.Linear("H", "A", "W", logsOf),
 		s.CallPartial("C", "MyGEMM", "mk,nk->mn", "H", "Down")),
 	"CodesOfRoots": of("A[M/D K] C[M K]", s.Copy("C", "A", rootsOf, s.Quantise())).eight(true, "C"),
