@@ -22,14 +22,16 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; w.putting(s) && !goesOn {
+	if _, goesOn := w.across[s]; (w.putting(s) || s.leaving.ofAll) && !goesOn {
 		sums := coming{made: []string{s.sums}, on: []hostir.StreamRef{w.put}}
 		for _, o := range s.beforeSum() {
 			if w.outward(s) {
 				sums.made = append(sums.made, w.madeIn(o.Out))
 			}
 		}
-		if d := w.leaves[s]; d.turns != nil {
+		if d := w.leaves[s]; s.leaving.ofAll {
+			sums.on = []hostir.StreamRef{collectiveRef}
+		} else if d.turns != nil {
 			sums.on = refs(d.beside)
 		}
 		w.coming = append(w.coming, sums)
@@ -297,7 +299,7 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.pulls() || w.pulled(s) || s.gathers && len(s.taken) > 0 {
+	if s.inTurn() || s.gathers && len(s.taken) > 0 {
 		return hostir.Chunk(s.input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)

@@ -22,11 +22,13 @@ type options struct {
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need
-	way                      schedule.Way // the zero value
-	gathered, inPlace, apart bool         // as intoCallers, inPlace and noRowsCome say
-	codes                    bool         // as ofCodes says
-	lacks                    []string     // options, or values of theirs, that the way has for other communications
-	write                    func(d *draft, s *stage, w schedule.Way) error
+	way               schedule.Way // the zero value
+	gathered, inPlace bool         // as intoCallers and inPlace say
+	codes             bool         // as ofCodes says
+	not               func(*stage) bool
+	why               string   // it does not serve such stages
+	lacks             []string // options, or values of theirs, that the way has for other communications
+	write             func(d *draft, s *stage, w schedule.Way) error
 }
 
 // lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
@@ -69,11 +71,15 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 }
 
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; it serves stages to which no rows come; and a kernel of its sums reads codes with their scales.
+// within an operand; and a kernel of its sums reads codes with their scales.
 func intoCallers(l *lowering) { l.gathered = true }
 func inPlace(l *lowering)     { l.inPlace = true }
-func noRowsCome(l *lowering)  { l.apart = true }
 func ofCodes(l *lowering)     { l.codes = true }
+
+// except says that it does not serve stages of a kind, and why.
+func except(not func(*stage) bool, why string) func(*lowering) {
+	return func(l *lowering) { l.not, l.why = not, why }
+}
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -215,8 +221,12 @@ func Default(n need) schedule.Way { return doing(n)[0].way }
 // lowering finds the lowering of a communication by a way.
 func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
+	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
-		if l.apart && !of.stage.outward() {
+		if l.not != nil && l.not(of.stage) {
+			if l.takes(way) {
+				why = l.why
+			}
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
@@ -235,7 +245,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 	}
 	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
-		whyNot(of.need, way))
+		why)
 }
 
 func (d *draft) refusal(field, hint, format string, args ...any) error {
@@ -254,9 +264,8 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if within >= 0 && !l.inPlace {
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within),
-			"leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"+
-				d.orOneHost(), "%s does not work in place", name))
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), "leave it out"+inPlaceBy(l.need)+
+			d.orOneHost(), "no pass does the %s by %s in place", l.need, name))
 	}
 	if !l.codes {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
@@ -266,6 +275,20 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
 	}
 	return err
+}
+
+// inPlaceBy names the ways that do a communication in place.
+func inPlaceBy(n need) string {
+	var names []string
+	for _, l := range doing(n) {
+		if l.inPlace {
+			names = append(names, schedule.WayName(l.way))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", or use " + strings.Join(names, ", ")
 }
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.

@@ -14,6 +14,7 @@ type leaving struct {
 	cut    int    // parts that a rank's rows leave in; 0 and 1: one
 	cutAt  string // the field that says so
 	ofAll  bool   // rows of all ranks leave together, a part of them at a time
+	behind bool   // they leave when all products are made, whose rows may come in parts of a rank's
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.

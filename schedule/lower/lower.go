@@ -83,6 +83,12 @@ func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Bo
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
 
+// pathOfMove is the path of the way that a move's steps have.
+func (d *draft) pathOfMove(move string) string {
+	i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
+	return cmp.Or(d.program.Edges[i].Path, hostir.MovesField)
+}
+
 // finish gives the program the schedule as it is declared, and the axes of tensors of batches.
 func finish(d *draft) error {
 	d.program.Schedule = d.original

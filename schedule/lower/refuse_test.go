@@ -156,7 +156,8 @@ var refusalCases = []refusalCase{
 	{"a sum of tiles of fp32", scheduletest.By(catalog.LinearReduceScatter, "C", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
-		"Moves[0].Way.Parts: NCCL does the reduce-scatter at once (leave it out)"}},
+		"Moves[0].Way.Parts: parts of the rows of C are made of rows that are there from the beginning, and others " +
+			"come or are made before (leave it out)"}},
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
 		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: it takes all rows at once (use " +
 			"Pull, or leave it out)"}},

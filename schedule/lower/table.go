@@ -141,8 +141,6 @@ var holes = []hole{
 	{func(n need, w schedule.Way) bool {
 		return sameWay(w, schedule.TwoShot{}) || sameWay(w, schedule.PushTwoShot{})
 	}, "it brings every rank all sums"},
-	{func(n need, w schedule.Way) bool { return n.sums() },
-		"it adds up products of rows that are there from the beginning, and these come"},
 }
 
 func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == edges.AllReduce }

@@ -129,10 +129,6 @@ func (d *draft) noPart(w schedule.Pull) error {
 
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
-	if s.sums != "" {
-		return refused(d.at(), "use schedule.Pull",
-			"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
-	}
 	return nil
 }, gatherRows)
 

@@ -10,9 +10,6 @@ import (
 var pushes = by(push, gatherRows, gatherBalanced)
 
 func push(d *draft, s *stage, w schedule.Push) error {
-	if d.edge.Carrier.Fused && len(d.legs) > 1 {
-		return d.noKernel("By")
-	}
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }

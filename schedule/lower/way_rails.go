@@ -36,7 +36,7 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
-	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts"}
+	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts", behind: true}
 	return nil
 }
 

@@ -17,7 +17,8 @@ var sumRings = append(
 	}, reduceRows, reduceColumns),
 	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
-	}, reduceRows, reduceColumns)...).with(noRowsCome)
+	}, reduceRows, reduceColumns)...).with(except(
+	(*stage).inTurn, "it adds up products of rows that are all there, and these come one rank's after another's"))
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"

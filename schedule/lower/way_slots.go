@@ -14,7 +14,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).with(ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
+var slottedSums = by(slotsOf, allBare).with(inPlace, ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
@@ -24,7 +24,7 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	}
 	const unmade, leave = "no product makes the terms of %s", "leave it out"
 	switch {
-	case d.edge.Carrier.Fused && (s.toAll || !s.outward()):
+	case d.edge.Carrier.Fused && s.toAll:
 		return d.noKernel("By")
 	case s.bare() && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.sums)
@@ -172,12 +172,7 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	var beside error
-	if len(d.legs) > 1 && d.edge.Carrier.Signals {
-		beside = d.refusal("Signals", "use schedule.MemOps",
-			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
-	}
-	return cmp.Or(d.widensApart(s, "Signals", false), beside, d.prioritize(w.Streams, w.Equal))
+	return cmp.Or(d.widensApart(s, "Signals", false), d.prioritize(w.Streams, w.Equal))
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -206,7 +201,9 @@ var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
-}, reduceRows, reduceColumns).with(noRowsCome)
+}, reduceRows, reduceColumns).with(except(
+	func(s *stage) bool { return !s.outward() },
+	"its products begin the schedule, since each waits until peers have read what the ones before it made"))
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)
