@@ -158,7 +158,7 @@ func (d *draft) inParts(s *stage, n int, option string) error {
 	case d.chunks > 0:
 		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
 	case d.uneven(s.input):
-		return d.refusal(option, "leave it out", "no pass cuts balanced parts into more")
+		return d.refusal(option, "leave it out", "balanced parts of %s differ by a row, and parts of these would again", s.input)
 	}
 	s.cut, s.cutAt = n, d.at()+"."+option
 	return nil

@@ -24,9 +24,10 @@ type lowering struct {
 	need
 	way               schedule.Way // the zero value
 	gathered, inPlace bool         // as intoCallers and inPlace say
-	codes             bool         // as ofCodes says
+	codes, moved      bool         // as ofCodes and ofMoved say
+	elements          bool         // as betweenElements says
 	not               func(*stage) bool
-	why               string   // it does not serve such stages
+	why               string   // it does not serve such stages, or stands beside not all rows that come
 	lacks             []string // options, or values of theirs, that the way has for other communications
 	write             func(d *draft, s *stage, w schedule.Way) error
 }
@@ -71,14 +72,22 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 }
 
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; and a kernel of its sums reads codes with their scales.
-func intoCallers(l *lowering) { l.gathered = true }
-func inPlace(l *lowering)     { l.inPlace = true }
-func ofCodes(l *lowering)     { l.codes = true }
+// within an operand; a kernel of its sums reads codes with their scales; rows may come from other ranks than those of
+// their numbers; and it cuts sums between elements, which scales of blocks do not allow.
+func intoCallers(l *lowering)     { l.gathered = true }
+func inPlace(l *lowering)         { l.inPlace = true }
+func ofCodes(l *lowering)         { l.codes = true }
+func ofMoved(l *lowering)         { l.moved = true }
+func betweenElements(l *lowering) { l.elements = true }
 
 // except says that it does not serve stages of a kind, and why.
 func except(not func(*stage) bool, why string) func(*lowering) {
 	return func(l *lowering) { l.not, l.why = not, why }
+}
+
+// wholeRows says that a rank's rows leave by it at once, and come so.
+func wholeRows(l *lowering) {
+	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
 }
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
@@ -121,6 +130,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
+		d.legs[i].by = x
 		if err := x.write(d, l.stage, d.edge.Way); err != nil {
 			return err
 		}
@@ -270,7 +280,7 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 	if !l.codes {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
-	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.takes(schedule.Pull{}) {
+	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.moved {
 		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
 	}
@@ -318,6 +328,7 @@ type leg struct {
 	operand string
 	move    string // that its steps have; a sum that is gathered as it is has two
 	beside  []schedule.Op
+	by      *lowering // that writes it
 }
 
 func (d *draft) travelling() (names []string) {
@@ -336,7 +347,7 @@ func (d *draft) travels() (list []leg) {
 				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
 			}
 			n.hosts = d.original.OverHosts()
-			list = append(list, leg{n, s, operand, move, beside})
+			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
 		}
 		if s.gathers {
 			add(d.arrives(s), s.of(), s.here())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -13,11 +14,10 @@ import (
 
 var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gatherRows).with(intoCallers),
-	by(gatheredByNCCL, gatherSteps, gatherBare),
-	by(gatheredByNCCL, gatherOperand).with(lacksOf("Parts")),
-	by(summedByNCCL, reduceRows, reduceBare, allRows, allBare),
-	by(summedByNCCL, reduceGradient, allGradient).with(lacksOf("Parts")),
-	by(exchangedByNCCL, exchange))
+	by(gatheredByNCCL, gatherSteps, gatherBare, gatherOperand).with(lacksOf("Parts")),
+	by(summedByNCCL, reduceRows, allRows),
+	by(summedByNCCL, reduceBare, allBare, reduceGradient, allGradient).with(lacksOf("Parts")),
+	by(exchangedByNCCL, exchange).with(lacksOf("Parts")))
 
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -197,3 +197,11 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	a.turns = []turns{t}
 	return a
 }
+
+var ncclHoles = []hole{
+	{func(n need) bool { return n.hosts }, "over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
+	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
+		"no pass lowers a call of the library for it"},
+}
+
+var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}

@@ -102,7 +102,7 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
-}, allRows, allBare, allGradient)
+}, allRows, allBare, allGradient).with(betweenElements)
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.

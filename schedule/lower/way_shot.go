@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	by(inTwoShots, allBare).with(inPlace, ofCodes),
-	by(inTwoShots, allGradient),
+	by(inTwoShots, allBare).with(betweenElements, inPlace, ofCodes),
+	by(inTwoShots, allGradient).with(betweenElements),
 	by(inOneShot, reduceRows, reduceBalanced),
 	by(inOneShot, reduceBare).with(inPlace, ofCodes),
-	by(inOneShot, reduceCounted, allBare).with(ofCodes),
-	by(inOneShot, reduceGradient, allRows, allGradient),
-	by(inTwoShots, allRows))
+	by(inOneShot, reduceCountedBare, allBare).with(ofCodes),
+	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient),
+	by(inTwoShots, allRows).with(betweenElements))
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
@@ -106,3 +107,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	spread := w.toAll(mainRef, s, parts{n: 1}, hostir.Whole(own))
 	return w.whileRead(input, s.sums, append([]hostir.Node{sum}, spread...), word)
 }
+
+// twoShotHoles are the facts of sums that each rank makes a part of.
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.hosts },
+	"it brings every rank all sums"}}

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 var slotted = slices.Concat(
-	by(slotsOf, reduceRows, allRows).with(lacksOf("By one kernel")),
-	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(lacksOf("Parts")),
+	by(slotsOf, reduceRows).with(wholeRows),
+	by(slotsOf, allRows).with(wholeRows, lacksOf("By one kernel")),
+	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("Parts")),
 	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
 
 // slottedSums are not the fastest of their communications.
@@ -164,8 +166,8 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).
-	with(lacksOf("Signals kernels", "Signals one kernel")), by(stores, reduceBatches).with(lacksOf("Signals"))...)
+var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
+	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"))...)
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	if d.chunks > 0 && !d.edge.Carrier.Fused {
@@ -241,4 +243,17 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
 	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
 	return d
+}
+
+// slotHoles are the facts of ways by which sums leave one rank's rows after another's.
+var slotHoles = []hole{
+	memoryOfPeers,
+	{func(n need) bool { return n.of == ofCounted && !n.bare },
+		"New is told how many rows a product has, and Bind how many each rank has"},
+	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
+	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
+	{cutInto(ofBalanced), "it moves parts of one size"},
+	{cutInto(ofCounted), "New gives its slots a size, and Bind says how many rows each has"},
+	{func(n need) bool { return n.bare }, "no product makes the terms"},
+	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 }
