@@ -132,7 +132,8 @@ func (w *writer) plan() error {
 		}
 		if a := w.comes[s]; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
 			return refused(w.pathOfMove(s.here()), "use schedule.Pull",
-				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
+				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
+				s.sums, s.input)
 		}
 		d := s.leaving.plan(w, s)
 		if d.own.Set == "" {
@@ -158,7 +159,8 @@ func (d *draft) inParts(s *stage, n int, option string) error {
 	case d.chunks > 0:
 		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
 	case d.uneven(s.input):
-		return d.refusal(option, "leave it out", "balanced parts of %s differ by a row, and parts of these would again", s.input)
+		return d.refusal(option, "leave it out",
+			"balanced parts of %s differ by a row, and parts of these would again", s.input)
 	}
 	s.cut, s.cutAt = n, d.at()+"."+option
 	return nil

@@ -29,8 +29,8 @@ type Communication struct {
 // Table lists the communications that package lower writes.
 func Table() (list []Communication) {
 	for _, n := range needs {
-		c := Communication{Kind: string(n.Kind), Sums: n.sums(), Data: n.data(), Placed: n.placed, Lacks: map[string][]string{},
-			Holes: map[string]string{}, Except: map[string]string{}}
+		c := Communication{Kind: string(n.Kind), Sums: n.sums(), Data: n.data(), Placed: n.placed,
+			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.need) {
 			c.Ways = append(c.Ways, l.way)
 			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = l.lacks, l.why
@@ -118,12 +118,17 @@ var holesOf = map[string][]hole{
 // memoryOfPeers is the fact of all ways but those of the network.
 var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't reach the memory of another host"}
 
+// ofOneCollective is the fact of all ways but those that do it.
+var ofOneCollective = hole{cutInto(ofSteps),
+	"a step multiplies a batch of all ranks' rows, which one collective brings"}
+
 // holes are facts of communications that several ways do not do.
 var holes = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return n.of == ofSteps }, "a step multiplies a batch of all ranks' rows, which one collective brings"},
+	ofOneCollective,
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
-	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather }, "its kernel gathers what every rank has for all"},
+	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+		"its kernel gathers what every rank has for all"},
 	{cutInto(ofBatches), "it takes all rows at once"},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
 }

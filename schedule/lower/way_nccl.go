@@ -199,7 +199,8 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 }
 
 var ncclHoles = []hole{
-	{func(n need) bool { return n.hosts }, "over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
+	{func(n need) bool { return n.hosts },
+		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
 	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
 		"no pass lowers a call of the library for it"},
 }

@@ -176,7 +176,7 @@ var tileHoles = []hole{
 	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
 	{func(n need) bool { return !n.sums() && n.of == ofCounted },
 		"New is told how many rows a product has, and Bind how many each rank has"},
-	{func(n need) bool { return n.of == ofGradient }, "a gradient is made at once, and no rank's rows of it before others"},
+	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{func(n need) bool { return n.bare && n.of != ofCounted }, "no product makes the terms"},
 	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 }

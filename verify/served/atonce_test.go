@@ -50,8 +50,9 @@ var atOnceShown = map[string]form{
 }
 
 // partedAll has sums for all ranks in parts, with functions before and behind them, and a product.
-var partedAll = of("A[M K] B[F/D K] B2[N F/D] Norm[N] R[M N] X[M N] B3[K/D N] C[M K/D]", s.Linear("H", "A", "B", s.GELU()),
-	s.Linear("X", "H", "B2", s.Add("R"), s.RMSNorm("Norm")), s.Linear("C", "X", "B3")).by("X", s.NCCL{Parts: 3})
+var partedAll = of("A[M K] B[F/D K] B2[N F/D] Norm[N] R[M N] X[M N] B3[K/D N] C[M K/D]",
+	s.Linear("H", "A", "B", s.GELU()), s.Linear("X", "H", "B2", s.Add("R"), s.RMSNorm("Norm")),
+	s.Linear("C", "X", "B3")).by("X", s.NCCL{Parts: 3})
 
 // lying is an operation by a way, whose result lies within its operand.
 func lying(tensors string, o s.Op, way s.Way) form {
