@@ -196,7 +196,9 @@ func (w *writer) partsMade(from, s *stage, n parts, post hostir.Node, each turns
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), made)}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
-		post.(hostir.Step).Member(n.part()).Described("peers may read a part of "+s.input))...)
+		onStep(post, func(post hostir.Step) hostir.Step {
+			return post.Member(n.part()).Described("peers may read a part of " + s.input)
+		}))...)
 	behind := hostir.MovesOf(s.here(), hostir.After(on, mainRef))
 	if on.Set == workName {
 		each.bring = append(behind, each.bring...)

@@ -162,7 +162,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 
 func into(to hostir.View, products []hostir.Node) (nodes []hostir.Node) {
 	for _, n := range products {
-		nodes = append(nodes, n.(hostir.Step).Into(to))
+		nodes = append(nodes, onStep(n, func(s hostir.Step) hostir.Step { return s.Into(to) }))
 	}
 	return nodes
 }

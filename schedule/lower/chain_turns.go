@@ -45,9 +45,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
-		if post, ok := nodes[0].(hostir.Step); ok {
-			nodes[0] = post.Described("peers may read " + s.input)
-		}
+		nodes[0] = described(nodes[0], "peers may read "+s.input)
 	}
 	if a.withStep() {
 		return append(nodes, w.workAfter(s, made))
@@ -166,7 +164,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
 	}
 	if len(nodes) > 0 && s.pulls() {
-		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
+		nodes[0] = described(nodes[0], "own rows, in place")
 	}
 	if a := w.comes[s]; s.pulls() {
 		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)

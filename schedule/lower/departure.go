@@ -147,7 +147,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	if len(last) > 0 && s.given == "" {
 		before, made := s.divided(last)
 		made = into(w.at(w.named(slots, s.sums), p), made)
-		made[0] = made[0].(hostir.Step).Described("own rows last, straight into their slot")
+		made[0] = described(made[0], "own rows last, straight into their slot")
 		last = w.within(append(before, made...)...)
 	}
 	for _, t := range w.order(s) {

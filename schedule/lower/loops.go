@@ -49,6 +49,19 @@ func (p parts) all(n hostir.Expr) hostir.Expr {
 	return hostir.Mul(n, hostir.Const(p.n))
 }
 
+// onStep changes a node that is a step.
+func onStep(n hostir.Node, change func(hostir.Step) hostir.Step) hostir.Node {
+	if s, ok := n.(hostir.Step); ok {
+		return change(s)
+	}
+	return n
+}
+
+// described gives a step a remark.
+func described(n hostir.Node, remark string) hostir.Node {
+	return onStep(n, func(s hostir.Step) hostir.Step { return s.Described(remark) })
+}
+
 // semaphore has a member for each part.
 func (p parts) semaphore(name string) hostir.Semaphore {
 	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}

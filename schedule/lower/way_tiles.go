@@ -108,7 +108,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false))})
-	nodes[len(nodes)-1] = nodes[len(nodes)-1].(hostir.Step).Described(s.input + " may be overwritten afterwards")
+	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.input+" may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
 		slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
 	if s.into != "" || others {
