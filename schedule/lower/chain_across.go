@@ -47,6 +47,9 @@ func (w *writer) junctions() error {
 		}
 		j, ok := w.chain.junctionAt(i)
 		switch {
+		case !ok && j.next != nil && j.next.gathers && !j.next.pulls():
+			return refused(s.partsAt, "leave it out, or gather "+j.next.input+" by schedule.Pull",
+				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.input)
 		case !ok:
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
 		case j.next.summing != nil:

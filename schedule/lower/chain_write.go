@@ -66,7 +66,7 @@ func writeChain(d *draft) error {
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
-			w.add(w.whole(s)...)
+			w.add(w.onAll(s)...)
 		}
 		w.add(s.summing.steps(w, s, s.sums)...)
 	}

@@ -152,7 +152,7 @@ func (w *writer) memories() {
 	for _, s := range w.chain.stages {
 		switch {
 		case s.addsShares():
-			w.cut(s.whole(), schedule.D)
+			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
 		}
