@@ -3,7 +3,7 @@
 symmetric memory (torch 2.11), beside 16 bits, in the same rounds.
 
     torchrun --nproc-per-node 2 bench/eight.py --library libovgen.so [--tables first,second,gather] [--rounds 11]
-    torchrun --nproc-per-node 2 bench/eight.py --library libblock.so --tables block-8B,block-70B [--rounds 11]
+    torchrun --nproc-per-node 2 bench/eight.py --library libblock.so --tables block-8B,block-70B-few [--rounds 11]
 
 Without torchrun it is tried on one GPU. Forms are captured and timed as those of bench/small.py are. All have the same
 numbers: codes of e4m3 whose scales are powers of two, so that 16 bits hold them exactly and quantising gives the codes
@@ -353,11 +353,12 @@ class Layer:
 PACKAGES = {"chain": (Operands, False, BLOCK_ROWS), "chainbypackets": (Operands, False, BLOCK_ROWS[:2]),
     "chainbytiles": (Operands, False, BLOCK_ROWS[1:]), "whole": (Operands, True, BLOCK_ROWS),
     "chainfp8": (ByRows, False, BLOCK_ROWS), "chainpacketsfp8": (ByRows, False, BLOCK_ROWS[:2]),
+    "chainrowsfp8": (ByRows, False, BLOCK_ROWS[:2]),
     "wholefp8": (ByRows, True, BLOCK_ROWS), "wholeblocksfp8": (ByBlocks, True, BLOCK_ROWS)}
 
 
-def layer(model, job, group, rounds):
-    for m in BLOCK_ROWS:
+def layer(model, rows_of, job, group, rounds):
+    for m in rows_of:
         torch.compiler.reset()  # a function is compiled for a few sizes, and then for no more
         made, point, wants = Layer(job, model, m), Quantised(job, group), {}
         point.sleep = LONG
@@ -376,4 +377,5 @@ def layer(model, job, group, rounds):
 
 if __name__ == "__main__":
     small.main(__doc__, {"first": first, "second": second, "gather": gather}, 11, ARENA, WINDOW,
-        {f"block-{model}": functools.partial(layer, model) for model in ("8B", "70B")})
+        {f"block-{model}{few}": functools.partial(layer, model, rows)
+            for model in ("8B", "70B") for few, rows in (("", BLOCK_ROWS), ("-few", BLOCK_ROWS[:2]))})

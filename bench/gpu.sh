@@ -190,7 +190,8 @@ fi
 
 # scaled-block: the bits of the packages of eight bits, and their times and torch's; MODEL is 8B or 70B.
 if [ "$PART" = scaled-block ]; then
-  part "scaled-block-bits-$gpus" timeout 120 "$BIN/block-run" verify chainfp8 chainpacketsfp8 wholefp8 wholeblocksfp8 \
+  part "scaled-block-bits-$gpus" timeout 120 "$BIN/block-run" verify chainfp8 chainpacketsfp8 chainrowsfp8 \
+    wholefp8 wholeblocksfp8 \
     -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
   part "scaled-block-$gpus" timeout 480 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/eight.py --library "$BIN/libblock.so" --tables "block-${MODEL:-70B}" --rounds "${ROUNDS:-11}"
@@ -203,7 +204,7 @@ if [ "$PART" = gathers ]; then
     -iters 5 -delays -straggler
   part "gathers-$gpus" timeout 90 "$BIN/gathers-run" bench -inturn -ranks "$gpus" -driver cuda -type bf16 \
     -shapes '8192,0,7168;2048,0,7168;512,0,7168;128,0,7168' plain engine1 engine4 read1 read2 read4 read8 readsignals \
-    packets foursengine4 foursread1 foursread4
+    plainpackets packets rows foursrows foursengine4 foursread1 foursread4
   exit $failed
 fi
 
@@ -232,15 +233,20 @@ if [ "$PART" = same ]; then
   rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
   forms() {
     local wrong=0
-    same scatterslots scattershot scatterstores scatterpackets scatterwords scatterstaged \
-      -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" \
-      -oneprocess || wrong=1
+    for mode in "" -oneprocess; do # whose bits are equal
+      same scatterslots scattershot scatterstores scatterkernels scatterparts scatterpackets scatterwords \
+        scatterstaged -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" $mode || wrong=1
+    done
     same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
-    same reduceslots reduceshot reducetwoshot reducepackets reducetwopackets -oneprocess \
+    same reduceslots reduceshot reducetwoshot reducepackets reducewords reducetwopackets -oneprocess \
       -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
-    same gatherpull gatherkernels gatherpush gathergrouped gatherring gatherbroadcast gathershot gatherpackets \
-      gathernccl \
+    same normslots normshot normrows normowners -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
+    same gatherpull gatherkernels gatheronce gatherparts gatherpush gatherpushring gathergrouped gatherring \
+      gatherbroadcast gathershot gatherpackets gathernccl \
       -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
+    for forms in "fewmlp fewmlppackets" fewmlpearly; do # whose bits are equal
+      same $forms -shapes "$(rows "8 64 128 512" 4096,4096)" -extents F=14336 || wrong=1
+    done
     for type in bf16 fp16; do
       same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \
         -oneprocess || wrong=1

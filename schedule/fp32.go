@@ -7,7 +7,8 @@ import (
 )
 
 // checkFP32 refuses a tensor of fp32 where its maker or a reader takes only the plan's type. Functions in separate
-// kernels take and make either type, and the kernel that adds up partial results may keep their sum in fp32.
+// kernels take and make either type, also behind a product, which is rounded to the plan's; and the kernel that adds up
+// partial results may keep their sum in fp32.
 func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
 	hint := fmt.Sprintf("leave it out, and the type of %s is the plan's; or read it in a schedule.Copy with a "+
 		"function, such as schedule.Rounded", t.Name)
@@ -24,7 +25,9 @@ func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
 		case early || slices.Contains(o.In, t.Name) && !alone:
 			v.add(path, hint, "only functions that a kernel of its own makes take a tensor of fp32 in plans of other "+
 				"types, and %s is made of %s", o.Out, t.Name)
-		case o.Out == t.Name && !alone && !s.Partial(o):
+		case o.Out == t.Name && !alone && !s.Partial(o) && (from == len(o.Then) || o.Call != ""):
+			hint = fmt.Sprintf("leave it out, and the type of %s is the plan's; or let %s end with schedule.Rounded",
+				t.Name, o.Name())
 			v.add(path, hint, "only partial results are added up in fp32 in plans of other types, and the %s of %s "+
 				"has none", o.Name(), strings.Join(o.In, " and "))
 		default:

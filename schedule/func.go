@@ -39,6 +39,17 @@ func (f Func) Reads() (names []string) {
 	return names
 }
 
+// PathOf is the path of the first leaf that reads a tensor, of a function at a path: "Ops[0].Then[0].Is.Of[1].Tensor".
+func (f Func) PathOf(path, tensor string) string {
+	found := ""
+	f.Is.walk(path+".Is", func(at string, e Expr) {
+		if found == "" && does[e.Do].lies != "" && e.Tensor == tensor {
+			found = at + ".Tensor"
+		}
+	})
+	return cmp.Or(found, path)
+}
+
 // Name is the function's word, "a formula" where it has none.
 func (f Func) Name() string { return cmp.Or(f.Word, "a formula") }
 

@@ -11,10 +11,6 @@ func (s Schedule) checkInvariant(v *validation) {
 	if !s.Invariant {
 		return
 	}
-	if s.FewRows > 0 {
-		v.add("FewRows", "leave it out, or Invariant",
-			"the kernels of few rows add in another order than the library of products does for more")
-	}
 	if len(s.Mesh) > 0 {
 		v.add("Mesh", "leave it out, or Invariant",
 			"partial results of several hosts meet by NCCL, whose order is its own")
@@ -30,6 +26,9 @@ func (s Schedule) checkInvariant(v *validation) {
 		case tiles && !sums:
 			v.add(path, "use schedule.Pull or schedule.PushGather, or leave Invariant out",
 				"tiles of every second shard are added from the back")
+		case tiles:
+			v.add(path, "use schedule.Slots or schedule.PushShot, or leave Invariant out",
+				"New compares no algorithm of the library with the order of tiles")
 		}
 	}
 	for i, o := range s.Ops {

@@ -73,8 +73,8 @@ func (s Schedule) checkMultiplied(v *validation, path string, o Op) {
 		return
 	}
 	for i, f := range o.Then {
-		if slices.ContainsFunc(f.Reads(), s.hasScale) {
-			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
+		if k := slices.IndexFunc(f.Reads(), s.hasScale); k >= 0 {
+			v.add(f.PathOf(fmt.Sprintf("%s.Then[%d]", path, i), f.Reads()[k]), "let it read tensors of 16 bits",
 				"%s takes no eight bits", f.Name())
 		}
 	}
@@ -156,7 +156,8 @@ func (s Schedule) checkBlocks(v *validation, path string, o Op) {
 	for i, f := range o.Then {
 		for _, x := range f.Operands() {
 			if of, scales := s.ScaledBy(x.Tensor); scales && x.Lies == InPlace {
-				v.add(fmt.Sprintf("%s.Then[%d]", path, i), "read a tensor that has the rows and columns of "+o.Out,
+				v.add(f.PathOf(fmt.Sprintf("%s.Then[%d]", path, i), x.Tensor),
+					"read a tensor that has the rows and columns of "+o.Out,
 					"%s reads a number for each of %s, and %s has scales of %s", f.Name(), o.Out, x.Tensor, of.Name)
 				return
 			}

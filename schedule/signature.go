@@ -26,7 +26,10 @@ func (s Schedule) Signature() string {
 	if s.OverHosts() {
 		b.WriteString(" over hosts")
 	}
-	if s.Invariant {
+	switch {
+	case s.Invariant && s.FewRows > 0:
+		b.WriteString(" with the equal bits of kernels of few rows")
+	case s.Invariant:
 		b.WriteString(" with equal bits")
 	}
 	return b.String()

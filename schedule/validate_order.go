@@ -16,14 +16,9 @@ func (s Schedule) checkOrder(v *validation, path string, i int) {
 		check(fmt.Sprintf("%s.In[%d]", path, j), in)
 	}
 	for j, f := range o.Then {
-		at := fmt.Sprintf("%s.Then[%d]", path, j)
-		var known []string
-		f.Is.walk(at+".Is", func(at string, e Expr) {
-			if does[e.Do].lies != "" && !slices.Contains(known, e.Tensor) {
-				known = append(known, e.Tensor)
-				check(at+".Tensor", e.Tensor)
-			}
-		})
+		for _, name := range f.Reads() {
+			check(f.PathOf(fmt.Sprintf("%s.Then[%d]", path, j), name), name)
+		}
 	}
 }
 

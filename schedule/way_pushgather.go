@@ -2,6 +2,11 @@ package schedule
 
 // PushGather is GatherShot in which the ranks send their shards to all others, as PushShot sends partial results. It is
 // the fastest way for shards of up to a megabyte or two.
-type PushGather struct{}
+//
+// With Rows the kernel that sends rows also makes them, where the function that makes them is of whole rows, such as a
+// norm or Quantise; it sends the codes that this makes and their scales in one launch, and makes what functions of
+// each element, such as Dequantise, make of those of all ranks. Each of its blocks has whole rows, so fewer blocks send
+// where there are few rows. The bits are the same.
+type PushGather struct{ Rows bool }
 
 func (PushGather) way() {}

@@ -116,6 +116,7 @@ func (d Device) Headers() (names []string) {
 	add(finishes, "finish.h")
 	add(coded, "scaledsum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.PacketRows }), "rows.h")
 	add(d.Only90(), "tiles.h", "hopper.h")
 	add(d.any(kernels.Kernel.Multiplies), "product.h")
 	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
@@ -207,14 +208,18 @@ func (k Kernel) SumField() string {
 }
 
 // Goes is a result of a sum of packets that goes to all ranks: the fields of its address, and of the distance of its
-// landing. Made: a function makes it of the sum.
+// landing. Made: a function makes it of the sum. Unit is the type of what a thread of a kernel of rows sends at once.
 type Goes struct {
 	Field, Landing string
 	Made           bool
+	Unit           string
 }
 
 // Going are the results that go to all ranks, in order.
 func (k Kernel) Going() (list []Goes) {
+	if k.Kind == kernels.PacketRows {
+		return k.goingRows()
+	}
 	fields := []string{k.SumField()}
 	if k.Makes() {
 		for _, one := range k.Chain() {
@@ -223,7 +228,7 @@ func (k Kernel) Going() (list []Goes) {
 	}
 	for i, field := range fields {
 		if k.Spread>>i&1 > 0 {
-			list = append(list, Goes{field, "spread", i > 0})
+			list = append(list, Goes{Field: field, Landing: "spread", Made: i > 0})
 		}
 	}
 	for i := range list {
@@ -232,6 +237,44 @@ func (k Kernel) Going() (list []Goes) {
 		}
 	}
 	return list
+}
+
+// goingRows are the results of a kernel of rows that go to all ranks: four packets at once go of elements, and one of
+// scales.
+func (k Kernel) goingRows() (list []Goes) {
+	var results []Goes
+	for _, one := range k.Chain() {
+		results = append(results, Goes{Field: one.Code.Dst, Made: true, Unit: "uint4"})
+	}
+	results = append(results, Goes{Field: scalesField, Made: true, Unit: "unsigned"})
+	for i, g := range results {
+		if k.Spread>>i&1 > 0 {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Behind is the function of each element of all ranks' rows, as a kernel of elements; nil where there is none.
+func (k Kernel) Behind() *Kernel {
+	if k.Finish == nil || k.Kind != kernels.PacketRows {
+		return nil
+	}
+	k.Name, k.Code = k.Name+"_finish", k.Finished
+	return &k
+}
+
+// Moved are the lines that move the addresses of a function's tensors to a row, whose first element is at.
+func (k Kernel) Moved() (lines []string) {
+	for _, l := range append(k.inPlace(), k.lying(schedule.ByRow)...) {
+		text := fmt.Sprintf("part.%s += %s * sizeof(typename %s::bits)", l.Field,
+			map[bool]string{true: "row", false: "at"}[l.Lies == schedule.ByRow], l.Type)
+		if l.Type == driver.E2M1.String() {
+			text += " / 2" // two in a byte
+		}
+		lines = append(lines, text+";")
+	}
+	return lines
 }
 
 // SumSpread is the sum, if it goes to all ranks. MadeSpread are the results that functions make and that do.

@@ -147,6 +147,7 @@ func every() (all []kernels.Kernel) {
 		k.Made.Word = f.String()
 		list, codes[k.Made.Word] = append(list, k), code
 	}
+	list = append(list, sentRows()...)
 	for _, kind := range kernels.Kinds() {
 		of := slices.DeleteFunc(append(transportList(), list...), func(k kernels.Kernel) bool { return k.Kind != kind })
 		if len(of) == 0 {
@@ -205,6 +206,38 @@ func normed(k kernels.Kernel, number int, added bool, then ...Formula) kernels.K
 	k.Made.Word = fmt.Sprint(f, number) // apart from the same formulas behind other work
 	codes[k.Made.Word] = code
 	return k
+}
+
+// sentRows are kernels that make rows and send them: codes with their scales, behind a norm that goes too, and codes of
+// four bits with scales of a byte. The first and the last one widen the codes of all ranks.
+func sentRows() (list []kernels.Kernel) {
+	widen := func(codes, scales driver.Type) Formula {
+		return Formula{Trees: []s.Expr{s.Dequantise("S").Tree()}, Types: map[string]driver.Type{"": codes, "S": scales}}
+	}
+	behind := []Formula{widen(driver.E4M3, driver.FP32), {}, widen(driver.E2M1, driver.UE8M0)}
+	quantise := Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: driver.FP32}
+	four := Formula{Trees: []s.Expr{s.QuantiseMXFP4().Tree()}, Result: driver.E2M1, Scales: driver.UE8M0}
+	normed := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width, Then: []Formula{quantise}}
+	for i, f := range []Formula{quantise, normed, four} {
+		k, code, err := f.Kernel()
+		if err != nil {
+			panic(err)
+		}
+		k.Made.Word = fmt.Sprint(f, " sent ", i+1)
+		codes[k.Made.Word] = code
+		sent := kernels.Kernel{Kind: kernels.PacketRows, Number: i + 1, Terms: 8, Varies: true, ByBlocks: true,
+			Made: k.Made, Spread: uint(1)<<(2+len(f.Then)) - 1}
+		if len(behind[i].Trees) > 0 {
+			k, code, err := behind[i].Kernel()
+			if err != nil {
+				panic(err)
+			}
+			k.Made.Word = fmt.Sprint(behind[i], " of all ", i+1)
+			sent.Finish, codes[k.Made.Word] = k.Made, code
+		}
+		list = append(list, sent)
+	}
+	return list
 }
 
 // plain is a kernel without words.

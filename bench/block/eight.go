@@ -7,11 +7,24 @@ import (
 )
 
 // ChainFP8 is the chain with operands of eight bits and scales of rows, and ChainPacketsFP8 is it by packets: what a
-// product reads is quantised, normed rows before they travel. Partial results travel in 16 bits.
+// product reads is quantised, normed rows before they travel. In ChainRowsFP8 the kernel that norms and quantises rows
+// sends them. Partial results travel in 16 bits.
 var (
 	ChainFP8        = inEightBits(Chain, s.Dim(s.M, s.Stream(s.D)), byRows)
 	ChainPacketsFP8 = inEightBits(ChainByPackets, s.Dim(s.M, s.Stream(s.D)), byRows)
+	ChainRowsFP8    = inEightBits(asMade(ChainByPackets), s.Dim(s.M, s.Stream(s.D)), byRows)
 )
+
+// asMade is a block whose normed rows are sent by the kernel that makes them.
+func asMade(block s.Schedule) s.Schedule {
+	block.Moves = slices.Clone(block.Moves)
+	for i, m := range block.Moves {
+		if m.Of == "X" {
+			block.Moves[i].Way = s.PushGather{Rows: true}
+		}
+	}
+	return block
+}
 
 // Whole is the block where each rank has all rows, for many. WholeFP8 has scales of rows, and WholeBlocksFP8 of blocks
 // and squares of 128: no product by such takes a part of a rank's rows.

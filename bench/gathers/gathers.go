@@ -8,10 +8,18 @@ import (
 	"ovgen/schedule/catalog"
 )
 
-// Plain is the gather of 16 bits, and Packets the quantised one by packets.
+// Plain is the gather of 16 bits, and PlainPackets it by packets. Packets is the quantised one by packets, and Rows it
+// in one launch, which FoursRows is of four bits.
 var (
-	Plain   = catalog.AllGather
-	Packets = catalog.AllGatherQuantisedPackets
+	Plain        = catalog.AllGather
+	PlainPackets = catalog.AllGatherPackets
+	Packets      = catalog.AllGatherQuantisedPackets
+	Rows         = catalog.AllGatherQuantisedRows
+	FoursRows    = s.Schedule{
+		Tensors: append(catalog.AllGatherFP4.Tensors[:3:3], catalog.AllGatherQuantisedRows.Tensors[3]),
+		Ops:     catalog.AllGatherFP4.Ops,
+		Moves:   catalog.AllGatherQuantisedRows.Moves,
+	}
 )
 
 // In Engine1 and Engine4 the copy engine brings codes, in one part and in four.

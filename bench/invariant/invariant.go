@@ -3,6 +3,8 @@
 package invariant
 
 import (
+	"slices"
+
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 )
@@ -30,6 +32,8 @@ var (
 	ScatterPackets = by(catalog.LinearReduceScatter, out(s.PushShot{}))
 	ScatterWords   = by(catalog.LinearReduceScatter, out(s.PushShot{Words: true}))
 	ScatterStaged  = by(catalog.LinearReduceScatter, out(s.Staged{}))
+	ScatterParts   = by(catalog.LinearReduceScatter, out(s.Slots{By: s.Kernels}))
+	ScatterKernels = by(catalog.LinearReduceScatter, out(s.Stores{Signals: s.MemOps}))
 	ScatterTiles   = tiles(catalog.LinearReduceScatter, out(s.Tiles{}))
 )
 
@@ -39,6 +43,7 @@ var (
 	ReduceShot       = by(catalog.LinearAllReduce, out(s.Shot{}))
 	ReduceTwoShot    = by(catalog.LinearAllReduce, out(s.TwoShot{}))
 	ReducePackets    = by(catalog.LinearAllReduce, out(s.PushShot{}))
+	ReduceWords      = by(catalog.LinearAllReduce, out(s.PushShot{Words: true}))
 	ReduceTwoPackets = by(catalog.LinearAllReduce, out(s.PushTwoShot{}))
 )
 
@@ -47,6 +52,9 @@ var (
 	GatherPull      = by(catalog.AllGatherLinear)
 	GatherKernels   = by(catalog.AllGatherLinear, in(s.Pull{By: s.Kernels}))
 	GatherPush      = by(catalog.AllGatherLinear, in(s.Push{}))
+	GatherPushRing  = by(catalog.AllGatherLinear, in(s.PushRing{}))
+	GatherOnce      = by(catalog.AllGatherLinear, in(s.Pull{Once: true}))
+	GatherParts     = by(catalog.AllGatherLinear, in(s.Pull{Parts: 2}))
 	GatherGrouped   = by(catalog.AllGatherLinear, in(s.Grouped{}))
 	GatherRing      = by(catalog.AllGatherLinear, in(s.Ring{}))
 	GatherBroadcast = by(catalog.AllGatherLinear, in(s.Broadcast{}))
@@ -54,6 +62,26 @@ var (
 	GatherPackets   = by(catalog.AllGatherLinear, in(s.PushGather{}))
 	GatherNCCL      = by(catalog.AllGatherLinear, in(s.NCCL{}))
 )
+
+// An all-reduce, the residual and the norm behind a product: by every rank or by owners of rows.
+var (
+	NormSlots  = by(normed)
+	NormShot   = by(normed, s.Move{Of: "R", Way: s.Shot{}})
+	NormRows   = by(normed, s.Move{Of: "R", Way: s.PushShot{Rows: true}})
+	NormOwners = by(normed, s.Move{Of: "R", Way: s.PushTwoShot{Rows: true}})
+)
+
+var normed = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "R", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1)},
+}
 
 // Llama's MLP.
 var (
@@ -64,6 +92,24 @@ var (
 	FreePackets = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
 		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
 )
+
+// The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights
+// that the kernels read ahead.
+var (
+	FewMLP        = few(MLP, false)
+	FewMLPPackets = few(MLPPackets, false)
+	FewMLPEarly   = few(MLPPackets, true)
+)
+
+// few is a schedule whose products are made by kernels of few rows, of weights that may be constant.
+func few(x s.Schedule, early bool) s.Schedule {
+	x.FewRows, x.Types = 64, []s.Type{s.BF16, s.FP16}
+	x.Tensors = slices.Clone(x.Tensors)
+	for i, t := range x.Tensors {
+		x.Tensors[i].Constant = early && slices.Contains([]string{"Gate", "Up", "Down"}, t.Name)
+	}
+	return x
+}
 
 // Products of eight bits and scales of rows: with the reduce-scatter, with the all-gather, quantised ahead of it, and
 // with the all-reduce. For that, each rank quantises its part of A first.

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "748282b16800493334876d5de1ef20f940eb596c822a86a2b406b2852d4345a7",
-	Proof:    "proven for D = 1..8, stamp 7a45a03f97eb9fa3",
+	Hash:     "cf5cbd9519c998e0794869d556e83f2f798cd718e9dd024de3b9abe37ed365fc",
+	Proof:    "proven for D = 1..8, stamp 39b34f9cb12f09df",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -10,7 +10,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	A by PushGather
+//	A by PushGather: Rows no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -26,5 +26,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearpackets.cu.
 // Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 2709ec051456b67c.
+// Proof: proven for D = 1..8, stamp 02d6b71988037196.
 package allgatherlinearpackets

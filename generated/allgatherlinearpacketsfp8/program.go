@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearpacketsfp8",
-	Hash:    "31bddf9ef56f3deb9c3b1faf72283d18c41d97d108b0a76f630580b4e38e7f9f",
-	Proof:   "proven for D = 1..8, stamp 3c817d2c40a3ad6b",
+	Hash:    "c187f794148438dff78dd424aae36ed4fe3d7c3ee61644d8e1e0bf1d4fd1460f",
+	Proof:   "proven for D = 1..8, stamp 3922294611402d2a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "2"}, {Extent: "K", By: "16"},

@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 25e832c81cffea91.
+// Proof: proven for D = 1..8, stamp 0bd8cb7776eff4ad.
 package allgatherpackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "83958b5d6a1bf8b1b856249c1e231938b6e3f94ed96d16b104482a4ada0c2403",
-	Proof:    "proven for D = 1..8, stamp 25e832c81cffea91",
+	Hash:     "fc5c5b84e3c48ea308394d186f232f0b73f1b19f5e6228131c1f36d0a72df15b",
+	Proof:    "proven for D = 1..8, stamp 0bd8cb7776eff4ad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "2bec10746fed57815529f0781b00032c27cb20c9682282d37efcae36f6eea9bf",
-	Proof:    "proven for D = 1..8, stamp 8d66a826dbc843a6",
+	Hash:     "695e6954b904b6749758888f8ee02c8b64729a5331deee5ea2aed5f24c7de711",
+	Proof:    "proven for D = 1..8, stamp 66502d9fd0097676",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "79de3821d2261ed7ee1411e2ffee34e47433ea1d28f4a7557d72182f88c7662d",
-	Proof:    "proven for D = 1..8, stamp 19d46a67f0a0236e",
+	Hash:     "222158e13ac7a145397325d584a3c3f3cde13775a28fe735aae37e2a69ddefd9",
+	Proof:    "proven for D = 1..8, stamp ec3cf7f50cc4a4cb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "2"}},

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "bfe4f3cba3c918e4a99883af614db934e51f24fc222ae6c4fb7ade97ce0e4bbf",
-	Proof:    "proven for D = 1..8, stamp 0e0e94ce169bf952",
+	Hash:     "74d46e8e280de25e49820198411095a43e4a4c2fcd4b65e0efca856ac1d2fba3",
+	Proof:    "proven for D = 1..8, stamp 630e8419ad68d209",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

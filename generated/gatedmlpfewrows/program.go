@@ -16,8 +16,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "1bc37e809da722460d5bf02ce34013dfde6924addd9106fa11f589bcc48c4f5b",
-	Proof:    "proven for D = 1..8, stamp fc1234baa3c61f55",
+	Hash:     "9893244c79c429922bc21b895e3537919822315d827f4e8f19b549adc1c568d9",
+	Proof:    "proven for D = 1..8, stamp 8d1a698b97e60afc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

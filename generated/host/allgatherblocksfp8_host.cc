@@ -2,7 +2,7 @@
 
 // The kernels of allgatherblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e806118aadf7c3f57968af27c1831119390d5030b4e2601be8a5c9283b615382
+// 3ae1b25d219b9ae186325e83c98e98d62aa925ea50d23a4a6504c11a7816a25f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

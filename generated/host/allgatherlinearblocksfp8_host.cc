@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearblocksfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1d24f71df8ef08243978aed6f31c5fa0b93315af8acfaef96f261a5f03861cb2
+// d0688c9c4ba7a2cb1a9a84e3c683f608bb267adbd8b32000f5dbc54613d4db6a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 06ba9d6e88f904df868c4135ecf503ab1863909eb4f18893888b6eef085e157f
+// def28023a06b1fcf48d2d23cf88635636ac6e72f1f63fa832d78eb68fe86d2a6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

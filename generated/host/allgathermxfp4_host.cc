@@ -2,7 +2,7 @@
 
 // The kernels of allgathermxfp4.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2b75d7c3be4e74776def0250a433c4755e37f9a1a7479c1c004064e4261a7c4a
+// f74d087d2e8fb5ac048c80df4da114c759ce29a433b05874ef2bde9d7a7793ec
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

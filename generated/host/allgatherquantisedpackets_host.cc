@@ -2,7 +2,7 @@
 
 // The kernels of allgatherquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 84202306f06a160dcb6537d65324d9523d7bc2f06fab67cf777fd12678cd9ab6
+// c728ee53880970491d7d3446299e5b70560afb29978e17e931b7e6edb073bf9d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d41665113896968ad16b90ecddd80dff2a1b2d95a7f3c1e169868efd5e885a11
+// 5e1bac34d743ef124a5d76e51f7669373533f7bf601d2941546a488aed8a96af
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

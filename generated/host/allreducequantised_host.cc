@@ -2,7 +2,7 @@
 
 // The kernels of allreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 113ccc5d3b3a60529500ba3958792b5946cf707a191b3bde17f1fee8b2b5880d
+// 7a7ae385c89d3409c324291132e0ba367be1f7f4358c7d8cb0c6c5333565455a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

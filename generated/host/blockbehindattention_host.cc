@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8aa5aacc1cc52ffdfbb7528b9677f05837413c31157ed163e455eca5c9152c2d
+// fdebe344e54c87558dd9980d0dbad4cb5d975d25f14049649929ce736e1f68fe
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

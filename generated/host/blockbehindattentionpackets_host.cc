@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 16711809a5cad645a6afe0e76881857a4c3499f5bba141b81dfaf5fb73dfef09
+// 3b50d357b86d0ccce7f1f9cf6537404583929757cef0021f70d0d60e9fc47312
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 7b51210032081887a17f1db0e71e8675a3301400693fc16f3e29249059737bc1
+// d6e9f3f2d57d20efa4c13fbc902cb922dd975f8eaa72dd6a749713f42cc2a1f2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0e4463ba498332c9721b747d7a7012b2cc4ba4b23194af915a491300effd314a
+// 689bef64ff847459e4140bf6fdcfdc658c24f95120e09c71c05748c38eb9c5dd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlpvquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5f00500b488f16294191c5f4d54111e9779234fb0535c3057cdaaed9b3d6274b
+// 0ef095d9d10bb9ee622c3fdfd168cf5dc2167673951671018c3b72bc9799ba2e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

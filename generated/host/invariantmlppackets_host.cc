@@ -2,7 +2,7 @@
 
 // The kernels of invariantmlppackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d13648e65b4659974d2675b9f3027fabd1e92687a558c88a4963f63020d327b3
+// b9c75066b1004f7b642c245f06abcbb16f5d27fb05c68d419671d0764651de2a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -24,6 +24,7 @@ const void *allgathermxfp4_kernels(const void *engine);
 const void *allgathermxfp8_kernels(const void *engine);
 const void *allgathernorm_kernels(const void *engine);
 const void *allgatherquantisedpackets_kernels(const void *engine);
+const void *allgatherquantisedrows_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
@@ -121,6 +122,8 @@ func init() {
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allgatherquantisedpackets", "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
+	sim.Compiled("allgatherquantisedrows", "7acd1e3e5ac30d209f78aed5db7eab64ae484eb8d4236fae38030702fb01e821",
+		unsafe.Pointer(C.allgatherquantisedrows_kernels))
 	sim.Compiled("allgathervfp4", "8de8898ac15b3bb19519bee51d000bdfaaad5d5ccf1d0729ddf2992c241260a2",
 		unsafe.Pointer(C.allgatherfp4_kernels))
 	sim.Compiled("allgathervlinearquantised", "0eb21df4cc69fca2657b273c5a286807c2f0ac493bd1c93cfdaaaca766685ef2",

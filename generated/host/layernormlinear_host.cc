@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3552a25ea8292e1c5940313da6f91b9d5f53d86bd35a7446f1ba15604a8f9e38
+// 54213055e7756e4aa1cd347d1981e8c842f9f654484515a91336cbe386497394
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

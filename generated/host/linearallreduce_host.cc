@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduce.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 743ca147ff84aa462608497249645c95e8f24306da3272114e6e88310de146c7
+// dac45c129379adfcb6de94e376ad9e614bd4ed9c127d77fef54866cb345759e8
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducefp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bb0117292e4975f33c2d8fe0cd05aabc69c705e7e244e6f48c40dc5f15b201ca
+// ff000dc356c155d69b893824a87a9036817b14c925b44d357347e00a301f1106
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

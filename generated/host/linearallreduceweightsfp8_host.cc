@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3dfdc654b8ca9485801fc6cb19fa7a0cee3a4039e7515d8de82c2a2ca77489a5
+// d5f0b86017f1a30b1b48b51525637c2446cf2237aef2fb956fab7dbebbfd755d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

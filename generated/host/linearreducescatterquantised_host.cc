@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e729e0e943568862cb258c0459024373e371e937b7cac097a16840e79d880aa1
+// 07df5f6fb8d373c6783287ade51a0af35744f4f62c459daeb2d96a57958475ea
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

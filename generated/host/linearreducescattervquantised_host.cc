@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattervquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3bdca3a7397b1647336084ba1628b3e870a863ef1084a2a0a6fb69d2b0dfa9b2
+// 98a7902d31f3b1bcafeeb81fe39a013bca1b92247d807f41161f922488dfa70b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

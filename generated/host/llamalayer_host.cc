@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3bf2e3121e70040d1fa1508beaa9023975f7408e3cbf702d8c0c3e301a0e5927
+// ec826c00bfe5c62f20beb569b4535f25e8c2fbe0a0ddfc5639004762b244e6ad
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f14016613c46a7622eab509fddc30f53ced7a11e586a7bd777e3d6d33edc0b50
+// f996e75ed3fa3dd3b473fb5b1716bb89bc0f465765252677bb12c808ceb8d9d6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// abafda0877557298839c7f765e0edbfc90c82c4d6229ad1975ebdf2668e7c48a
+// 338836ef7ba37066bf24ad5c29596a3fa87a7dfe170dcdd602ff805f87c011e6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

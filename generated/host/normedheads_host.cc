@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bbe9222424d5cdfb5067ae4ce21b3dcc19988d23104049de05099a8ade788417
+// a9ff3324916ab8d77032339e87efda0b58c39449a539e25d548ff0bf6b19cb07
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6097680f8f8580d5a80aba2712172868a8764ac1c54ec782e51efcd6ad26db29
+// 281744c870a588fca496785d93cb577b38f136c7f31efcac215dfdd2d8cd7ac5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 59e909b5a73c2b548b3fc8bc15a6d7b2240c4d671d2faee37bdedb3ebaf440e6
+// f1b627ec8223ededfcfe7a9373f61def7d524bc42a310337cbe267999de87128
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -18,6 +18,7 @@ import (
 	_ "ovgen/generated/allgathermxfp8"
 	_ "ovgen/generated/allgathernorm"
 	_ "ovgen/generated/allgatherquantisedpackets"
+	_ "ovgen/generated/allgatherquantisedrows"
 	_ "ovgen/generated/allreducehosts"
 	_ "ovgen/generated/allreduceinplace"
 	_ "ovgen/generated/allreducenorm"

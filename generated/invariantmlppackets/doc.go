@@ -13,7 +13,7 @@
 //	  Down     [N, DIDx(D), F/D]
 //	  Residual [DIDx(D), M/D, N]
 //	  C        [DIDx(D), M/D, N]
-//	A by PushGather
+//	A by PushGather: Rows no
 //	C by PushShot: Words no, Rows no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -38,5 +38,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in invariantmlppackets.cu. Functions:
 // swiglu(U) of G by a kernel of its own; add(Residual) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 230ba4ec0d77c293.
+// Proof: proven for D = 1..8, stamp 7431057b5a9d0b62.
 package invariantmlppackets

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "be5e1d06ff0c1ca07af647eb2ba8a25341aa26d96ae9323147cd77813ff0faff",
-	Proof:    "proven for D = 1..8, stamp 230ba4ec0d77c293",
+	Hash:     "d74f766252645df70e3f07c0bf80530b258bcc737977364822386b1a54dd1167",
+	Proof:    "proven for D = 1..8, stamp 7431057b5a9d0b62",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "F", By: "D"}},

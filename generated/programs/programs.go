@@ -53,6 +53,7 @@ import (
 	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/generated/allgatherquantised"
 	"ovgen/generated/allgatherquantisedpackets"
+	"ovgen/generated/allgatherquantisedrows"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervfp4"
 	"ovgen/generated/allgathervlinearquantised"
@@ -247,6 +248,8 @@ var All = []harness.Program{
 		(*allgatherquantised.Plan).Bind),
 	harness.Of(&allgatherquantisedpackets.Program, schedules.AllGatherQuantisedPackets, allgatherquantisedpackets.New,
 		(*allgatherquantisedpackets.Plan).Bind),
+	harness.Of(&allgatherquantisedrows.Program, schedules.AllGatherQuantisedRows, allgatherquantisedrows.New,
+		(*allgatherquantisedrows.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervfp4.Program, schedules.AllGatherVFP4, allgathervfp4.New, (*allgathervfp4.Plan).Bind),
 	harness.Of(&allgathervlinearquantised.Program, schedules.AllGatherVLinearQuantised, allgathervlinearquantised.New,

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgatherpackets",
-	Hash:     "48b3df22fd2f071ceca0eb0e11558b6ea09143225334056eb26415304fc83d09",
-	Proof:    "proven for D = 1..8, stamp 6cfbc78b17b57d6f",
+	Hash:     "fd473da5f3c451f1ce5c21b2352db65c82996a721c490e96293b95148c203b11",
+	Proof:    "proven for D = 1..8, stamp a7766f697a37d3df",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/allgatherquantised"
 	"ovgen/generated/allgatherquantisedpackets"
+	"ovgen/generated/allgatherquantisedrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -32,5 +33,8 @@ func schedulesOfAllGatherQuantised() []tuning.Candidate[allgatherquantised.Shape
 			(*allgatherquantisedpackets.Plan).Bind,
 			func(s shape) allgatherquantisedpackets.Shape { return allgatherquantisedpackets.Shape(s) },
 			func(x buffers) allgatherquantisedpackets.Buffers { return allgatherquantisedpackets.Buffers(x) }),
+		tuning.Other(&allgatherquantisedrows.Program, allgatherquantisedrows.New, (*allgatherquantisedrows.Plan).Bind,
+			func(s shape) allgatherquantisedrows.Shape { return allgatherquantisedrows.Shape(s) },
+			func(x buffers) allgatherquantisedrows.Buffers { return allgatherquantisedrows.Buffers(x) }),
 	}
 }

@@ -101,11 +101,13 @@ const threads = 256
 const deep, wide = 256, 64
 
 // Takes reports whether a kernel makes a product: its number of rows and its weight fit, and its elements have 16 bits.
-// If the product has a function, the kernels have it too.
+// A product in order may have any number of rows, since the library would add in another order. If the product has a
+// function, the kernels have it too.
 func (f Family) Takes(d driver.MatmulDesc) bool {
-	return d.M > 0 && d.M <= f[len(f)-1].Rows && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
-		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias, Func: d.Func}) &&
-		compiled(d.Type)
+	few := d.M <= f[len(f)-1].Rows || d.InOrder
+	return d.M > 0 && few && d.K%deep == 0 && d.N%wide == 0 && compiled(d.Type) &&
+		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias, Func: d.Func,
+			InOrder: d.InOrder})
 }
 
 // compiled reports whether there are kernels for a type.

@@ -50,8 +50,12 @@ func TestMakes(t *testing.T) {
 		{Kernels.With(nil, function), 16, 14336, "gelu", true, "the library rounds behind gelu"},
 		{Kernels.With(function), 16, 14336, "", true, "no kernel makes the product alone"},
 		{Kernels.With(nil, function), 65, 64, "", false, "no kernel has so many rows"},
+		{Kernels.With(nil, function), -65, 64, "", true, "the library would add them in another order"},
 	} {
-		d := driver.MatmulDesc{M: x.m, K: 4096, N: x.n, Type: driver.BF16, Transposed: true, Func: x.by}
+		inOrder := x.m < 0
+		x.m = max(x.m, -x.m)
+		d := driver.MatmulDesc{M: x.m, K: 4096, N: x.n, Type: driver.BF16, Transposed: true, Func: x.by,
+			InOrder: inOrder}
 		if got := x.family.makes(d); got != x.makes {
 			t.Errorf("%d x %d %q: a kernel with a function makes it: %t, though %s", x.m, x.n, x.by, got, x.because)
 		}

@@ -28,6 +28,11 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: PacketSpread, Number: 2, Terms: 2, Varies: true, Added: 1, Spread: 1, ByBlocks: true},
 	{Kind: PacketSpread, Number: 3, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &Made{Key: "n", Word: "n",
 		Operands: []Operand{{}, {Lies: ByColumn}}, Numbers: 1}},
+	{Kind: PacketRows, Terms: 3, Varies: true, Spread: 3, ByBlocks: true, Made: &Made{Key: "q", Word: "q",
+		Operands: []Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+	{Kind: PacketRows, Number: 2, Terms: 3, Varies: true, Spread: 3, ByBlocks: true, Made: &Made{Key: "q", Word: "q",
+		Operands: []Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}, Finish: &Made{Key: "e", Word: "e",
+		Operands: []Operand{{Type: driver.E4M3}, {Lies: ByRow, Type: driver.FP32}}}},
 	{Kind: Push, Terms: 2, ByBlocks: true},
 	{Kind: Push, Number: 2, Terms: 2, Added: 2, ByBlocks: true, Finish: &Made{Key: "e", Word: "e",
 		Operands: []Operand{{}, {Lies: ByRow}, {}}, Numbers: 1}},
@@ -58,6 +63,8 @@ func TestCode(t *testing.T) {
 		{"packetspread_bf16", 3 + 3 + 2 + 2 + 7}, {"packetspread_fp32", 3 + 3 + 2 + 2 + 7},
 		{"packetspread2_bf16", 3 + 3 + 2 + 2 + 8}, {"packetspread2_fp32", 3 + 3 + 2 + 2 + 8},
 		{"packetspread3_bf16", 3 + 3 + 2 + 2 + 8 + 2 + 1 + 2}, {"packetspread3_fp32", 3 + 3 + 2 + 2 + 8 + 2 + 1 + 2},
+		{"packetrows_bf16", 3 + 3 + 3 + 1 + 14 + 2 + 2}, {"packetrows_fp32", 3 + 3 + 3 + 1 + 14 + 2 + 2},
+		{"packetrows2_bf16", 3 + 3 + 3 + 1 + 14 + 5 + 2 + 2}, {"packetrows2_fp32", 3 + 3 + 3 + 1 + 14 + 5 + 2 + 2},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
 		{"push2_bf16", 3 + 2 + 2 + 2 + 7 + 2 + 4}, {"push2_fp32", 3 + 2 + 2 + 2 + 7 + 2 + 4},
 		{"elements_bf16", 2 + 2}, {"elements_fp32", 2 + 2},
@@ -99,6 +106,37 @@ func TestNarrow(t *testing.T) {
 		table := Table{Types: []driver.Type{driver.BF16}, Kernels: []Kernel{{Kind: Groups, Made: &test.made}}}
 		if from := table.Code()[0].From; from != test.from {
 			t.Errorf("%+v: from capability %d, want %d", test.made, from, test.from)
+		}
+	}
+}
+
+// TestRowGrid: blocks of whole rows have whole units of what they send: four packets of elements, and one of scales.
+func TestRowGrid(t *testing.T) {
+	one := Made{Type: driver.E4M3, Scales: driver.FP32}
+	for _, test := range []struct {
+		made                 Made
+		spread               uint
+		rows                 []uint64 // bytes of a row of each result that goes to all
+		all, bytes           int64
+		wantBlocks, wantEach int64
+	}{
+		{one, 0b11, []uint64{7168, 4}, 64, 14336, 64, 1},
+		{one, 0b11, []uint64{8, 4}, 10, 16, 1, 256},
+		{Made{Type: driver.E2M1, Scales: driver.E4M3}, 0b11, []uint64{8, 1}, 28672, 32, 128, 224},
+		{Made{Type: driver.E2M1, Scales: driver.E4M3}, 0b11, []uint64{2048, 1}, 64, 8192, 16, 4},
+		{Made{Type: driver.E2M1, Scales: driver.E4M3}, 0b01, []uint64{2048}, 64, 8192, 64, 1},
+		{Made{Then: []Made{one}}, 0b110, []uint64{2056, 4}, 64, 4112, 32, 2},
+		{Made{Then: []Made{one}}, 0b101, []uint64{4112, 4}, 64, 4112, 64, 1},
+	} {
+		k := kernel{Layout: Layout{Kernel: Kernel{Kind: PacketRows, Made: &test.made, Spread: test.spread}},
+			params: make([]uint64, 2*GoingWords)}
+		for i, row := range test.rows {
+			k.params[i*GoingWords+GoingRow] = row
+		}
+		blocks, each := rowGrid(test.all, test.bytes, k.whole())
+		if int64(blocks) != test.wantBlocks || each != test.wantEach {
+			t.Errorf("%d rows of %d bytes, sent as %d: %d blocks of %d, want %d of %d", test.all, test.bytes, test.rows,
+				blocks, each, test.wantBlocks, test.wantEach)
 		}
 	}
 }

@@ -107,14 +107,18 @@ func (t *Table) layout(k Kernel) Layout {
 		if k.Varies {
 			l.At.N = next(1)
 		}
-		l.At.Terms = next(k.Terms)
+		if k.Kind != PacketRows { // its rows go to all ranks
+			l.At.Terms = next(k.Terms)
+		}
 		if k.Coded != 0 {
 			l.At.Scaled = next(1)
 		}
 		if k.Lands() {
 			l.land(next)
 		}
-		l.finish(next)
+		if k.Kind != PacketRows {
+			l.finish(next)
+		}
 	}
 	if k.Multiplies() {
 		l.tile(next)

@@ -177,7 +177,7 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 // more of a row at once and fill a block, and for one that spreads, whose blocks have half as many threads. It is one
 // for others that take landed packets, whose blocks are sized by rows, or whose functions leave few registers.
 func (k Kernel) Each() int64 {
-	if k.Spread == 0 && (k.Kind != Groups || len(k.Made.Then) > 0) {
+	if k.Kind == PacketRows || k.Spread == 0 && (k.Kind != Groups || len(k.Made.Then) > 0) {
 		return 1
 	}
 	return 2

@@ -32,8 +32,10 @@ type Kernel struct {
 	Bias   bool        // a bias is added to each row of a product
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
-	Finish *Made       // the function of each element of a sum, which is then rounded
-	Spread uint        // the results of the sum of packets that go to all ranks: 1 is the sum, 2 what Made makes, 4 ...
+	Finish *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
+	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 what Made makes, 4 ...; of rows
+	// 1 is what Made makes, 2 ..., and the last one its scales.
+	Spread uint
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
 }
@@ -75,6 +77,8 @@ const (
 	PacketGather Kind = "packetgather"
 	// PacketSpread is Packets of parts; it sends what it makes of the parts to all ranks.
 	PacketSpread Kind = "packetspread"
+	// PacketRows makes rows, sends what it makes as packets, and puts what lands one after another.
+	PacketRows Kind = "packetrows"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
 )
@@ -99,6 +103,7 @@ const (
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // sends packets too, and puts the landed tensors one after another
 	LandsTwice Work = "packetspread" // also sends the sums to all ranks, and puts them one after another
+	LandsRows  Work = "packetrows"   // sends what a function makes of rows, and puts that of all in order
 )
 
 // row describes the kernels of one kind.
@@ -134,6 +139,8 @@ var rows = []row{
 		plan.MostPacketBlocks},
 	{PacketSpread, "PacketSpread", LandsTwice,
 		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all",
+		plan.MostPacketBlocks},
+	{PacketRows, "PacketRows", LandsRows, "makes rows, sends them as packets, and puts what lands one after another",
 		plan.MostPacketBlocks},
 	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
 		plan.MostPacketBlocks},

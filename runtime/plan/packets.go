@@ -105,13 +105,17 @@ type PacketWords struct {
 	Part, Half int64
 	Flags      int64
 	Turn       driver.Ptr
-	Spread     [8]int64 // bytes from the landing to each landing of results that are spread
+	Spread     [8]PacketSpread // the landings of further results
 	Step       driver.Ptr
 	Value      uint32
 }
 
-// PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that spreads results has
-// a further landing for each, as large as the first. The addresses are valid until the next call.
+// PacketSpread is a further landing of a kernel of packets: the bytes from the first landing to it, on every rank, and
+// what PacketWords says of the first one.
+type PacketSpread struct{ Away, Part, Half, Flags int64 }
+
+// PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that sends further
+// results has a landing for each. The addresses are valid until the next call.
 func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packets) (w PacketWords) {
 	q.begin(s)
 	q.named = true
@@ -142,9 +146,9 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packe
 		x.awaited(&q.plan.steps[len(q.plan.steps)-1], w)
 	}
 	for i, y := range spread {
-		w.Spread[i] = y.offset - x.offset
+		w.Spread[i] = PacketSpread{y.offset - x.offset, y.part(n), y.half(n), y.flagsAt(n)}
 		if at := w; q.numbering() {
-			at.From += driver.Ptr(w.Spread[i])
+			at.From, at.Part, at.Half = at.From+driver.Ptr(w.Spread[i].Away), y.part(n), y.half(n)
 			y.awaited(&q.plan.steps[len(q.plan.steps)-1], at)
 		}
 	}

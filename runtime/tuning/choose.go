@@ -54,8 +54,9 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		}
 		if i >= 0 && refusal(i) == nil {
 			if j := m.overtaken(options, i, by.nvlink, key.Ranks, refusal); j >= 0 {
-				return j, Choice{Program: options[j].Name, Replayed: true, Why: fmt.Sprintf("%s; %s was not in that run%s",
-					m.why(key), options[j].Name, options[j].estimated(key.Ranks, by.nvlink))}, nil
+				why := fmt.Sprintf("%s; %s was not in that run%s", m.why(key), options[j].Name,
+					options[j].estimated(key.Ranks, by.nvlink))
+				return j, Choice{Program: options[j].Name, Replayed: true, Why: why}, nil
 			}
 			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
 			if m.same(key) { // the best tiles differ from shape to shape

@@ -91,7 +91,7 @@ func TestOvertaken(t *testing.T) {
 	}{
 		{nil, 2 << 20, true, "packets: measured"},
 		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, true,
-			"twoshotpackets: measured on 4 of a GPU, 0.027 ms; twoshotpackets was not in that run; by estimate the fastest"},
+			"twoshotpackets: measured on 4 of a GPU, 0.027 ms; twoshotpackets was not in that run; by estimate"},
 		{[]string{"oneshot", "push", "twoshot"}, 64 << 10, true, "packets: measured"},
 		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, false, "packets: measured"},
 		{[]string{"oneshot", "push", "twoshot", "twoshotpackets"}, 2 << 20, true, "packets: measured"},

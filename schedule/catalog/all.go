@@ -123,6 +123,7 @@ var all = []Named{
 	{"AllGatherLinearBlocksFP8", AllGatherLinearBlocksFP8},
 	{"AllGatherQuantised", AllGatherQuantised},
 	{"AllGatherQuantisedPackets", AllGatherQuantisedPackets},
+	{"AllGatherQuantisedRows", AllGatherQuantisedRows},
 	{"AllGatherVQuantised", AllGatherVQuantised},
 	{"AllGatherFP4", AllGatherFP4},
 	{"AllGatherVFP4", AllGatherVFP4},

@@ -52,6 +52,14 @@ var AllGatherQuantisedPackets = s.Schedule{
 	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
 }
 
+// AllGatherQuantisedRows is AllGatherQuantisedPackets in which one kernel makes scales and codes, sends both, and
+// widens those of all ranks. Choose it in its place where a launch takes as long as the rows take to travel.
+var AllGatherQuantisedRows = s.Schedule{
+	Tensors: AllGatherQuantisedPackets.Tensors,
+	Ops:     AllGatherQuantised.Ops,
+	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{Rows: true}}},
+}
+
 // LinearAllReduceQuantised is LinearAllReducePackets of an A of 16 bits whose columns are spread over the ranks: each
 // rank makes eight bits of its part, with a scale for each of its part's rows, and multiplies them by its part of the
 // weight. So no rank asks another one for the greatest of a row. Partial results travel in 16 bits. Choose it for a

@@ -65,6 +65,8 @@ func Applied(w Work) (x Apply, ok bool) {
 		return w.Then, len(w.Then.Makes) > 0
 	case PacketSpread:
 		return Applied(w.Sum)
+	case PacketRows:
+		return w.Make, true
 	case Product:
 		return w.Then, len(w.Then.Makes) > 0
 	}

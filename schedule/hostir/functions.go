@@ -22,6 +22,7 @@ const (
 	byProductKernel  = "the kernel that multiplies"
 	byFewRowsKernel  = "the kernel that multiplies few rows"
 	bySumKernel      = "the kernel that sums"
+	byRowsKernel     = "the kernel that sends them"
 	byOwnKernel      = "a kernel of its own"
 )
 
@@ -64,6 +65,7 @@ var applies = map[Kind]string{
 	Scatter{}.Kind():      bySumKernel,
 	Packets{}.Kind():      bySumKernel,
 	PacketSpread{}.Kind(): bySumKernel,
+	PacketRows{}.Kind():   byRowsKernel,
 }
 
 // appliedBy is the part of a program that applies a function; empty: none does.

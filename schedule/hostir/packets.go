@@ -102,7 +102,7 @@ func SentBy(w Work) (sent Sent, ok bool) {
 
 // Lands reports whether packets land for the work.
 func (k Kind) Lands() bool {
-	return k == Packets{}.Kind() || k == PacketGather{}.Kind() || k == PacketSpread{}.Kind()
+	return k == Packets{}.Kind() || k == PacketGather{}.Kind() || k == PacketSpread{}.Kind() || k == PacketRows{}.Kind()
 }
 
 // Kind is "packets".

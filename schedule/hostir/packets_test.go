@@ -79,6 +79,78 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// A kernel that makes rows sends what it makes, in order and once.
+func TestSentRows(t *testing.T) {
+	main, norm, quantise := hostir.Stream("main"), schedule.RMSNorm("w").Tree(), schedule.Quantise().Tree()
+	apply := hostir.MakeOf(main, "f", []schedule.Expr{norm, quantise}, hostir.Const(8), hostir.Whole("Q"),
+		hostir.Whole("A"), hostir.Whole("w"))
+	apply = of(apply, func(x *hostir.Apply) { x.Scales = hostir.Whole("S") })
+	apply.Applies = []hostir.Function{{Op: 1}}
+	gather := func(result string) hostir.Step {
+		landing := hostir.Buffer{Name: "landed" + result, Lands: hostir.Landing{Flags: "arrived" + result}}
+		return hostir.GatherPackets(main, hostir.Whole("all"+result), landing, hostir.Whole(result).EachRank())
+	}
+	sending := func(s hostir.Step, results ...string) hostir.Step {
+		x := hostir.PacketRows{Make: apply.Do.(hostir.Apply)}
+		for _, r := range results {
+			next, ok := x.Sending(s, gather(r))
+			if !ok {
+				t.Fatalf("no kernel sends %s", r)
+			}
+			s, x = next, next.Do.(hostir.PacketRows)
+		}
+		return s
+	}
+	both := sending(apply, "S", "Q")
+	if x := both.Do.(hostir.PacketRows); x.Spread[0].To.Buffer != "allQ" || !x.SendsScales(x.Spread[1]) ||
+		x.SendsScales(x.Spread[0]) || both.Pre[0].Semaphore != "arrivedQ" || both.Pre[3].Semaphore != "arrivedS" ||
+		len(both.Applies) != 1 || x.Gathers()[1].To.Buffer != "allS" {
+		t.Errorf("codes and scales are sent as\n%s", hostir.PrintNode(both))
+	}
+	if _, ok := (hostir.PacketRows{Make: apply.Do.(hostir.Apply)}).Sending(apply, gather("A")); ok {
+		t.Error("a kernel sends what it does not make")
+	}
+	with := func(change func(*hostir.PacketRows)) hostir.Step {
+		return of(both, func(x *hostir.PacketRows) {
+			x.Spread = slices.Clone(x.Spread)
+			change(x)
+		})
+	}
+	elements := hostir.MakeOf(main, "g", []schedule.Expr{schedule.Scale(2).Tree()}, hostir.Const(8), hostir.Whole("Q"),
+		hostir.Whole("A"))
+	widened := func(columns int64, to hostir.View, x string, e schedule.Expr, operands ...hostir.View) hostir.Step {
+		f := hostir.MakeOf(main, "h", []schedule.Expr{e}, hostir.Const(columns), to, hostir.Whole(x), operands...)
+		return of(both, func(x *hostir.PacketRows) { x.Then = f.Do.(hostir.Apply) })
+	}
+	c, scales, widen := hostir.Whole("C"), hostir.Whole("allS"), schedule.Dequantise("S").Tree()
+	if reads, _ := widened(8, c, "allQ", widen, scales).Views(); len(reads) != 2 {
+		t.Errorf("a kernel that widens what it gathers reads %s", reads)
+	}
+	for _, test := range []struct {
+		name  string
+		step  hostir.Step
+		wrong string
+	}{
+		{"widened", widened(8, c, "allQ", widen, scales), ""},
+		{"widened by rows of another length", widened(4, c, "allQ", widen, scales), "formulas of each element"},
+		{"a part of what is widened", widened(8, hostir.Chunk("C", hostir.Rank), "allQ", widen, scales),
+			"formulas of each element"},
+		{"scales that are widened", widened(8, c, "allS", schedule.Scale(2).Tree()), "formulas of each element"},
+		{"a norm of all rows", widened(8, c, "allQ", norm, hostir.Whole("w")), "formulas of each element"},
+		{"codes and scales", both, ""},
+		{"scales alone", sending(apply, "S"), ""},
+		{"another order", with(func(x *hostir.PacketRows) { slices.Reverse(x.Spread) }), "in order and once"},
+		{"a result twice", with(func(x *hostir.PacketRows) { x.Spread[1] = x.Spread[0] }), "in order and once"},
+		{"another tensor", with(func(x *hostir.PacketRows) { x.Spread[0].Each.Buffer = "A" }), "in order and once"},
+		{"nothing", with(func(x *hostir.PacketRows) { x.Spread = nil }), "has something to send"},
+		{"elements", with(func(x *hostir.PacketRows) {
+			x.Make, x.Spread = elements.Do.(hostir.Apply), x.Spread[:1]
+		}), "makes whole rows"},
+	} {
+		checked(t, test.name, test.step, test.wrong)
+	}
+}
+
 // checked holds what the check of a step says; wrong is empty where the step is right.
 func checked(t *testing.T, name string, step hostir.Step, wrong string) {
 	t.Helper()

@@ -42,15 +42,7 @@ func (PacketSpread) work() {}
 
 // Steps are the sum and the gathers, each with its flags.
 func (x PacketSpread) Steps(s Step) (sum Step, spread []Step) {
-	flags := slices.Clone(s.Pre)
-	next := func() (of []Word) {
-		n := slices.IndexFunc(flags, func(w Word) bool { return w.Semaphore != flags[0].Semaphore })
-		if n < 0 {
-			n = len(flags)
-		}
-		of, flags = flags[:n], flags[n:]
-		return of
-	}
+	next := eachOwn(s.Pre)
 	sum = s
 	sum.Do, sum.Pre, sum.Post = x.Sum, next(), nil
 	for i, g := range x.Spread {
@@ -62,6 +54,18 @@ func (x PacketSpread) Steps(s Step) (sum Step, spread []Step) {
 		spread = append(spread, one)
 	}
 	return sum, spread
+}
+
+// eachOwn returns the words of one semaphore after another, which stand together.
+func eachOwn(flags []Word) func() []Word {
+	return func() (of []Word) {
+		n := slices.IndexFunc(flags, func(w Word) bool { return w.Semaphore != flags[0].Semaphore })
+		if n < 0 {
+			n = len(flags)
+		}
+		of, flags = flags[:n:n], flags[n:]
+		return of
+	}
 }
 
 // Results are what the kernel leaves of this rank's part: the sum, and what formulas make of it, in their order.

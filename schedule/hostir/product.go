@@ -151,6 +151,16 @@ func FewRows(most int, rows, depth, columns, bytes int64) bool {
 	return rows <= int64(most) && depth%256 == 0 && columns%64 == 0 && bytes == 2
 }
 
+// oneTile is how many columns a launch of few rows makes by one tile a block, of 132 multiprocessors.
+const oneTile = 132 * 64
+
+// MakesFew reports whether the kernel of a product of few rows makes its functions too. Where a block has several
+// tiles of more than 8 rows, a kernel behind the product is faster, if there are kernels of products alone:
+// fewrows.Set.Makes.
+func MakesFew(rows, columns int64, epilogue bool, alone func() bool) bool {
+	return rows <= 8 || columns <= oneTile || epilogue || !alone()
+}
+
 // text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales; A may have no scales.
 func (x Product) text() string {
 	name, into := fmt.Sprintf("Product[%s]", x.Index), ", "

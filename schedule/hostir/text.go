@@ -50,6 +50,16 @@ func (s Step) phases() [][]string {
 		}
 		return list
 	}
+	if x, ok := s.Do.(PacketRows); ok {
+		list := [][]string{{x.Make.text()}}
+		for _, one := range x.Steps(s) {
+			list = append(list, one.phases()...)
+		}
+		if len(x.Then.Makes) > 0 {
+			list = append(list, []string{x.Then.text()})
+		}
+		return list
+	}
 	var work []string
 	if s.Do != Nothing {
 		work = []string{s.Do.text()}

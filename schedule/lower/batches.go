@@ -163,7 +163,7 @@ func joinBatches(d *draft) error {
 				if !travels && x.Lies == schedule.OfTable && len(c.Out) > 2 {
 					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
 						o.Out, x.Tensor)
-					return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), hint,
+					return refused(f.PathOf(fmt.Sprintf("Ops[%d].Then[%d]", i, j), x.Tensor), hint,
 						"no kernel reads the rows of %s again for each batch", x.Tensor)
 				}
 			}
@@ -176,6 +176,9 @@ func joinBatches(d *draft) error {
 				return err
 			}
 		}
+	}
+	if err := d.asMatrices(); err != nil {
+		return err
 	}
 	for _, o := range d.schedule.Ops { // declares what functions make of such tensors, or of balanced rows
 		_, declared := d.schedule.Tensor(o.Out)

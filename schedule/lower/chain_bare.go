@@ -141,8 +141,8 @@ func (c *chain) summand(d *draft, i int, path string, o schedule.Op) error {
 			"each rank has a summand of %s, and %s is not placed so or is made", o.Out, o.In[0])
 	}
 	for j, f := range o.Then {
-		if len(f.Operands()) > 0 {
-			return refused(fmt.Sprintf("%s.Then[%d]", path, j), "apply it to the sum",
+		for _, name := range f.Reads() {
+			return refused(f.PathOf(fmt.Sprintf("%s.Then[%d]", path, j), name), "apply it to the sum",
 				"no pass reads a tensor beside the summands of %s", o.In[0])
 		}
 	}

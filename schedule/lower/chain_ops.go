@@ -22,7 +22,7 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // onAll does the operations of a stage on all rows at once.
 func (w *writer) onAll(s *stage) []hostir.Node {
-	if (w.uneven(s.input) || w.ofCounted(s.input)) && !s.own || w.uneven(s.sums) {
+	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.own || w.uneven(s.sums) {
 		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
 		return w.operations(mainRef, s, s.ops, all, w.at(s.here(), all))
 	}

@@ -97,7 +97,8 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 			o.Out)
 	}
 	if added := d.schedule.With(o).Added(); d.schedule.Made(added) && !done.Made.Partial {
-		return refused(path+".Then[0]", "name a tensor of the caller's",
+		j := slices.IndexFunc(o.Then, func(f schedule.Func) bool { return f.Adds() == added })
+		return refused(o.Then[j].PathOf(fmt.Sprintf("%s.Then[%d]", path, j), added), "name a tensor of the caller's",
 			"no products of the gradient %s add to %s, which an operation makes", o.Out, added)
 	}
 	if err = cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {

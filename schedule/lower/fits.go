@@ -144,7 +144,7 @@ func besideFits(d *draft) error {
 							break
 						}
 					}
-					return rowOfBatches(path, t.Name, o.Out, schedule.Number(d.chunks))
+					return rowOfBatches(f.PathOf(path, t.Name), t.Name, o.Out, schedule.Number(d.chunks))
 				}
 			}
 		}

@@ -39,7 +39,12 @@ func formulas(d *draft) error {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
 		apart, between := false, hostir.GatheredSuffix
+		wide := multiplies(o) && !d.original.Partial(o) && d.tensor(o.Out).Type == schedule.FP32
 		for _, e := range list {
+			if wide && e.Of == o.Out {
+				return refused(d.pathOf(o.Out)+".Type", "leave it out",
+					"no pass moves a tensor of fp32, such as %s, in plans of other types", o.Out)
+			}
 			if e.User >= 0 && d.original.Ops[e.User].Out == o.Out && kind(o.Name()) == copied {
 				apart = true
 				if e.Kind != edges.AllGather || e.From.Columns() {
@@ -50,6 +55,8 @@ func formulas(d *draft) error {
 		apart = apart && !d.tensor(o.Out).InSteps() && (between == movedSuffix || !d.comesByRanks(o))
 		if d.original.Partial(o) {
 			apart, between = true, "sum"
+		} else if wide { // the product is rounded to the plan's type
+			apart, between = true, "product"
 		} else if kind(o.Name()) == gradient {
 			apart, between = true, movedSuffix
 		}
@@ -190,9 +197,9 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 			if f.Joins {
 				continue // each rank has it
 			}
-			err := c.beside(d, at, o, operand)
+			err := c.beside(d, f.PathOf(at, operand.Tensor), o, operand)
 			for _, e := range schedule.FieldErrors(err) {
-				if i >= from && e.Path != at {
+				if i >= from && !strings.HasPrefix(e.Path, at) {
 					made := d.asked(o)
 					e.Msg += ", beside " + schedule.Op{Out: made.Out, In: made.In, Index: made.Index}.String()
 				}
@@ -237,8 +244,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 	case made && x.Lies == schedule.InPlace:
 		return c.besideMade(d, path, o, x.Tensor)
 	case made:
-		return refused(path, "name a tensor of the caller's", "no pass reads %s %s, which an operation makes", x.Tensor,
-			x.Lies)
+		return c.besidePart(d, path, o, x)
 	case x.Lies == schedule.ByHead:
 		at = edges.State{}
 	case x.Lies == schedule.OfTable && at.Batches != "":
@@ -252,6 +258,32 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 		return nil
 	}
 	return c.placed(d, x.Tensor, at, false)
+}
+
+// besidePart checks that a result of an operation lies as its operand does that is not in place: on each rank it has
+// the rank's rows or columns of the result, or all of a head.
+func (c *chain) besidePart(d *draft, path string, o schedule.Op, x schedule.Operand) error {
+	at, which := rowsOf(c.at[o.Out]), "rows"
+	switch {
+	case x.Lies == schedule.ByHead:
+		at, which = edges.State{}, ""
+	case x.Lies == schedule.ByColumn:
+		if at, which = c.at[o.Out], "columns"; !at.Columns() {
+			at = edges.State{}
+		}
+	}
+	maker, _ := d.schedule.Maker(x.Tensor)
+	switch {
+	case maker.Call != "" && x.Lies != schedule.OfTable:
+		return refused(path, "let functions make it", "no pass reads %s %s, which the call %s makes", x.Tensor, x.Lies,
+			maker.Call)
+	case c.at[x.Tensor] == at:
+		return nil
+	case which == "":
+		return refused(path, "place it whole", "each rank reads all of %s, and has a part of it", x.Tensor)
+	}
+	return refused(path, "declare both with the same placement", "%s and %s have their %s on different ranks", x.Tensor,
+		o.Out, which)
 }
 
 // besideMade checks that a result lies as its operand in place does, which another operation makes.

@@ -103,7 +103,7 @@ func finish(d *draft) error {
 	seen := map[string]bool{}
 	for k, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(d.original.Tensors[i].Axes) {
+		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(d.original.Tensors[i].Axes) {
 			d.program.Buffers[k].Tensor.Axes = d.original.Tensors[i].Axes
 		}
 		if seen[b.Name] && i >= 0 {

@@ -46,7 +46,7 @@ func choosing(w schedule.Way, field, value string) schedule.Way {
 }
 
 // withOption is the example of a communication where an option of its way has something to do: parts of slots go on,
-// and owners of rows make functions of whole rows.
+// and owners of rows make functions of whole rows, of sums or of what they send.
 func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 	s := examples[n].by(n, w)
 	s.Types = []schedule.Type{schedule.BF16}
@@ -54,7 +54,12 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")
 		s.Ops = append(slices.Clone(s.Ops), schedule.Linear("C2", "C", "B2"))
 	}
-	if field == "Rows" {
+	if field == "Rows" && !n.sums() {
+		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)
+		s.Ops = append([]schedule.Op{schedule.Copy("X", "A", schedule.RMSNorm("Norm"))}, s.Ops...)
+		s.Ops[1].In = append([]string{"X"}, s.Ops[1].In[1:]...)
+		s.Moves[0].Of = "X"
+	} else if field == "Rows" {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm["+
 			string(s.Tensors[slices.IndexFunc(s.Tensors, isC)].Axes[1].Extent)+"]")...)
 		s.Ops = slices.Clone(s.Ops)

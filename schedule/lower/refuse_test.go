@@ -117,8 +117,8 @@ var refusalCases = []refusalCase{
 			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.D), wholeM),
 			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), wholeM),
 			tensor("T", schedule.Dim(schedule.D), schedule.Dim("64"))}},
-		[]string{"Ops[0].Then[0]: no kernel reads the rows of T again for each index of the first axis (end the " +
-			"operation before rotary, and go on with C behind the plan)"}},
+		[]string{"Ops[0].Then[0].Is.Of[0].Of[1].Tensor: no kernel reads the rows of T again for each index of the " +
+			"first axis (end the operation before rotary, and go on with C behind the plan)"}},
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{
 			"Tensors[1].Axes[0].Outer[0].Shift: a shift by 2 of C: the one that is lowered moves parts on by one " +

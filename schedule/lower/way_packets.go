@@ -29,9 +29,11 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gatherRows).with(intoCallers), by(pushGather, gatherBare, gatherOperand)...)
+var pushGathers = append(by(pushGather, gatherRows).with(intoCallers),
+	by(pushGather, gatherBare, gatherOperand).with(lacksOf("Rows"))...)
 
-func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
+func pushGather(d *draft, s *stage, w schedule.PushGather) error {
+	d.edge.Carrier.Rows = w.Rows
 	s.gathering = landedRows
 	if t := d.tensor(s.input); t.Scale != "" && !d.tensor(t.Scale).OfRows() {
 		return refused(d.at(), "use another way, or give each row of "+t.Name+" a scale",

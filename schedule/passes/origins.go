@@ -23,6 +23,7 @@ var asking = map[hostir.Kind]string{
 	hostir.Packets{}.Kind():      hostir.MovesField,
 	hostir.PacketGather{}.Kind(): hostir.MovesField,
 	hostir.PacketSpread{}.Kind(): hostir.MovesField,
+	hostir.PacketRows{}.Kind():   hostir.MovesField,
 	hostir.SumKind:               hostir.MovesField,
 	hostir.AllGather:             hostir.MovesField,
 	hostir.ReduceScatter:         hostir.MovesField,

@@ -38,7 +38,7 @@ var All = []Pass{
 		priorities},
 	{"fuse", "steps around a copy or a sum are one launch", []string{"signals", "kernels"}, fuse},
 	{"byblocks", "each block signals for itself where one launch signals another", []string{"fuse"}, byBlocks},
-	{"rows", "one kernel makes functions of rows and further ones of these, behind packets where their way says so",
+	{"rows", "one kernel makes functions of rows and further ones of these, beside packets where their way says so",
 		[]string{"byblocks"}, rows},
 	{"making", "kernels of products make the functions of each element of their results", []string{"fewrows", "rows"},
 		making},

@@ -97,8 +97,10 @@ func TestPassesInOrder(t *testing.T) {
 
 // The library adds in one order in all products of an invariant schedule, and in none of another.
 func TestEqualBits(t *testing.T) {
+	few := catalog.LinearAllReducePackets
+	few.FewRows = 8
 	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter,
-		catalog.LinearAllReducePackets} {
+		catalog.LinearAllReducePackets, few} {
 		for _, of.Invariant = range []bool{false, true} {
 			p, err := lower.Lower("Bits", of)
 			if err != nil {

@@ -25,15 +25,16 @@ func fewRows(p *hostir.Program) error {
 	return nil
 }
 
-// invariant lets the library of products add in one order, whatever the number of rows. It refuses a schedule that asks
-// for it and has no such product: tiles, sums and functions have one order as they are.
+// invariant lets the library of products add in one order, whatever the number of rows, and the kernels of few rows
+// make products of more. It refuses a schedule that asks for it and has no such product: tiles, sums and functions have
+// one order as they are.
 func invariant(p *hostir.Program) error {
 	if !p.Schedule.Invariant {
 		return nil
 	}
 	made := false
 	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		if x, multiplies := s.Do.(hostir.Product); multiplies && s.By == "" {
+		if x, multiplies := s.Do.(hostir.Product); multiplies && (s.By == "" || s.By == hostir.FewRowsKernel) {
 			x.InOrder, made = true, true
 			s.Do = x
 		}

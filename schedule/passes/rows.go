@@ -1,20 +1,25 @@
 package passes
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 // rows joins launches. Functions of whole rows, and functions behind them on their stream, become one launch. A sum of
-// packets and the functions behind it become one where its way says Rows; a way that says so without functions behind
-// it is refused.
+// packets and the functions behind it become one where its way says Rows, and so do functions and the packets behind
+// them that bring what they make; a way that says so without such functions is refused.
 func rows(p *hostir.Program) error {
 	made := map[string]bool{} // edges whose sums go on in their kernel
 	p.Body = rowLaunches{p, made}.of(p.Body)
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
-			return schedule.Refused(e.Path+".Rows", "leave it out",
-				"no function of whole rows of the plan's type stands behind the sums of %s", e.Of)
+			problem := "no function of whole rows of the plan's type stands behind the sums of %s"
+			if _, gathers := e.Way.(schedule.PushGather); gathers {
+				problem = "no kernel of its own makes rows of %s as a function of whole rows of the plan's type"
+			}
+			return schedule.Refused(e.Path+".Rows", "leave it out", problem, e.Of)
 		}
 	}
 	return nil
@@ -51,9 +56,15 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 		return s, false
 	}
 	if g, gathers := then.Do.(hostir.PacketGather); gathers {
-		return j.gathers(s, then, g)
+		if joined, ok := j.gathers(s, then, g); ok {
+			return joined, true
+		}
+		return j.sends(s, then)
 	}
 	f, makes := then.Do.(hostir.Apply)
+	if x, sends := s.Do.(hostir.PacketRows); sends && makes {
+		return j.widens(s, x, then, f)
+	}
 	if !makes || j.otherTypes(f) {
 		return s, false
 	}
@@ -86,6 +97,45 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 		return first.(hostir.Step), false
 	}
 	return s.Applying(then.Applies), true
+}
+
+// sends lets the kernel that makes rows send them, where packets bring what it makes to all ranks.
+func (j rowLaunches) sends(s, next hostir.Step) (_ hostir.Step, ok bool) {
+	edge := j.EdgeOf(next)
+	if !edge.Carrier.Rows {
+		return s, false
+	}
+	x, _ := s.Do.(hostir.PacketRows)
+	if f, makes := s.Do.(hostir.Apply); makes && f.OfRows() && !j.otherTypes(f) {
+		x.Make = f
+	}
+	if len(x.Make.Makes) == 0 {
+		return s, false
+	}
+	s, ok = x.Sending(s, next)
+	j.made[edge.Steps] = j.made[edge.Steps] || ok
+	return s, ok
+}
+
+// widens lets a kernel that makes rows and sends them make each element of what it gathers, which next does no more.
+func (j rowLaunches) widens(s hostir.Step, x hostir.PacketRows, next hostir.Step, f hostir.Apply) (_ hostir.Step,
+	ok bool) {
+	if x, ok = x.GoingOn(f); !ok || len(s.Do.(hostir.PacketRows).Then.Makes) > 0 {
+		return s, false
+	}
+	parts := []hostir.View{f.To}
+	for _, i := range withRows(f) {
+		if v := f.Operands[i]; !slices.ContainsFunc(x.Spread, func(g hostir.PacketGather) bool {
+			return g.To.Buffer == v.Buffer
+		}) {
+			parts = append(parts, v)
+		}
+	}
+	if !j.cut(parts...) {
+		return s, false
+	}
+	s.Do = x
+	return s.Applying(next.Applies), true
 }
 
 // otherTypes says that formulas read or make elements of another type than the plan's, but for codes that they leave

@@ -39,12 +39,46 @@ func TestRows(t *testing.T) {
 			Ops:   []schedule.Op{schedule.Sum("X", "A", add, norm).Keeping("Y", 1), schedule.Copy("C", "X")},
 			Moves: []schedule.Move{{Of: "Y", Way: sum}, {Of: "X", Way: gather}}}
 	}
+	sent := func(tensors string, way schedule.Way, ops ...schedule.Op) schedule.Schedule {
+		s := schedule.Schedule{Tensors: scheduletest.Tensors("A[M/D N] C[M N] " + tensors), Ops: ops,
+			Moves: []schedule.Move{{Of: ops[len(ops)-1].In[0], Way: way}}}
+		for i, t := range s.Tensors {
+			switch t.Name {
+			case "Q":
+				s.Tensors[i].Type, s.Tensors[i].Scale = schedule.E4M3, "S"
+			case "S":
+				s.Tensors[i].Type = schedule.FP32
+			}
+		}
+		return s
+	}
+	codes, widened := "Q[M/D N] S[M/D]", schedule.Copy("C", "Q", schedule.Dequantise("S"))
+	quantise := schedule.Quantise()
 	for _, test := range []struct {
 		name     string
 		s        schedule.Schedule
 		launches int
 		wrong    string
 	}{
+		{"codes and scales by a kernel each", sent(codes, schedule.PushGather{}, schedule.Copy("Q", "A", quantise),
+			widened), 4, ""},
+		{"codes and scales as they are made", sent(codes, schedule.PushGather{Rows: true},
+			schedule.Copy("Q", "A", quantise), widened), 1, ""},
+		{"behind a norm", sent(codes+" V[N]", schedule.PushGather{Rows: true},
+			schedule.Copy("Q", "A", norm, quantise), widened), 1, ""},
+		{"read by a norm", sent(codes+" V[N]", schedule.PushGather{Rows: true}, schedule.Copy("Q", "A", quantise),
+			schedule.Copy("C", "Q", schedule.Dequantise("S"), norm)), 2, ""},
+		{"with a row for each rank", sent(codes+" V[N]", schedule.PushGather{Rows: true},
+			schedule.Copy("Q", "A", quantise), schedule.Copy("C", "Q", schedule.Dequantise("S"), schedule.Bias("V"))),
+			1, ""},
+		{"behind a norm that is kept", sent(codes+" V[N] Y[M/D N]", schedule.PushGather{Rows: true},
+			schedule.Copy("Y", "A", norm), schedule.Copy("Q", "Y", quantise), widened), 1, ""},
+		{"a norm as it is made", sent("V[N] Y[M/D N]", schedule.PushGather{Rows: true}, schedule.Copy("Y", "A", norm),
+			schedule.Copy("C", "Y")), 1, ""},
+		{"rows that are made of elements", sent("Y[M/D N]", schedule.PushGather{Rows: true},
+			schedule.Copy("Y", "A", schedule.Scale(.5)), schedule.Copy("C", "Y")), 0, "Moves[0].Way.Rows"},
+		{"rows that nothing makes", sent("", schedule.PushGather{Rows: true}, schedule.Copy("C", "A")), 0,
+			"Moves[0].Way.Rows: no kernel of its own makes rows of A"},
 		{"by two kernels", of(schedule.PushShot{}, both, add, norm), 2, ""},
 		{"by one", of(schedule.PushShot{Rows: true}, both, add, norm), 1, ""},
 		{"without a residual", of(schedule.PushShot{Rows: true}, "V[N]", norm), 1, ""},

@@ -17,6 +17,8 @@ const struct Engine {
   void *(*shared)(const void *name, unsigned long long bytes);
   void (*store_packets)(unsigned *to, const unsigned *x);
   void (*load_packets)(const unsigned *from, unsigned *x);
+  void (*store_packet)(unsigned *to, unsigned x);
+  unsigned (*load_packet)(const unsigned *from);
   void (*store_beside)(unsigned long long *to, unsigned long long x);
   unsigned long long (*load_beside)(const unsigned long long *from);
   void (*outside)(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes);
@@ -38,6 +40,8 @@ const struct Engine {
 #define increment engine->increment
 #define store_packets engine->store_packets
 #define load_packets engine->load_packets
+#define store_packet engine->store_packet
+#define load_packet engine->load_packet
 #define store_beside engine->store_beside
 #define load_beside engine->load_beside
 #define __float_as_uint(x) __builtin_bit_cast(unsigned, static_cast<float>(x))

@@ -118,6 +118,9 @@ SCOPES(COUNT, acq_rel)
   d = load_packet(from + 3);
 }
 
+[[maybe_unused]] static void ptx_st_relaxed_sys_b32(unsigned *to, unsigned x) { store_packet(to, x); }
+[[maybe_unused]] static void ptx_ld_relaxed_sys_b32(unsigned &x, const unsigned *from) { x = load_packet(from); }
+
 [[maybe_unused]] static void ptx_st_relaxed_sys_u64(unsigned long long *to, unsigned long long x)
 {
   store_packet(to, x);

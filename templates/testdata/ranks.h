@@ -1251,6 +1251,216 @@ static void packetgather_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// Rows of a rank that go to all: where its own are and those of all ranks, and the bytes of a row. No byte behind them
+// is written.
+struct Gone { unsigned char *made, *all; unsigned row; };
+
+template <typename Params, size_t n>
+static void send_all(World &w, unsigned r, unsigned round, const char *kernel, Params p, unsigned rows,
+                     const Gone (&results)[n])
+{
+  const Rank::Landing &l = w.of[r].lands[0];
+  p.step = &w.of[r].step.value;
+  p.value = ++w.of[r].numbered;
+  p.blocks = blocks;
+  p.x = term(w, r);
+  p.count = rows * p.columns;
+  p.n = ranks;
+  p.rank = r;
+  for (unsigned q = 0; q < ranks; q++) {
+    p.landing[q] = (char *)w.of[q].lands[0].landed;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const Gone &g = results[i];
+    p.going[i] = {i * sizeof l, sizeof l.landed[0][0], sizeof l.landed[0], units * 16, g.row, rows * g.row,
+                  (char *)g.all};
+    host(w, r, [g, rows] { g.made[rows * g.row] = g.all[ranks * rows * g.row] = 0xee; });
+  }
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  for (const Gone &g : results) {
+    host(w, r, [=, &w] {
+      if (g.made[rows * g.row] != 0xee || g.all[ranks * rows * g.row] != 0xee) {
+        return wrong(w, r, round, "a byte behind rows that were sent is written");
+      }
+      if (memcmp(g.made, g.all + r * rows * g.row, rows * g.row) != 0) {
+        return wrong(w, r, round, "own rows are not among those of all");
+      }
+    });
+  }
+  host(w, r, [&w, r, round] {
+    for (size_t i = 1; i < n; i++) {
+      if (memcmp(w.of[r].lands[i].turns, w.of[r].lands[0].turns, sizeof w.of[r].lands[0].turns) != 0) {
+        return wrong(w, r, round, "results use different halves next");
+      }
+    }
+  });
+}
+
+// numbers_of has a rank's term be numbers.
+static void numbers_of(World &w, unsigned r, unsigned round)
+{
+  host(w, r, [&w, r, round] {
+    for (size_t i = 0; i < all_elements; i++) {
+      put_bits(type_of(round), at(w.of[r].term, r % 2), i, wanted(type_of(round), r, round, i));
+    }
+  });
+}
+
+// widens has a kernel widen the rows of all ranks, of which a rank has so many, by their scales.
+template <typename Params>
+static unsigned char *widens(World &w, unsigned r, unsigned round, Params &p, unsigned rows, unsigned char *all,
+                             unsigned char *scales)
+{
+  unsigned char *const wide = at(w.of[r].behind, r % 2);
+  const size_t end = ranks * rows * p.columns * size_of(type_of(round));
+  p.finish.dst = (char *)wide;
+  p.finish.count = rows * p.columns;
+  p.finish.x = (const char *)all;
+  p.finish.a = (const char *)scales;
+  p.finish.columns = p.columns;
+  host(w, r, [=] { wide[end] = 0xee; });
+  return wide;
+}
+
+static void only_widened(World &w, unsigned r, unsigned round, unsigned char *wide, size_t elements)
+{
+  host(w, r, [=, &w] {
+    if (wide[elements * size_of(type_of(round))] != 0xee) {
+      wrong(w, r, round, "a byte behind widened rows is written");
+    }
+  });
+}
+
+// Codes of rows of a rank's numbers, with fp32 scales, and what those of all ranks are. Blocks share 16 bytes of
+// scales.
+static void packetrows_round(World &w, unsigned r, unsigned round)
+{
+  enum { wide = 16, rows = 9 };
+  numbers_of(w, r, round);
+  struct packetrows p = {};
+  p.rows = 3;
+  p.columns = wide;
+  unsigned char *const made = at(w.of[r].sum, r % 2), *const all = at(w.of[r].all, r % 2);
+  unsigned char *const scales = at(w.of[r].gathered[0], r % 2), *const of_all = at(w.of[r].sums, r % 2);
+  p.dst = (char *)made, p.scales = (char *)scales;
+  unsigned char *const widened = widens(w, r, round, p, rows, all, of_all);
+  send_all(w, r, round, "packetrows", p, rows, {{made, all, wide}, {scales, of_all, 4}});
+  only_widened(w, r, round, widened, ranks * rows * wide);
+  host(w, r, [=, &w] {
+    for (unsigned i = 0; i < ranks * rows; i++) {
+      const auto x = [&](unsigned k) { return number_of(i / rows, round, i % rows * wide + k); };
+      float most = 0, scale;
+      for (unsigned k = 0; k < wide; k++) {
+        most = std::fmax(most, (float)std::fabs(x(k)));
+      }
+      memcpy(&scale, of_all + 4 * i, 4);
+      bool right = scale == std::exp2(std::ceil(std::log2(most / 448)));
+      for (unsigned k = 0; k < wide; k++) {
+        const double got = value(type_of(round), get(type_of(round), widened, i * wide + k));
+        right = right && quantised(all[i * wide + k], x(k), scale) && quantised(all[i * wide + k], got, scale) &&
+                std::fabs(got - x(k)) <= std::fmax(std::fabs(x(k)) * 0x1p-4, scale * 0x1p-10);
+      }
+      if (!right) {
+        return wrong(w, r, round, "codes of rows that were sent, or what they are, are wrong");
+      }
+    }
+  });
+}
+
+// A norm of rows, and codes of it, both of which go to all.
+static void packetrows2_round(World &w, unsigned r, unsigned round)
+{
+  enum { wide = 10, rows = 17 };
+  const unsigned type = type_of(round), size = size_of(type);
+  numbers_of(w, r, round);
+  struct packetrows2 p = {};
+  p.rows = 8;  // of whole 16 bytes
+  p.columns = wide;
+  p.epsilon = 1e-6;
+  p.a = term(w, r);
+  unsigned char *const norm = at(w.of[r].sum, r % 2), *const norms = at(w.of[r].all, r % 2);
+  unsigned char *const made = at(w.of[r].gathered[0], r % 2), *const all = at(w.of[r].sums, r % 2);
+  unsigned char *const scales = at(w.of[r].gathered[1], r % 2), *const of_all = at(w.of[r].behind, r % 2);
+  p.dst = (char *)norm, p.dst2 = (char *)made, p.scales = (char *)scales;
+  send_all(w, r, round, "packetrows2", p, rows, {{norm, norms, wide * size}, {made, all, wide}, {scales, of_all, 4}});
+  host(w, r, [=, &w] {
+    for (unsigned i = 0; i < ranks * rows; i++) {
+      const auto x = [&](unsigned k) { return number_of(i / rows, round, i % rows * wide + k); };
+      const auto y = [&](unsigned k) { return value(type, get(type, norms, i * wide + k)); };
+      double squares = 0;
+      float most = 0, scale;
+      for (unsigned k = 0; k < wide; k++) {
+        squares += x(k) * x(k) / wide;
+        most = std::fmax(most, (float)std::fabs(y(k)));
+      }
+      memcpy(&scale, of_all + 4 * i, 4);
+      bool right = scale == std::exp2(std::ceil(std::log2(most / 448)));
+      for (unsigned k = 0; k < wide; k++) {
+        const double want = x(k) / std::sqrt(squares + 1e-6) * number_of(i / rows, round, k);
+        right = right && (near(type, y(k), want) || std::fabs(y(k) - want) <= std::fabs(want) * 0x1p-8) &&
+                quantised(all[i * wide + k], y(k), scale);
+      }
+      if (!right) {
+        return wrong(w, r, round, "a norm that was sent, or its codes, are wrong");
+      }
+    }
+  });
+}
+
+// Codes of four bits of rows, some of which have a NaN, with scales of a byte: four in a packet, which may be no
+// packet. They lie apart from whole words.
+static void packetrows3_round(World &w, unsigned r, unsigned round)
+{
+  enum { wide = 32, rows = 6 };
+  const auto loud = [round](unsigned rank, unsigned row) { return row < 4 && (rank + round) % 2 == 0; };
+  numbers_of(w, r, round);
+  host(w, r, [=, &w] {
+    for (unsigned row = 0; row < rows; row++) {
+      if (loud(r, row)) {
+        put_bits(type_of(round), (unsigned char *)term(w, r), row * wide + row, ~0u);
+      }
+    }
+  });
+  struct packetrows3 p = {};
+  p.rows = 4;
+  p.columns = wide;
+  unsigned char *const made = at(w.of[r].sum, r % 2), *const all = at(w.of[r].all, r % 2);
+  unsigned char *const scales = at(w.of[r].gathered[0], r % 2) + 2, *const of_all = at(w.of[r].sums, r % 2) + 2;
+  p.dst = (char *)made, p.scales = (char *)scales;
+  unsigned char *const widened = widens(w, r, round, p, rows, all, of_all);
+  send_all(w, r, round, "packetrows3", p, rows, {{made, all, wide / 2}, {scales, of_all, 1}});
+  only_widened(w, r, round, widened, ranks * rows * wide);
+  host(w, r, [=, &w] {
+    for (unsigned i = 0; i < ranks * rows; i++) {
+      const auto got = [&](unsigned k) { return get(type_of(round), widened, i * wide + k); };
+      if (loud(i / rows, i % rows)) {
+        // Conversions of 16 bits by numbers.h know no NaN.
+        if (of_all[i] != 0xff || (type_of(round) == 3 && !is_nan(3, got(i % wide)))) {
+          return wrong(w, r, round, "the scale of a row with a NaN is none, or the row is not all NaN");
+        }
+        continue;
+      }
+      const auto x = [&](unsigned k) { return number_of(i / rows, round, i % rows * wide + k); };
+      double most = 0;
+      for (unsigned k = 0; k < wide; k++) {
+        most = std::fmax(most, std::fabs(x(k)));
+      }
+      bool right = of_all[i] == 127 + (int)std::ceil(std::log2(most / 6));
+      for (unsigned k = 0; k < wide; k++) {
+        const unsigned code = all[(i * wide + k) / 2] >> 4 * (k % 2) & 15;
+        const double sizes[] = {0, .5, 1, 1.5, 2, 3, 4, 6}, size = sizes[code & 7];
+        const double apart = std::fabs(std::fabs(std::ldexp(x(k), 127 - of_all[i])) - size);
+        right = right && apart <= (size < 2 ? .25 : size < 4 ? .5 : 1) &&
+                (size == 0 || code >> 3 == std::signbit(x(k))) &&
+                std::fabs(value(type_of(round), got(k))) == std::ldexp(size, of_all[i] - 127);
+      }
+      if (!right) {
+        return wrong(w, r, round, "codes of four bits that were sent, or what they are, are wrong");
+      }
+    }
+  });
+}
+
 // A call that adds up over its block again and again, in an order that follows from the number of its threads.
 static void total_round(World &w, unsigned r, unsigned round)
 {
@@ -1423,6 +1633,9 @@ static const Kind kinds[] = {
     {"packetspread and a norm alone", [](World &w, unsigned r, unsigned i) {
        owned_round<struct packetspread6>(w, r, i, "packetspread6", false);
      }},
+    {"packetrows", packetrows_round},
+    {"packetrows behind a norm", packetrows2_round},
+    {"packetrows of four bits", packetrows3_round},
     {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, alone); }},
     {"push and a tensor", [](World &w, unsigned r, unsigned i) {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), and_tensor);

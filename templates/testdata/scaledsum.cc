@@ -76,7 +76,7 @@ static void print_kernel(void (*kernel)(const Params), unsigned at, unsigned ter
     const Engine one = {{0, 0, 0}, {block, 0, 0}, {1, 1, 1}, {some_threads, 1, 1}, [] {}, nullptr, nullptr, nullptr,
                         [] { return 0ull; }, nullptr, nullptr, nullptr,
                         [](unsigned *word, unsigned last) { return *word == last ? *word = 0, last : (*word)++; },
-                        nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+                        nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
     engine = &one;
     kernel(p);
   }

@@ -192,9 +192,9 @@ func external(b *bench) {
 	b.must(b.d.GraphDestroy(g))
 }
 
-// betweenGraphs orders a graph, and work outside of graphs, after a graph that was launched before on another stream, as
-// the runs of a group follow each other on streams of their own. The first graph waits for a word; what follows it may
-// copy what it writes, and no earlier.
+// betweenGraphs orders a graph, and work outside of graphs, after a graph that was launched before on another stream,
+// as the runs of a group follow each other on streams of their own. The first graph waits for a word. The second one,
+// and a copy outside of graphs, run when it has ended, and no earlier.
 func betweenGraphs(b *bench) {
 	word := b.put(make([]byte, 24))
 	order := b.event(false)

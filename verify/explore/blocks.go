@@ -90,10 +90,13 @@ func (b *rankBuilder) part(all ops.Op, block, row int64) ops.Op {
 // together is the number of elements of a use that a block takes together, where a row of the launch has row elements;
 // 0 if each block takes the whole use.
 func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
-	lies, scales := o.LiesOf(use), o.LeftScales(use)
+	lies, scales := o.LiesOf(use), o.OfScales(use)
 	switch {
 	case scales && m.Narrow[u.At.Buffer] == 0: // of fp32, behind the result
 		return schedule.FP32.Bits() / m.bitsOf(u.At.Buffer)
+	case lies == schedule.ByRow && o.Columns > 0: // of any type
+		rows := 8 * o.Source().Bytes / m.bitsOf(o.Source().At.Buffer) / o.Columns
+		return 8 * u.Bytes / m.bitsOf(u.At.Buffer) / max(rows, 1)
 	case lies == schedule.ByRow || scales:
 		return 1
 	case lies == schedule.InPlace:

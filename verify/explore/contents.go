@@ -214,7 +214,7 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
-		return functionOf(st.op, operands, size)
+		return x.functionOf(st.op, operands, size)
 	case ops.Call:
 		made, of := make([]Number, size), digests(operands)
 		for i := range made {
@@ -271,18 +271,17 @@ func finished(op *ops.Op, sum []Number, beside [][]Number) []Number {
 }
 
 // functionOf is the result of a step's formulas; nil where the operation has no step.
-func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
+func (x *search) functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	s, _ := op.Node.(hostir.Step)
-	x, makes := hostir.Applied(s.Do)
-	source, _ := ops.SourceOf(operands)
+	of, makes := hostir.Applied(s.Do)
 	if len(operands) == 0 || !makes {
 		return nil
 	}
-	if size != 2*len(source) {
-		return formulasOf(op, x.Makes, operands, size)
+	if !x.Wide[op.Result().At.Buffer] {
+		return formulasOf(op, of.Makes, operands, size)
 	}
-	var made []Number // of fp32, in a plan of 16 bits
-	for _, e := range formulasOf(op, x.Makes, operands, size/2) {
+	var made []Number
+	for _, e := range formulasOf(op, of.Makes, operands, size/2) {
 		made = append(made, halves(e)...)
 	}
 	return made

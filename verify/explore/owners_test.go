@@ -51,6 +51,71 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// TestSentRows: a kernel that makes rows and sends them is safe for 1 to 8 ranks, by prover and explorer. If a rank
+// leaves packets where they landed, sends codes that it has not made, or puts in their place what has not landed, both
+// say so; and if its blocks share out rows of scales as if these were as long as rows of codes, the prover does.
+func TestSentRows(t *testing.T) {
+	p := lowered(t, "AllGatherQuantisedRows", catalog.AllGatherQuantisedRows)
+	ranks := []int{1, 2, 3, 4, 5, 6, 7, 8}
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks}); err != nil {
+		t.Error(err)
+	}
+	for _, d := range []int{2, 3} {
+		for text, edit := range map[string]func([]ops.Op) []ops.Op{
+			"as it is": func(list []ops.Op) []ops.Op { return list }, "packets that stay": leftThere,
+			"codes that are not made": madeLast, "scales that have not landed": copiedFirst,
+			"scales as long as codes": unscaled} {
+			shape := explore.ShapeOf(p, d)
+			lists, err := shape.Unroll(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lists[d-1] = edit(lists[d-1])
+			sys, err := explore.Of(p, shape, lists, explore.Eager, explore.Eager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := prove.Of(p, shape)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, refused := prove.Lists(t.Context(), model, lists, 0)
+			want := text == "as it is"
+			byBoth := text != "scales as long as codes"
+			if v := explore.Explore(sys); (refused == nil) != want || v.Safe() != want && byBoth {
+				t.Errorf("%d ranks, %s: the explorer says %v, the prover %v", d, text, v.Violations, refused)
+			}
+		}
+	}
+}
+
+// madeLast makes rows behind the first copy of them.
+func madeLast(list []ops.Op) []ops.Op {
+	made := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply })
+	list[made], list[made+1] = list[made+1], list[made]
+	return list
+}
+
+// copiedFirst puts scales in their places ahead of the wait for their packets.
+func copiedFirst(list []ops.Op) []ops.Op {
+	wait := 0
+	for i, o := range list {
+		if o.Kind == ops.Signal && !o.Words[0].Write {
+			wait = i // for scales, the last one
+		}
+	}
+	list[wait], list[wait+1] = list[wait+1], list[wait]
+	return list
+}
+
+// unscaled forgets that copies move scales.
+func unscaled(list []ops.Op) []ops.Op {
+	for i := range list {
+		list[i].Scaled = 0
+	}
+	return list
+}
+
 // leftThere leaves the packets of the last result where they landed.
 func leftThere(list []ops.Op) []ops.Op {
 	for i := len(list) - 1; i >= 0; i-- {

@@ -176,10 +176,13 @@ func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (Sys
 	if err := s.turns(p, shape); err != nil {
 		return System{}, fmt.Errorf("size landings: %w", err)
 	}
-	s.Narrow = map[string]int64{}
+	s.Narrow, s.Wide = map[string]int64{}, map[string]bool{}
 	for _, b := range p.Buffers {
-		if bits := b.Bits(shape.ElementSize); bits < 8*shape.ElementSize {
+		switch bits := b.Bits(shape.ElementSize); {
+		case bits < 8*shape.ElementSize:
 			s.Narrow[b.Name] = bits
+		case bits == 16*shape.ElementSize:
+			s.Wide[b.Name] = true
 		}
 	}
 	for r := range shape.Ranks {

@@ -19,6 +19,8 @@ type System struct {
 	Columns map[string]Columns
 	// Narrow is the number of bits of an element, for buffers whose elements are narrower than the plan's.
 	Narrow map[string]int64
+	// Wide has the buffers whose elements have twice the bytes of the plan's.
+	Wide map[string]bool
 	// ElementSize is the number of bytes of an element; 4 if zero.
 	ElementSize int64
 	// Hosts is the number of hosts, with equally many ranks on each; zero means one host. Ranks that have the same

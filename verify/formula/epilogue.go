@@ -3,12 +3,14 @@ package formula
 import "math"
 
 // ByLibrary is what the library of products makes of a sum by one of its functions, or by none, in the interval in
-// which it lies. No formula says in which steps the library computes it.
+// which it lies. No formula says in which steps the library computes it, nor what it makes of NaN.
 func ByLibrary(epilogue string, x Value) Value {
-	switch epilogue {
-	case "relu":
+	switch {
+	case epilogue != "" && x.MayBeNaN():
+		return Unsure()
+	case epilogue == "relu":
 		return positive(x)
-	case "gelu":
+	case epilogue == "gelu":
 		return gelu(x)
 	}
 	return x

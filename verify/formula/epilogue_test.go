@@ -80,3 +80,34 @@ func TestIntervalsOfLibrary(t *testing.T) {
 		}
 	}
 }
+
+// TestGELUEnds: a device on which each rounding, and tanh, is off as far as it may be, all in one direction, is in the
+// interval, and less than one more rounding of tanh's operand from its end.
+func TestGELUEnds(t *testing.T) {
+	const unit = 0x1p-24
+	for _, x := range []float64{.001, .01, .03, .1} {
+		u := math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)
+		in := formula.ByLibrary("gelu", formula.Point(x))
+		for _, sign := range []float64{1, -1} {
+			far := x/2*(1+math.Tanh(u*(1+sign*7*unit))*(1+sign*0x1p-11)) + sign*4*unit*x
+			end := in.Hi
+			if sign < 0 {
+				end = in.Lo
+			}
+			if off := sign * (end - far); off < -1e-3*unit*u*x/2 || off > 1.1*unit*u*x/2 {
+				t.Errorf("gelu of %g ends at %g, and a device may have %g: %g roundings between", x, end, far,
+					off/(unit*u*x/2))
+			}
+		}
+	}
+}
+
+// TestGELUBetween: gelu is between 0 and its operand, also where the other end of its interval is far off.
+func TestGELUBetween(t *testing.T) {
+	for _, x := range []formula.Value{{Want: 1, Lo: 1e-3, Hi: 10}, {Want: 1, Lo: -1e-3, Hi: 10},
+		{Want: -1, Lo: -10, Hi: -1e-3}, {Want: -1, Lo: -10, Hi: 1e-3}, {Want: 10, Lo: 10, Hi: 10}} {
+		if v := formula.ByLibrary("gelu", x); v.Lo < min(x.Lo, 0) || v.Hi > max(x.Hi, 0) {
+			t.Errorf("gelu of %v is %v", x, v)
+		}
+	}
+}

@@ -105,9 +105,9 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 	case schedule.DoOver:
 		return a / b
 	case schedule.DoGreatest:
-		return max(a, b)
+		return greatest(a, b)
 	case schedule.DoLeast:
-		return min(a, b)
+		return -greatest(-a, -b)
 	case schedule.DoNeg:
 		return -a
 	case schedule.DoAbs:
@@ -158,11 +158,19 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 	return statistic(n.Do, group)
 }
 
+// greatest is what devices have for the greatest of two numbers: b where one is NaN.
+func greatest(a, b float32) float32 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
 func statistic(do schedule.Do, v []float32) float32 {
 	if do == schedule.DoMost {
 		most := v[0]
 		for _, x := range v {
-			most = max(most, x)
+			most = greatest(most, x)
 		}
 		return most
 	}

@@ -56,19 +56,19 @@ func (r *Row) each(made []Value, same bool, n schedule.Node, of func(a, b Value)
 			made[j] = made[0]
 			continue
 		}
-		made[j] = of(a[j], b[j])
+		made[j] = sure(of(a[j], b[j]), a[j], b[j])
 	}
 }
 
 // operations are the operations on each element, of one or two operands.
 var operations = map[schedule.Do]func(a, b Value) Value{
-	schedule.DoPlus:     func(a, b Value) Value { return rounded(a.Want+b.Want, a.Lo+b.Lo, a.Hi+b.Hi) },
-	schedule.DoMinus:    func(a, b Value) Value { return rounded(a.Want-b.Want, a.Lo-b.Hi, a.Hi-b.Lo) },
-	schedule.DoTimes:    func(a, b Value) Value { return corners(func(a, b float64) float64 { return a * b }, a, b) },
+	schedule.DoPlus:     plus,
+	schedule.DoMinus:    func(a, b Value) Value { return plus(a, negated(b)) },
+	schedule.DoTimes:    times,
 	schedule.DoOver:     over,
-	schedule.DoGreatest: func(a, b Value) Value { return Value{max(a.Want, b.Want), max(a.Lo, b.Lo), max(a.Hi, b.Hi)} },
-	schedule.DoLeast:    func(a, b Value) Value { return Value{min(a.Want, b.Want), min(a.Lo, b.Lo), min(a.Hi, b.Hi)} },
-	schedule.DoNeg:      func(a, _ Value) Value { return Value{-a.Want, -a.Hi, -a.Lo} },
+	schedule.DoGreatest: func(a, b Value) Value { return chosen(math.Max, a, b) },
+	schedule.DoLeast:    func(a, b Value) Value { return chosen(math.Min, a, b) },
+	schedule.DoNeg:      func(a, _ Value) Value { return negated(a) },
 	schedule.DoAbs: func(a, _ Value) Value {
 		lo := min(math.Abs(a.Lo), math.Abs(a.Hi))
 		if a.Lo < 0 && a.Hi > 0 {
@@ -81,7 +81,7 @@ var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoErf:       func(a, _ Value) Value { return about(math.Erf, a, 4, -1, 1) },
 	schedule.DoLog:       func(a, _ Value) Value { return about(math.Log, a, 4, math.Inf(-1), math.Inf(1)) },
 	schedule.DoRoot:      func(a, _ Value) Value { return root(a) },
-	schedule.DoRecipRoot: func(a, _ Value) Value { return reciprocal(root(a)) },
+	schedule.DoRecipRoot: func(a, _ Value) Value { return over(Point(1), root(a)) },
 	schedule.DoFinite:    func(a, _ Value) Value { return finite(a) },
 	schedule.DoPower:     func(a, _ Value) Value { return sized(powerOf, a) },
 	schedule.DoUp:        func(a, _ Value) Value { return sized(up, a) },
@@ -94,10 +94,13 @@ var statistics = map[schedule.Do]func([]Value) Value{
 	schedule.DoMean: func(v []Value) Value {
 		return over(sum(v), Point(float64(len(v))))
 	},
-	schedule.DoMost: func(v []Value) Value {
+	schedule.DoMost: func(v []Value) Value { // its order is not said: it may leave NaN out
 		most := v[0]
-		for _, x := range v[1:] {
-			most = operations[schedule.DoGreatest](most, x)
+		for _, x := range v {
+			if x.MayBeNaN() {
+				return Unsure()
+			}
+			most = chosen(math.Max, most, x)
 		}
 		return most
 	},
@@ -164,7 +167,7 @@ func (r *Row) columns(made []Value, n schedule.Node) {
 // second, apart columns on; for the second, the first.
 func turned(v []Value, j, apart int, first bool) Value {
 	if first {
-		return operations[schedule.DoNeg](v[j+apart], Value{})
+		return negated(v[j+apart])
 	}
 	return v[j-apart]
 }

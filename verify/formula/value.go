@@ -5,20 +5,52 @@ import (
 	"math/bits"
 )
 
-// Value is an element in float64, with the least and the greatest value that it may have on a device.
+// Value is an element in float64, with the least and the greatest value that it may have on a device. Where it may be
+// NaN there, both are NaN, and it may be any number too. Where it is NaN on every device, so is Want.
 type Value struct{ Want, Lo, Hi float64 }
 
 // Point is a value that is exact on every device.
 func Point(x float64) Value { return Value{x, x, x} }
 
+// Unsure is a value of which nothing is known.
+func Unsure() Value { return Value{0, math.NaN(), math.NaN()} }
+
+// Within is a value between two bounds. Where one is no number, the value may be NaN.
+func Within(want, lo, hi float64) Value {
+	if lo == lo && hi == hi {
+		return Value{want, lo, hi}
+	}
+	if math.IsInf(want, 0) {
+		want = 0
+	}
+	return Value{want, math.NaN(), math.NaN()}
+}
+
 // IsPoint reports whether every device has the same value.
-func (v Value) IsPoint() bool { return v.Lo == v.Hi }
+func (v Value) IsPoint() bool { return v.Lo == v.Hi || v.IsNaN() }
+
+// IsNaN reports whether every device has NaN.
+func (v Value) IsNaN() bool { return v.Want != v.Want }
+
+// MayBeNaN reports whether a device may have NaN.
+func (v Value) MayBeNaN() bool { return v.Lo != v.Lo }
+
+// IsFinite reports whether no device has an infinity or NaN.
+func (v Value) IsFinite() bool { return v.Hi-v.Lo < math.Inf(1) }
+
+// Holds reports whether a device may have x. A zero may have either sign.
+func (v Value) Holds(x float64) bool {
+	if v.MayBeNaN() {
+		return x != x || !v.IsNaN()
+	}
+	return v.Lo <= x && x <= v.Hi
+}
 
 // Size is the greatest magnitude.
 func (v Value) Size() float64 { return max(math.Abs(v.Lo), math.Abs(v.Hi)) }
 
-// anything is a value that may be any number.
-func anything(want float64) Value { return Value{want, math.Inf(-1), math.Inf(1)} }
+// anything is a value that may be any number, infinities too.
+func anything() Value { return Value{0, math.Inf(-1), math.Inf(1)} }
 
 // fp32 is the nearest number of fp32. If x lies between two values of a device, so does the nearest number.
 func fp32(x float64) float64 { return float64(float32(x)) }
@@ -27,12 +59,13 @@ func fp32(x float64) float64 { return float64(float32(x)) }
 // between the smallest numbers.
 const ulp, tiny = 0x1p-23, 0x1p-149
 
-// rounded is a value between two bounds, each rounded to fp32. It is anything where the bounds are not numbers.
+// rounded is a value between two bounds, each rounded to fp32. It is infinite where every device has no other value.
 func rounded(want, lo, hi float64) Value {
-	if math.IsNaN(lo) || math.IsNaN(hi) {
-		return anything(want)
+	v := Within(want, fp32(lo), fp32(hi))
+	if math.IsInf(v.Lo, 0) && v.Lo == v.Hi {
+		v.Want = v.Lo
 	}
-	return Value{want, fp32(lo), fp32(hi)}
+	return v
 }
 
 // about is a value of a growing function, with an error of up to n units at both ends, between two limits.
@@ -52,6 +85,36 @@ func corners(of func(a, b float64) float64, a, b Value) Value {
 	return rounded(of(a.Want, b.Want), min(w, x, y, z), max(w, x, y, z))
 }
 
+// hasZero reports whether a value may be zero.
+func (v Value) hasZero() bool { return v.Lo <= 0 && v.Hi >= 0 }
+
+// plus is a sum: infinities of two signs make NaN.
+func plus(a, b Value) Value {
+	if math.IsInf(a.Hi, 1) && math.IsInf(b.Lo, -1) || math.IsInf(a.Lo, -1) && math.IsInf(b.Hi, 1) {
+		return Point(math.NaN())
+	}
+	return rounded(a.Want+b.Want, a.Lo+b.Lo, a.Hi+b.Hi)
+}
+
+// sure is what an operation made of two values: NaN on every device where all have both values, or one is NaN.
+func sure(made, a, b Value) Value {
+	if made.IsNaN() && !(a.IsPoint() && b.IsPoint() || a.IsNaN() || b.IsNaN()) {
+		return Unsure()
+	}
+	return made
+}
+
+// negated is a value of the other sign.
+func negated(v Value) Value { return Value{-v.Want, -v.Hi, -v.Lo} }
+
+// times is a product: zero and an infinity make NaN.
+func times(a, b Value) Value {
+	if a.hasZero() && math.IsInf(b.Size(), 1) || b.hasZero() && math.IsInf(a.Size(), 1) {
+		return Point(math.NaN())
+	}
+	return corners(func(a, b float64) float64 { return a * b }, a, b)
+}
+
 // squared is the product of a value and itself.
 func squared(v Value) Value {
 	p := corners(func(a, b float64) float64 { return a * b }, v, v)
@@ -61,55 +124,29 @@ func squared(v Value) Value {
 	return p
 }
 
-// over is a quotient.
+// over is a quotient: two zeros, or two infinities, make NaN.
 func over(a, b Value) Value {
-	if b.Lo <= 0 && b.Hi >= 0 {
-		return anything(a.Want / b.Want)
+	switch infinite := math.IsInf(a.Size(), 1) && math.IsInf(b.Size(), 1); {
+	case !b.hasZero():
+		return corners(func(a, b float64) float64 { return a / b }, a, b)
+	case a.hasZero() || infinite || a.MayBeNaN():
+		return Point(math.NaN())
 	}
-	return corners(func(a, b float64) float64 { return a / b }, a, b)
+	return anything()
 }
 
 // root is a square root.
 func root(v Value) Value { return rounded(math.Sqrt(v.Want), math.Sqrt(v.Lo), math.Sqrt(v.Hi)) }
 
-// reciprocal is 1 over a value that is not negative.
-func reciprocal(v Value) Value {
-	if !(v.Lo >= 0) {
-		return anything(1 / v.Want)
+// chosen is the greatest of two values by max, or the least by min, as a > b ? a : b: it is b where one is NaN.
+func chosen(of func(a, b float64) float64, a, b Value) Value {
+	switch {
+	case b.MayBeNaN() || a.IsNaN():
+		return b
+	case a.MayBeNaN():
+		a.Lo, a.Hi = math.Inf(-1), math.Inf(1)
 	}
-	return rounded(1/v.Want, 1/v.Hi, 1/v.Lo)
-}
-
-// depth is the greatest number of roundings of a number in a sum of a width. Kernels add as docs/proof.md says: parts,
-// of which there are up to 512 and a power of 2, take units of 8 columns in turn, and the first of a part's columns is
-// added to nothing. Then the parts are added by halves.
-func depth(width int) float64 {
-	const unit, mostParts = 8, 512
-	units, parts := (width+unit-1)/unit, 1
-	for parts < min(units, mostParts) {
-		parts *= 2
-	}
-	return float64((units+parts-1)/parts*unit-1) + math.Log2(float64(parts))
-}
-
-// sum is a sum in fp32. It is a point where all numbers are multiples of one number, and no partial sum has more digits
-// than fp32.
-func sum(values []Value) Value {
-	var s Value
-	size, least, points := 0.0, math.MaxInt, true
-	for _, v := range values {
-		s.Want, s.Lo, s.Hi = s.Want+v.Want, s.Lo+v.Lo, s.Hi+v.Hi
-		size += v.Size()
-		points = points && v.IsPoint()
-		if points {
-			least = min(least, LeastBit(v.Lo))
-		}
-	}
-	if points && (size == 0 || size <= math.Ldexp(1, 24+least)) {
-		return Point(s.Lo)
-	}
-	off := depth(len(values)) * ulp / 2 * size * (1 + 0x1p-10) // with the error that rounding adds to rounded numbers
-	return rounded(s.Want, s.Lo-off, s.Hi+off)
+	return Value{of(a.Want, b.Want), of(a.Lo, b.Lo), of(a.Hi, b.Hi)}
 }
 
 // LeastBit is the exponent of the least bit of a number that is not zero: 1 for 6. For zero it is the greatest int.
@@ -125,9 +162,13 @@ func LeastBit(x float64) int {
 	return e - 1075 + bits.TrailingZeros64(m|1<<52)
 }
 
-// finite is a value, or 0 where it is infinite.
+// finite is a value, or 0 where it is infinite or NaN.
 func finite(v Value) Value {
 	switch {
+	case v.IsNaN():
+		return Point(0)
+	case v.MayBeNaN():
+		return anything()
 	case math.IsInf(v.Lo, 0) && v.IsPoint():
 		return Point(0)
 	case math.IsInf(v.Lo, 0) || math.IsInf(v.Hi, 0):
@@ -136,13 +177,16 @@ func finite(v Value) Value {
 	return v
 }
 
-// sized is the value of a growing function of sizes.
+// sized is the value of a growing function of sizes. Of NaN it is what the function says.
 func sized(of func(size float64) float64, v Value) Value {
 	least := 0.0
 	if v.Lo > 0 || v.Hi < 0 {
 		least = min(math.Abs(v.Lo), math.Abs(v.Hi))
 	}
-	return Value{of(math.Abs(v.Want)), of(least), of(v.Size())}
+	if v.IsNaN() {
+		least = v.Want
+	}
+	return Within(of(math.Abs(v.Want)), of(least), of(v.Size()))
 }
 
 // powerOf is the least power of two that is not below a size, from 2^-126 to 2^126, which no number has.

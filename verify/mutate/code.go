@@ -19,7 +19,7 @@ type CodeMutant struct {
 
 // Code lists the bugs in hand-written code, by the package whose tests must notice them.
 var Code = slices.Concat(ofPlan, ofLlama, ofMemory, ofCheckers, ofAttention, ofLinks, ofCost, ofScales, ofAlike,
-	ofInvariant, ofFormulas)
+	ofInvariant, ofFormulas, ofIntervals)
 
 // ofPlan lists bugs in runs, rebinding, captured graphs, refusals and messages of the runtime.
 var ofPlan = within("runtime/plan", []CodeMutant{

@@ -1,5 +1,7 @@
 package mutate
 
+import "slices"
+
 // ofFormulas lists bugs in how a formula is printed as C++, of which TestFormulas runs what is printed.
 var ofFormulas = within("templates", []CodeMutant{
 	{File: "templates/formula_code.go", Text: "a mean is a sum", Tests: "TestFormulas",
@@ -15,3 +17,55 @@ var ofFormulas = within("templates", []CodeMutant{
 	{File: "templates/formula_piece.go", Text: "one more of the first columns", Tests: "TestFormulas",
 		Old: `fmt.Sprintf("%s < %g", w.column`, New: `fmt.Sprintf("%s <= %g", w.column`},
 })
+
+// ofIntervals lists bugs in the intervals of elements.
+var ofIntervals = slices.Concat(within("verify/formula", []CodeMutant{
+	{File: "verify/formula/value.go", Text: "every element may be NaN", Tests: "TestNaN",
+		Old: "	return v.Lo <= x && x <= v.Hi\n", New: "	return !(x < v.Lo || v.Hi < x)\n"},
+	{File: "verify/formula/value.go", Text: "a number where every device has NaN", Tests: "TestNaN",
+		Old: "return x != x || !v.IsNaN()", New: "return true"},
+	{File: "verify/formula/value.go", Text: "zeros over zeros are numbers", Tests: "TestNaN",
+		Old: "case a.hasZero() || infinite", New: "case infinite"},
+	{File: "verify/formula/value.go", Text: "all devices have NaN where some may", Tests: "TestNaN",
+		Old: "		return Unsure()\n", New: "		return made\n"},
+	{File: "verify/formula/sum.go", Text: "infinities of two signs add up to a number", Tests: "TestNaNOfGroups",
+		Old: "either == 1 && (up || down), up && down:", New: "either == 1 && (up || down):"},
+	{File: "verify/formula/sum.go", Text: "a rounding less", Tests: "TestDepthCounted",
+		Old: "*unit-1) + math", New: "*unit-2) + math"},
+	{File: "verify/formula/sum.go", Text: "a rounding more", Tests: "TestDepthCounted",
+		Old: "*unit-1) + math", New: "*unit) + math"},
+	{File: "verify/formula/sum.go", Text: "25 digits", Tests: "TestSumEnds", Old: "24+least", New: "25+least"},
+	{File: "verify/formula/sum.go", Text: "the least sum by the greatest sizes", Tests: "TestSumEnds",
+		Old: "s.Lo-off*below", New: "s.Lo-off*above"},
+	{File: "verify/formula/epilogue.go", Text: "a rounding of tanh less", Tests: "TestGELUEnds",
+		Old: "8*0x1p-24", New: "7*0x1p-24"},
+	{File: "verify/formula/epilogue.go", Text: "a rounding of tanh more", Tests: "TestGELUEnds",
+		Old: "8*0x1p-24", New: "9*0x1p-24"},
+	{File: "verify/formula/epilogue.go", Text: "gelu beyond its operand", Tests: "TestGELUBetween",
+		Old: "min(made.Hi+off, max(x.Hi, 0))", New: "made.Hi + off"},
+}), within("verify/reference", []CodeMutant{
+	{File: "verify/reference/product.go", Text: "an infinity times zero is zero", Tests: "TestNaNOfProducts",
+		Old: "wild || !x.IsFinite()", New: "wild || x.MayBeNaN()"},
+	{File: "verify/reference/product.go", Text: "partial sums of two infinities are a number",
+		Tests: "TestNaNOfProducts", Old: "return math.NaN()", New: "return math.Inf(1)"},
+	{File: "verify/reference/rows.go", Text: "what may be NaN is a number", Tests: "TestNaNOfProducts",
+		Old: " || w.offs != nil && !finite(w.offs[i])", New: ""},
+	{File: "verify/reference/values.go", Text: "NaN as a number of four bits, and none else", Tests: "TestNaNInTypes",
+		Old: "!x.IsNaN() && !f.of.NaN()", New: "x.IsNaN() && !f.of.NaN()"},
+	{File: "verify/reference/draw.go", Text: "NaN is drawn as exact", Tests: "TestNaNOfFunctions",
+		Old: "exact && v.IsPoint() && v.IsFinite()", New: "exact && v.IsPoint()"},
+	{File: "verify/reference/draw.go", Text: "operands on a grid of one sum for two", Tests: "TestChoices",
+		Old: "max(grid-a.grid, least), false}", New: "max(grid, least), false}"},
+	{File: "verify/reference/draw.go", Text: "sums too small to see", Tests: "TestChoices",
+		Old: "	d.need(terms*b.density >= leastTerms)\n", New: ""},
+	{File: "verify/reference/draw.go", Text: "the first grid that is tried", Tests: "TestChoices",
+		Old: "	const most = 10\n", New: "	const most = 3\n"},
+	{File: "verify/reference/draw.go", Text: "no grid for what a copy is made into", Tests: "TestChoices",
+		Old: "			grid = max(grid, d.gridOf(o))\n", New: "			_ = o\n"},
+	{File: "verify/reference/draw.go", Text: "large numbers added as if they were none", Tests: "TestChoices",
+		Old: "	d.fits(sum)\n	return sum\n}\n\n// fits", New: "	return sum\n}\n\n// fits"},
+	{File: "verify/reference/draw.go", Text: "rows of eight bits of one size", Tests: "TestChoices",
+		Old: "a.density = squaresOfRows", New: "a.density = 1"},
+	{File: "verify/reference/draw.go", Text: "numbers beyond a type's largest", Tests: "TestMostOfGrids",
+		Old: "min(float64(Exact(d.Type)), math.Ldexp(1, bias(d.Type)-grid))", New: "float64(Exact(d.Type))"},
+}))

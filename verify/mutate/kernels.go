@@ -68,7 +68,7 @@ func (m KernelMutant) tests() []string {
 		return fewTests[:1]
 	case "fewboxes.cu.tmpl":
 		return []string{"TestFewRowsOfBoxes"}
-	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
+	case "device/arith.h", "device/units.h", "device/elements.h", "each.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl", "device/eightunits.h":
 		return formulaTests
 	}

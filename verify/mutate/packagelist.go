@@ -70,6 +70,14 @@ var Packages = []PackageMutant{
 	{Package: "allgatherquantised", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{
 		{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
 			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
+	{Package: "allgatherquantisedrows", File: "program.go", Text: "scales of the next row", Edits: []Edit{
+		{"		p.scalesCgathered.At(0)).Making(", "		p.scalesCgathered.At(4)).Making("}}},
+	{Package: "allgatherquantisedrows", File: "program.go", Text: "scales land where codes do", Edits: []Edit{
+		{"Landing: p.scaleslanded,", "Landing: p.landed,"}}},
+	{Package: "allgatherquantisedrows", File: "program.go", Text: "scales of as many bytes as codes", Edits: []Edit{
+		{"Bytes: p.bytesScales}", "Bytes: p.bytesCodes}"}}},
+	{Package: "allgatherquantisedrows", File: "program.go", Text: "codes that are not widened", Edits: []Edit{
+		{", Finished: p.c.At(0)}", "}"}}},
 	{Package: "allreducenormquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"		p.scales.At(0)).Packets(", "		p.scales.At(4)).Packets("}}},
 	{Package: "allgatherfp4", File: "program.go", Text: "scales of the next block", Edits: []Edit{

@@ -3,6 +3,7 @@ package mutate
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -34,6 +35,34 @@ func spread(n hostir.Step, x hostir.PacketSpread, add adder) {
 			} else {
 				x.Sum.Then = hostir.Apply{}
 			}
+		}))
+	}
+}
+
+// rows leaves each result of a kernel that makes rows with the rank that made it, and leaves out its formulas.
+func rows(n hostir.Step, x hostir.PacketRows, add adder) {
+	steps := x.Steps(n)
+	for i, g := range x.Spread {
+		c, rest := n, x
+		rest.Spread = slices.Delete(slices.Clone(x.Spread), i, i+1)
+		c.Pre = nil
+		for k, s := range steps {
+			if k != i {
+				c.Pre = append(c.Pre, s.Pre...)
+			}
+		}
+		if c.Do = rest; len(rest.Spread) > 0 {
+			add("drop a spread", "of "+g.To.String(), c)
+		}
+	}
+	if len(x.Then.Makes) > 0 {
+		add("drop a function", x.Then.Word, hostir.Changed(n, func(x *hostir.PacketRows) { x.Then = hostir.Apply{} }))
+	}
+	made, _ := hostir.Applied(x)
+	if last := len(made.Makes) - 1; last > 0 {
+		add("drop a function", made.Word, hostir.Changed(n, func(x *hostir.PacketRows) {
+			x.Make.Makes = made.Makes[:last]
+			x.Make.Operands = made.Operands[:len(schedule.Operands(x.Make.Nodes()))]
 		}))
 	}
 }

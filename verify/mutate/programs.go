@@ -150,6 +150,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 			}
 		case hostir.PacketSpread:
 			spread(n, x, add)
+		case hostir.PacketRows:
+			rows(n, x, add)
 		case hostir.Call:
 			if x.Scales.Buffer != "" {
 				add("drop the scales", "", hostir.Changed(n, func(x *hostir.Call) { x.Scales = hostir.View{} }))

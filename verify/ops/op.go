@@ -61,6 +61,7 @@ type Op struct {
 	// Launch of a Call by a kernel, as LaunchOf prints it.
 	Launch string
 	// ScaledTerms is the number of terms of a Sum that have eight bits. Each has scales, one for each Scaled elements.
+	// A Copy or a Take with Scaled moves scales of rows of so many elements, by blocks that have whole rows.
 	ScaledTerms int
 	Scaled      int64
 	// Scales is the number of a Product's operands with scales: 2, or 1 if only the second operand has them.

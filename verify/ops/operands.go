@@ -68,6 +68,12 @@ func (o *Op) Copies() (list []Op) {
 // LeftScales reports whether use i is the scales that an operation writes beside its result.
 func (o *Op) LeftScales(i int) bool { return o.LeavesScales && i == len(o.Uses)-1 }
 
+// OfScales reports whether use i has an element for each row of the launch: scales that the operation writes beside its
+// result, or that it moves.
+func (o *Op) OfScales(i int) bool {
+	return o.LeftScales(i) || o.Scaled > 0 && (o.Kind == Copy || o.Kind == Take)
+}
+
 // LiesOf says how use i of an operation lies to its result, by the operation's formulas.
 func (o *Op) LiesOf(i int) schedule.Lies {
 	if reads := o.written(); i >= reads-len(o.Lies) && i < reads {

@@ -34,6 +34,45 @@ func (u *unroller) spread(at Op, n hostir.Step, x hostir.PacketSpread) {
 	}
 }
 
+// rows adds formulas of rows whose results are sent as they are made. Then own rows are put in their places, and the
+// formulas behind are applied to them; then the kernel receives what it sent, each result in turn, and applies these
+// formulas to the rows of each other rank. An element of scales stands for a row, which a block has as a whole.
+func (u *unroller) rows(at Op, n hostir.Step, x hostir.PacketRows) {
+	u.makes(at, n, x.Make)
+	steps := x.Steps(n)
+	each := func(add func(i int)) {
+		for i := range steps {
+			from := len(u.list)
+			add(i)
+			for k, o := range u.list[from:] {
+				if x.SendsScales(x.Spread[i]) && (o.Kind == Copy || o.Kind == Take) {
+					u.list[from+k].Scaled = u.eval(x.Make.Columns)
+				}
+			}
+		}
+	}
+	each(func(i int) { u.sends(at, steps[i], x.Spread[i].Sent) })
+	each(func(i int) { // own rows
+		own := x.Spread[i].Each
+		own.Each = hostir.Range{}
+		from, bytes := u.view(own)
+		to, _ := u.view(hostir.Chunk(x.Spread[i].To.Buffer, hostir.Rank))
+		one := at
+		one.Kind = Copy
+		one.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: bytes})
+		u.add(one)
+	})
+	u.makes(at, n, x.Each(hostir.Rank))
+	each(func(i int) {
+		g := x.Spread[i]
+		g.Each = hostir.Chunk(g.To.Buffer, hostir.Rank).EachRank() // in place already
+		u.receives(at, steps[i], g.Sent, g.To, hostir.Packets{})
+	})
+	for ahead := range u.c.Ranks - 1 {
+		u.makes(at, n, x.Each(hostir.Const(int64((u.c.Rank+1+ahead)%u.c.Ranks))))
+	}
+}
+
 // sends copies the data for each peer to this rank's part of the peer's landing, and posts the flags.
 func (u *unroller) sends(at Op, n hostir.Step, x hostir.Sent) {
 	for _, p := range u.peers(hostir.Every) {

@@ -29,12 +29,15 @@ func (u *unroller) product(op Op, n hostir.Step, x hostir.Product) {
 		u.behind(at, n, x.Then)
 		return
 	}
-	if factors := op.Factors(); op.Kernel == hostir.NarrowKernel || op.Kernel == hostir.SquaresKernel ||
-		op.Kernel != "" && u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes) {
-		factors.B.Ahead = op.Early
+	if by, with := u.multiplier(op, x, bytes); by {
+		op.Factors().B.Ahead, op.InOrder = op.Early, false // a kernel has one order
 		op.Uses = append(op.Uses, Use{Write: true, At: to, Bytes: bytes})
 		u.add(op)
-		u.makes(at, n, x.Then)
+		if with {
+			u.makes(at, n, x.Then)
+		} else {
+			u.behind(at, n, x.Then)
+		}
 		return
 	}
 	op.Kernel, op.Early = "", false
@@ -85,9 +88,38 @@ func form(index, function string) string {
 	return name
 }
 
-// fewRows reports whether a product has few rows, given the bytes of its rows, of its weight and of its result.
-func (u *unroller) fewRows(a, b, c int64) bool {
+// multiplier reports whether the kernel that an operation names makes its product, whose result has so many bytes, and
+// whether it makes the formulas behind it too.
+func (u *unroller) multiplier(op Op, x hostir.Product, bytes int64) (by, with bool) {
+	switch op.Kernel {
+	case "":
+		return false, false
+	case hostir.FewRowsKernel:
+		factors := op.Factors()
+		rows, columns, few := u.fewRows(factors.A.Bytes, factors.B.Bytes, bytes)
+		return few, hostir.MakesFew(rows, columns, x.Func != "", u.alone)
+	}
+	return true, true
+}
+
+// alone reports whether kernels of few rows make a product without functions.
+func (u *unroller) alone() (found bool) {
+	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		x, _ := s.Do.(hostir.Product)
+		found = found || s.By == hostir.FewRowsKernel && len(x.Then.Makes) == 0 && x.Func == ""
+	})
+	return found
+}
+
+// fewRows is the number of rows and of columns of a product, given the bytes of its rows, of its weight and of its
+// result, and whether kernels of few rows make it.
+func (u *unroller) fewRows(a, b, c int64) (rows, columns int64, few bool) {
 	size := u.c.ElementSize
-	rows := int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
-	return hostir.FewRows(u.program.Schedule.FewRows, rows, a/rows/size, c/rows/size, size)
+	rows = int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
+	most := u.program.Schedule.FewRows
+	if u.program.Schedule.Invariant {
+		most = math.MaxInt
+	}
+	columns = c / rows / size
+	return rows, columns, hostir.FewRows(most, rows, a/rows/size, columns, size)
 }

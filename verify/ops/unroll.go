@@ -135,6 +135,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.PacketSpread:
 		u.spread(at, n, x)
 		return
+	case hostir.PacketRows:
+		u.rows(at, n, x)
+		return
 	case hostir.Collective:
 		u.collective(at, x)
 		return

@@ -23,7 +23,7 @@ func (p *proof) blocks() *Counterexample {
 				if !o.ByBlocks || !u.Write {
 					continue
 				}
-				of := p.elements(&o, u, o.LeftScales(j))
+				of := p.elements(&o, u, o.OfScales(j))
 				if n, known := written[o.Step]; known && n != of {
 					return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("its blocks share out %d elements, and %d",
 						n, of), "cut the work of all into equal parts")
@@ -59,7 +59,7 @@ func (p *proof) elements(o *ops.Op, u ops.Use, scales bool) int64 {
 	b, _ := p.model.buffer(u.At.Buffer)
 	n := b.elements(u.Bytes)
 	if scales {
-		return n * o.Columns
+		return n * max(o.Columns, o.Scaled)
 	}
 	return n
 }

@@ -68,8 +68,12 @@ func (x *expectation) buffer(tensor string) int32 {
 	return int32(i)
 }
 
-// operand is the expression of the chunks of an input that make up a box.
+// operand is the expression of the chunks of an input that make up a box, or of a box that an operation makes at once.
 func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
+	if x.Schedule.Made(tensor) {
+		e, err := x.chunk(tensor, at, part)
+		return x.tuple([]expr{e}), err
+	}
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
 	if err != nil {

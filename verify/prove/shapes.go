@@ -183,6 +183,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 			s = hostir.Changed(s, func(x *hostir.PacketSpread) {
 				x.Sum.Then, x.Sum.Finish.Columns = x.Sum.Then.OfAnyColumns(), hostir.Expr{}
 			})
+			s = hostir.Changed(s, func(x *hostir.PacketRows) {
+				x.Make, x.Then = x.Make.OfAnyColumns(), x.Then.OfAnyColumns()
+			})
 			s = hostir.Changed(s, func(x *hostir.Scatter) { x.Finish.Columns = hostir.Expr{} })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}

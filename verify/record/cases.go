@@ -46,9 +46,12 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scaleOf(p)), ramp(n, scale)))
 	list = append(list, shape{large, true})
 	if p.Schedule.FewRows > 0 {
-		few := scaled(bases[0], 256)
-		few[schedule.M] = 1
-		list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})
+		// The second one by several tiles a block.
+		for _, of := range []struct{ rows, scale int64 }{{1, 256}, {16 * int64(ranks), 1 << 16}} {
+			few := scaled(bases[0], of.scale)
+			few[schedule.M] = of.rows
+			list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})
+		}
 	}
 	if n > 0 {
 		zeros := make([]int64, n)

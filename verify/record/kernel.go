@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -28,6 +29,7 @@ type kind struct {
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
 	call     bool // it is the caller's kernel, and the name of the call follows
 	spreads  bool // it sends the sum of its packets to all ranks, and copies the sums that land
+	rows     bool // it makes rows by its function, sends what that makes, and copies what lands
 	product  bool // it multiplies rows by a weight, and may add a bias
 	narrow   bool // the weight has eight bits, and its scales follow it
 	squares  bool // these are of squares
@@ -56,6 +58,7 @@ var kinds = map[string]kind{
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
 	"packetspread": {packets: true, spreads: true},
+	"packetrows":   {packets: true, gathers: true, rows: true},
 	"push":         {packets: true},
 
 	"elements": {function: true},
@@ -201,6 +204,8 @@ func (l *launch) check(k kind) error {
 			words++
 		}
 	}
+	few, _ := l.kernel.Row.(fewrows.Row)
+	boxes := few.Boxes
 	switch {
 	case l.grid.Y != 1 || l.grid.Z != 1 || l.block.Y != 1 || l.block.Z != 1:
 		return errors.New("grid and block have one dimension")
@@ -210,8 +215,9 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
-	case k.product && l.block.X != fewThreads:
-		return fmt.Errorf("a block that multiplies few rows has %d threads", fewThreads)
+	case k.product && (l.block.X != fewThreads[boxes] || boxes && int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
+		return fmt.Errorf("a block that multiplies few rows has %d threads, and a grid whole clusters",
+			fewThreads[boxes])
 	case k.once && l.grid.X > multiprocessors:
 		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
 			multiprocessors)
@@ -221,8 +227,8 @@ func (l *launch) check(k kind) error {
 	return nil
 }
 
-// fewThreads is the number of threads of a block that multiplies few rows.
-const fewThreads = 256
+// fewThreads are the threads of a block that multiplies few rows, by whether it reads them from boxes.
+var fewThreads = map[bool]uint32{false: 256, true: 192}
 
 // operations lists the operations of one kernel: posts and waits before its work, the work, posts and waits after it;
 // the waits have their resets. A kernel without work is one operation. Any other kernel has one operation for each of
@@ -257,6 +263,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.spreads {
 		return l.spread(n, o, k)
+	}
+	if k.rows {
+		return l.sentRows(n, o, k)
 	}
 	if k.packets {
 		return l.packets(n, o, k)

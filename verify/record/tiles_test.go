@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
 	"ovgen/verify/touch"
@@ -102,6 +103,22 @@ main: signal by kernel tiles counting in count[main]@0+0: ready@0+12 == 1, ready
 		}
 		if err == nil && "\n"+ops.Lines(list) != recorded {
 			t.Errorf("recorded\n%s, want%s", ops.Lines(list), recorded)
+		}
+	}
+}
+
+// TestFewThreads: a kernel of few rows has as many threads as its kind needs, and whole clusters.
+func TestFewThreads(t *testing.T) {
+	for _, c := range []struct {
+		boxes        bool
+		grid, thread uint32
+		right        bool
+	}{{false, 3, 256, true}, {false, 3, 192, false}, {true, 4, 192, true}, {true, 4, 256, false},
+		{true, 3, 192, false}} {
+		l := touched("fewrows16_bf16", driver.Dim3{X: c.grid, Y: 1, Z: 1}, driver.Dim3{X: c.thread, Y: 1, Z: 1})
+		l.kernel.Cluster, l.kernel.Row = 2, fewrows.Row{Type: driver.BF16, Boxes: c.boxes}
+		if err := l.check(kinds["fewrows"]); (err == nil) != c.right {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -164,3 +164,13 @@ func TestRoundedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestBiasWithin: a bias that is not one number on every device makes no product that is.
+func TestBiasWithin(t *testing.T) {
+	p := Product{M: 1, K: 1, N: 1, Type: driver.FP16}
+	bias := Values{[]float64{1}, []float64{.5}, []float64{2}}
+	c := p.Of(points([]float64{3}), points([]float64{4}), bias, Values{})
+	if c.Lo[0] > 12.5 || c.Hi[0] < 14 || c.Lo[0] < 12.4 || c.Hi[0] > 14.1 {
+		t.Errorf("3*4 and a bias of .5 to 2 are %v", c.At(0))
+	}
+}

@@ -143,7 +143,7 @@ func (d *drawing) draw(s Step) drawn {
 		d.values[s.B] = b
 	}
 	d.need(terms*b.density >= leastTerms)
-	sum := drawn{terms * a.density * b.density, a.grid + b.grid, a.real || b.real}
+	sum := drawn{terms * a.density * b.density, a.grid + b.grid, a.real}
 	d.fits(sum)
 	return sum
 }
@@ -203,7 +203,7 @@ func (d *drawing) exactOn(s Step, grid int) bool {
 		x = append(x, formula.Point(math.Ldexp(float64((k-sampled/2)%9), grid)))
 	}
 	return !slices.ContainsFunc(d.sample(s, x), func(v formula.Value) bool {
-		return !v.IsPoint() || math.IsInf(v.Lo, 0) || formula.LeastBit(v.Lo) < 0
+		return !v.IsPoint() || !v.IsFinite() || formula.LeastBit(v.Lo) < 0
 	})
 }
 
@@ -255,9 +255,10 @@ func (d *drawing) made(s Step, x drawn) drawn {
 	}
 	grid, squares, exact := math.MaxInt, 0.0, true
 	for _, v := range d.sample(s, elements) {
-		grid, squares, exact = min(grid, formula.LeastBit(v.Want)), squares+v.Want*v.Want/sampled, exact && v.IsPoint()
+		grid, squares = min(grid, formula.LeastBit(v.Want)), squares+v.Want*v.Want/sampled
+		exact = exact && v.IsPoint() && v.IsFinite()
 	}
-	real := x.real || grid < 0
+	real := grid < 0
 	d.need(exact && !real)
 	switch {
 	case squares == 0 || math.IsInf(squares, 0) || math.IsNaN(squares):

@@ -152,7 +152,7 @@ type row struct {
 	travel          []float64 // sum of the magnitudes of the partial sums
 	most            float64   // bounds the sum of all magnitudes in each column
 	sizes           []float64 // these sums; empty before they are first used
-	inherited       []float64 // the part that the errors of A and B cause
+	inherited       []float64 // the part that the errors of A and B cause; NaN where the sum may be NaN
 	others, terms   int       // the number of joined products, and the terms of their sums
 }
 
@@ -169,8 +169,11 @@ func (p Product) newRow(w *weight) *row {
 // sum multiplies the K elements of a, step apart, with b.
 func (r *row) sum(a Values, at, step int) {
 	r.sizes, r.most, r.others, r.terms = r.sizes[:0], 0, 0, 0
+	wild, spoiled := false, false
 	for k := range r.a {
-		r.a[k] = a.Want[at+k*step]
+		x := a.At(at + k*step)
+		wild, spoiled = wild || !x.IsFinite(), spoiled || x.IsNaN()
+		r.a[k] = x.Want
 		r.most += math.Abs(r.a[k]) * r.largest
 	}
 	gridA, pointsA := a.grid(at, step, r.K)
@@ -201,6 +204,14 @@ func (r *row) sum(a Values, at, step int) {
 	}
 	if r.weight.offs != nil {
 		multiply(r.inherited, magnitudes(greatest), r.weight.offs)
+	}
+	for j := 0; j < r.N && (wild || r.weight.wild != nil); j++ {
+		if wild || r.weight.wild[j] {
+			r.inherited[j] = math.NaN()
+			if !spoiled {
+				r.total[j] = 0
+			}
+		}
 	}
 }
 
@@ -236,17 +247,17 @@ func (r *row) fits(j int, more float64, grid int) bool {
 
 // finish is element j of the row before it is rounded; at is its place in the result.
 func (r *row) finish(j int, bias, added Values, at int) formula.Value {
-	want, more, grid, known := r.total[j], 0.0, r.grid, r.points
+	sum, more, grid, known := formula.Point(r.total[j]), 0.0, r.grid, r.points
 	if bias.Want != nil {
-		x := bias.Want[j]
-		want, more = want+x, math.Abs(x)
-		grid, known = min(grid, formula.LeastBit(x)), known && bias.Lo[j] == bias.Hi[j]
+		x := bias.At(j)
+		sum = formula.Within(sum.Want+x.Want, sum.Lo+x.Lo, sum.Hi+x.Hi)
+		more, grid, known = x.Size(), min(grid, formula.LeastBit(x.Lo)), known && x.IsPoint()
 	}
 	travel, off := r.travel[j]+more, 0.0
 	if known = known && r.fits(j, more, grid) && (!r.summed || holds(r.Type, travel, grid)); !known {
 		off = r.bound(j, r.size(j)+more, travel)
 	}
-	sum := formula.Value{Want: want, Lo: want - off, Hi: want + off}
+	sum = formula.Within(sum.Want, sum.Lo-off, sum.Hi+off)
 	if added.Want != nil {
 		return r.plus(j, sum, added.At(at), more, grid)
 	}
@@ -276,8 +287,8 @@ func (r *row) bound(j int, size, travel float64) float64 {
 	if r.summed {
 		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal
 	}
-	if r.summed && travel+off >= math.Ldexp(1, bias(r.Type)+1) { // a partial sum may be infinite
-		return math.Inf(1)
+	if r.summed && travel+off >= math.Ldexp(1, bias(r.Type)+1) { // partial sums may be infinite, of both signs
+		return math.NaN()
 	}
 	return off
 }
@@ -293,5 +304,5 @@ func (r *row) plus(j int, sum, x formula.Value, more float64, grid int) formula.
 		off := u*(sum.Size()+2*x.Size()) + subnormal(r.rounds())
 		lo, hi = lo-off, hi+off
 	}
-	return formula.Value{Want: sum.Want + x.Want, Lo: lo, Hi: hi}
+	return formula.Within(sum.Want+x.Want, lo, hi)
 }

@@ -3,6 +3,7 @@ package reference
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -26,6 +27,7 @@ type weight struct {
 	largest    float64          // the largest of the magnitudes
 	grid       int              // of b
 	points     bool
+	wild       []bool // the columns in which an element may be infinite or NaN; nil where none is
 }
 
 func (p Product) newWeight(b Values) *weight {
@@ -46,8 +48,22 @@ func (p Product) newWeight(b Values) *weight {
 	for _, x := range w.b {
 		w.largest = max(w.largest, math.Abs(x))
 	}
+	w.wild = w.wildColumns(p.N)
 	w.magnitudes = sync.OnceValue(func() []float64 { return magnitudes(w.b) })
 	return w
+}
+
+// wildColumns finds the columns in which an element, or how far it may be off, is no finite number.
+func (w *weight) wildColumns(n int) []bool {
+	finite := func(x float64) bool { return math.Abs(x) < math.Inf(1) }
+	if finite(w.largest) && !slices.ContainsFunc(w.offs, func(x float64) bool { return !finite(x) }) {
+		return nil
+	}
+	wild := make([]bool, n)
+	for i, x := range w.b {
+		wild[i%n] = wild[i%n] || !finite(x) || w.offs != nil && !finite(w.offs[i])
+	}
+	return wild
 }
 
 func magnitudes(v []float64) []float64 {

@@ -34,21 +34,30 @@ func (v Values) part(columns, i, parts int) (made Values) {
 }
 
 // set sets an element, rounded to a format. A number between two bounds stays between them when all three are rounded.
+// A format without NaN has a number for it.
 func (v Values) set(i int, x formula.Value, f format) {
-	v.Lo[i] = float64(f.round(float32(x.Lo)))
+	if x.MayBeNaN() && !x.IsNaN() && !f.of.NaN() {
+		x.Lo, x.Hi = math.Inf(-1), math.Inf(1)
+	}
+	v.Want[i], v.Lo[i] = x.Want, float64(f.round(float32(x.Lo)))
 	if v.Hi[i] = v.Lo[i]; x.Hi != x.Lo {
 		v.Hi[i] = float64(f.round(float32(x.Hi)))
 	}
-	v.Want[i] = min(max(x.Want, v.Lo[i]), v.Hi[i])
+	switch {
+	case v.Lo[i] == v.Hi[i]:
+		v.Want[i] = v.Lo[i]
+	case v.Lo[i] < v.Hi[i]:
+		v.Want[i] = min(max(x.Want, v.Lo[i]), v.Hi[i])
+	}
 }
 
-// Holds reports whether an element of a device may be x. A zero may have either sign, and NaN is no element.
-func (v Values) Holds(i int, x float64) bool { return v.Lo[i] <= x && x <= v.Hi[i] }
+// Holds reports whether an element of a device may be x.
+func (v Values) Holds(i int, x float64) bool { return v.At(i).Holds(x) }
 
 // Points is the number of elements that are compared by ==.
 func (v Values) Points() (n int) {
-	for i, lo := range v.Lo {
-		if lo == v.Hi[i] {
+	for i := range v.Want {
+		if v.At(i).IsPoint() {
 			n++
 		}
 	}
@@ -63,7 +72,7 @@ func (v Values) off(i int) float64 { return max(v.Hi[i]-v.Want[i], v.Want[i]-v.L
 func (v Values) grid(first, step, n int) (exponent int, ok bool) {
 	exponent = math.MaxInt
 	for i := first; n > 0; i, n = i+step, n-1 {
-		if v.Lo[i] != v.Hi[i] {
+		if !(v.Hi[i]-v.Lo[i] == 0) { // or infinite, or NaN
 			return 0, false
 		}
 		exponent = min(exponent, formula.LeastBit(v.Want[i]))

@@ -237,7 +237,7 @@ var commandCases = []commandCase{
 	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
 		[]string{"bit-exact: 3 runs"}},
 	{"same invariantmlp invariantmlppackets -driver sim -ranks 2 -shapes 2,32,24;8,32,24;32,32,24 -extents F=64", 0,
-		[]string{"\n252 rows compared with 32: 0 runs of ranks have others"}},
+		[]string{"\n252 rows compared with 32, whose bits add up to ", ": 0 runs of ranks have others"}},
 	{"same linearreducescatter linearreducescatterring -driver sim -ranks 3 -shapes 6,96,24;12,96,24 -oneprocess", 1,
 		[]string{"linearreducescatterring, 6,96,24, eager, rank 0: row 0 of C has other bits than of " +
 			"linearreducescatter, 6,96,24, eager, rank 0 ("}},
@@ -329,6 +329,27 @@ func TestCommands(t *testing.T) {
 	if out, err := rank.CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "-oneprocess starts all ranks itself") {
 		t.Errorf("a rank of a launcher: %v\n%s", err, out)
+	}
+}
+
+// TestSameBits: with a process a rank and with all ranks in one, rows have the same bits, and with another seed others.
+func TestSameBits(t *testing.T) {
+	run, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bits []string
+	for _, more := range [][]string{nil, {"-oneprocess"}, {"-seed", "2"}} {
+		args := strings.Fields("same linearreducescatter -driver sim -ranks 2 -m 4 -k 16 -n 8")
+		out, err := exec.Command(run, append(args, more...)...).CombinedOutput()
+		_, after, ok := strings.Cut(string(out), "whose bits add up to ")
+		if err != nil || !ok {
+			t.Fatalf("%v: %v\n%s", more, err, out)
+		}
+		bits = append(bits, strings.Split(after, ":")[0])
+	}
+	if bits[0] != bits[1] || bits[0] == bits[2] {
+		t.Errorf("bits %v, want the first two equal alone", bits)
 	}
 }
 

@@ -227,13 +227,23 @@ func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums)
 	}
 }
 
+// bits is a sum of all rows that were seen, by which runs of the command are compared with each other.
+func (x *sames) bits() uint64 {
+	h := fnv.New64a()
+	for _, key := range slices.Sorted(maps.Keys(x.seen)) {
+		fmt.Fprintf(h, "%s %016x\n", key, x.seen[key].sum)
+	}
+	return h.Sum64()
+}
+
 // report prints the number of compared rows, and where bits differ.
 func (x *sames) report() bool {
 	if x.r.Rank() == 0 {
 		for _, line := range x.odd {
 			fmt.Println(line)
 		}
-		fmt.Printf("%d rows compared with %d: %d runs of ranks have others\n", x.compared, len(x.seen), len(x.odd))
+		fmt.Printf("%d rows compared with %d, whose bits add up to %016x: %d runs of ranks have others\n", x.compared,
+			len(x.seen), x.bits(), len(x.odd))
 	}
 	return len(x.odd) == 0
 }

@@ -106,7 +106,7 @@ func (c *tuneCommand) tune(ctx context.Context, r *rank) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
+	const line = "%-28s %-38s %-30s %-9s %8v  %s\n"
 	if r.Rank() == 0 && !c.json {
 		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}

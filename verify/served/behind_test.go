@@ -152,7 +152,7 @@ var amiss = []declared{
 	{"a residual of all rows", "behind a permutation", shiftedBy(of("A[M/D N] C[M/D N] R[M/D N]",
 		s.Copy("C", "A", s.Add("R"))), "C"), at("Tensors[2]", "(place it [DIDx(D, shift 1), M/D, N])")},
 	{"angles of each batch", "of an exchange", of("A[D/D D M] C[D D/D M] T[D 64]", s.Copy("C", "A", s.Rotary("T"))),
-		at("Ops[0].Then[0]", "")},
+		at("Ops[0].Then[0].Is.Of[0].Of[1].Tensor", "")},
 }
 
 // shiftedBy moves parts of a tensor on by a rank.

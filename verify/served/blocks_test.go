@@ -37,6 +37,8 @@ var blocks = []declared{
 	{"B02c", "eight bits by powers", bare16(even, s.Quantise()).mx(s.E4M3, "Q"), served},
 	{"B02d", "five digits of exponent by powers, by counts", bare16(counted, s.QuantiseE5M2()).mx(s.E5M2, "Q"), served},
 	{"B02e", "powers by packets", bare16(allRows, s.QuantiseMXFP4()).mx(s.E2M1, "Q").by("Q", s.PushGather{}), served},
+	{"B02g", "powers by packets of the kernel that makes them", bare16(allRows, s.QuantiseMXFP4()).mx(s.E2M1, "Q").
+		by("Q", s.PushGather{Rows: true}), served},
 	{"B02f", "powers by NCCL", bare16(allRows, s.Quantise()).mx(s.E4M3, "Q").by("Q", s.NCCL{}), served},
 	{"B02g", "powers all to all", moved("A[D/D D M N] C[D D/D M N]").mx(s.E4M3, "A", "C"), served},
 	{"B03", "blocks of 128", bare16(even, s.Quantise()).blocked("Q"), served},
@@ -116,6 +118,8 @@ var blocks = []declared{
 	{"B42", "eight bits of four", moved("A[M/D N] C[M N]").fp4("A").eight(true, "C"), at("Tensors[1].Type",
 		"C is made by an operation that divides no row by its scale")},
 	{"B43", "by packets", bare16(allRows, s.QuantiseFP4()).fp4("Q").by("Q", s.PushGather{}), served},
+	{"B43b", "by packets of the kernel that makes them", bare16(allRows, s.QuantiseFP4()).fp4("Q").
+		by("Q", s.PushGather{Rows: true}), served},
 	{"B47", "powers of blocks of 16", bare16(even, s.QuantiseMXFP4()).coded(s.E2M1, s.UE8M0, 16, "Q"), at("Tensors[3]",
 		"scales of Q are of blocks of whole rows, of 32 columns where they are ue8m0 (place it "+
 			"[DIDx(D), M/D, N/32])")},

@@ -15,7 +15,7 @@ import (
 var changed = []declared{
 	{"a function of scales", "in place", of("O[M K/D] Wo[N K/D] Q[M/D N] C[M:D N]",
 		s.Linear("Q", "O", "Wo", s.QuantiseFP4()), s.Copy("C", "Q", s.Add("SQ"), s.Dequantise("SQ"))).fp4("Q"),
-		at("Ops[1].Then[0]", "add reads a number for each of C, and SQ has scales of Q")},
+		at("Ops[1].Then[0].Is.Of[1].Tensor", "add reads a number for each of C, and SQ has scales of Q")},
 	{"functions of codes", "without their scales", moved("A[D/D D M] R[D D/D M] C[D D/D M]").
 		op(0, s.Copy("C", "A", s.SwiGLU("R"))).eight(true, "A"),
 		at("Ops[0]", "C is of what A stands for, and its functions do not read SA")},
@@ -132,8 +132,9 @@ var changed = []declared{
 		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{s.Balanced(s.D)} }),
 		at("Tensors[2].Axes[1].Outer[0].Balanced", "only rows are in balanced parts")},
 	{"a table", "of batches", of("A[M*2/D K] B[F/D K] B2[N F/D] C[M:2/D N] Table[M W]",
-		s.Linear("H", "A", "B", s.Rotary("Table")), s.Linear("C", "H", "B2")), at("Ops[0].Then[0]",
-		"Table has a row for each row of one batch")},
+		s.Linear("H", "A", "B", s.Rotary("Table")), s.Linear("C", "H", "B2")),
+		at("Ops[0].Then[0].Is.Of[0].Of[1].Tensor",
+			"Table has a row for each row of one batch")},
 	{"a residual of at most so many rows", "behind a sum by counts", of("A[D/D M N] C[M/D~ N] R[M/D~P N] V[N]",
 		s.Sum("C", "A", normed, s.Add("R"))), served},
 	{"functions of a gradient", "that adds to a tensor and is not declared", of("A[M N] B[M/D K] C[N K] C0[N K]",
@@ -142,7 +143,8 @@ var changed = []declared{
 		s.Gradient("Half", "A", "B", s.Add("C0")), s.Copy("C", "Half", s.GELU())), served},
 	{"an operand of other ranks' rows", "that an exchange brings", of(
 		"O[M N/D] R[M/D N] W[K N] C[M/D K] X[M/D N] Y[M/D-1 N]", s.Copy("R", "O"), s.Linear("C", "R", "W"),
-		s.Copy("Y", "X", s.Add("R"))), at("Ops[2].Then[0]", "R and Y have their rows on different ranks")},
+		s.Copy("Y", "X", s.Add("R"))),
+		at("Ops[2].Then[0].Is.Of[1].Tensor", "R and Y have their rows on different ranks")},
 	{"a function of rows", "of an exchange by counts", of("A[D/D~ D M] C[D D/D~ M]", s.Copy("C", "A", s.Softmax())),
 		at("Ops[0].Then[0]", "parts of C are by counts of elements, and softmax takes whole rows")},
 	{"an exchange to parts of rows", "of tensors with three axes", of("A[D/D D M] C[D D M/D]", s.Copy("C", "A")),

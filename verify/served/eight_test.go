@@ -143,7 +143,7 @@ var eights = []declared{
 	{"E45h", "copied", balanced(moved("A[M/D N] C[M N]"), "A").eight(true, "A", "C"), served},
 	{"E46", "a residual of eight bits", of("A[M/D K] B[N/D K] R[M N/D] C[M:D N/D]",
 		s.Linear("C", "A", "B", s.Add("R"))).eight(true, "A", "B", "R"),
-		at("Ops[0].Then[0]", "add takes no eight bits")},
+		at("Ops[0].Then[0].Is.Of[1].Tensor", "add takes no eight bits")},
 
 	{"E47", "a weight alone", linear("A[M/D K] B[N K] Bias[N] C[M/D N]").eight(true, "B"), served},
 	{"E48", "a weight alone, one scale", linear("A[M/D K] B[N K] C[M/D N]").eight(false, "B"), served},

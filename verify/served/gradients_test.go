@@ -19,7 +19,7 @@ var gradients = []declared{
 	{"G15", "of whole operands, beside a sum", of("A[M N] B[M K] C[N K] C0[N K] Z[M K/D] W[N K/D] X[M/D N]",
 		s.Linear("X", "Z", "W"), s.Gradient("C", "A", "B", s.Add("C0"))).changed("C0", inC), served},
 	{"G16", "added to one that is made", of("A[M N] B[M/D K] A2[M N] B2[M/D K] C[N K]", s.Gradient("C0", "A2", "B2"),
-		s.Gradient("C", "A", "B", s.Add("C0"))), at("Ops[1].Then[0]", "which an operation makes")},
+		s.Gradient("C", "A", "B", s.Add("C0"))), at("Ops[1].Then[0].Is.Of[1].Tensor", "which an operation makes")},
 	{"G17", "and a function of it", of("A[M N] B[M/D K] C[N K] C0[N K]",
 		s.Gradient("C", "A", "B", s.Add("C0"), s.GELU())), served},
 	{"G18", "beside a product of the rows that come", of("A[M/D N] B[M K] C[N K] W[N2/D N] X[M:D N2/D]",

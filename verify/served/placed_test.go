@@ -152,7 +152,7 @@ var notPlaced = []declared{
 		s.Copy("X", "R", s.GELU()), s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Ops[0]",
 		"X is [DIDx(D), D, M], and the operations leave it otherwise")},
 	{"a table", "of batches that are summed", of("A[4 M K/D] W[N K/D] T[M/D W] C[4 M/D N]",
-		s.BatchedLinear("C", "A", "W", s.Rotary("T"))), at("Ops[0].Then[0]",
+		s.BatchedLinear("C", "A", "W", s.Rotary("T"))), at("Ops[0].Then[0].Is.Of[0].Of[1].Tensor",
 		"T has a row for each row of one batch, and those of C come in 4")},
 	{"numbers of rows", "of batches that are summed", of("A[4 M K/D] W[N K/D] S[4 M] C[4 M/D N]",
 		s.BatchedLinear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"))})), at("Tensors[2]",

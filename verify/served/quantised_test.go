@@ -169,6 +169,10 @@ var quants = []declared{
 		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), served},
 
 	{"Q37", "by packets", plainly().by("Q", s.PushGather{}), served},
+	{"Q37b", "by packets of the kernel that makes rows", plainly().by("Q", s.PushGather{Rows: true}), served},
+	{"Q37c", "behind a norm", quantised(s.RMSNorm("Norm")).by("Q", s.PushGather{Rows: true}), served},
+	{"Q37d", "read as 16 bits", gathered16().by("Q", s.PushGather{Rows: true}), served},
+	{"Q37e", "read as 16 bits in turn", inTurn().by("Q", s.PushGather{Rows: true}), served},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 

@@ -64,7 +64,7 @@ func TestStays(t *testing.T) {
 		}
 	}
 	table := declared{form: of("A[F M N] T[M 64] C[F M N]", s.Copy("C", "A", s.Rotary("T"))),
-		verdict: at("Ops[0].Then[0]", "no kernel reads the rows of T again for each batch")}
+		verdict: at("Ops[0].Then[0].Is.Of[0].Of[1].Tensor", "no kernel reads the rows of T again for each batch")}
 	if _, err := table.holds(t); err != nil {
 		t.Error(err)
 	}

@@ -67,7 +67,7 @@ var summands = []declared{
 		"sums read scales of fp32, and SQ are ue8m0 (give Q scales of fp32)")},
 	{"S26", "a tensor beside the summands", of("A[D/D M N] R[D/D M N] Q[D/D M N] C[M/D N]",
 		s.Copy("Q", "A", s.Add("R"), s.Quantise()), s.Sum("C", "Q")).eight(true, "Q"),
-		at("Ops[0].Then[0]", "no pass reads a tensor beside the summands of A (apply it to the sum)")},
+		at("Ops[0].Then[0].Is.Of[1].Tensor", "no pass reads a tensor beside the summands of A (apply it to the sum)")},
 	{"S27", "two sums of one", of("A[D/D M N] Q[D/D M N] C[M/D N] E[M N]", s.Copy("Q", "A", s.Quantise()),
 		s.Sum("C", "Q"), s.Sum("E", "Q")).eight(true, "Q"),
 		at("Ops[0]", "no pass makes functions of summands, Q, for 2 others (add them up by one schedule.Sum)")},

@@ -26,9 +26,12 @@ struct ovgen_engine {
   void (*store_relaxed)(unsigned *word, unsigned value);
   unsigned (*increment)(unsigned *word, unsigned last);
   void *(*shared)(const void *name, unsigned long long bytes); /* of the block, by the declaration's own address */
-  /* Four packets side by side, words that are not 0; and beside a packet 32 bits of data and, above them, a flag. */
+  /* Four packets side by side, words that are not 0, or one; and beside a packet 32 bits of data and, above them, a
+     flag. */
   void (*store_packets)(unsigned *to, const unsigned *x);
   void (*load_packets)(const unsigned *from, unsigned *x);
+  void (*store_packet)(unsigned *to, unsigned x);
+  unsigned (*load_packet)(const unsigned *from);
   void (*store_beside)(unsigned long long *to, unsigned long long x);
   unsigned long long (*load_beside)(const unsigned long long *from);
   /* Ends the launch: a call has left one of its tensors. */

@@ -310,6 +310,25 @@ void load_packets(const unsigned *from, unsigned *x)
   f->seen = packet;
 }
 
+void store_packet(unsigned *to, unsigned x)
+{
+  __atomic_store_n(to, x, __ATOMIC_RELEASE);
+  current->sent += x != 0;
+  written(to, x);
+}
+
+// A thread that looks again spins on the packet.
+unsigned load_packet(const unsigned *from)
+{
+  Fiber *f = current->current;
+  if (f->seen == from) {
+    leave(f, {Wait::spinning, 0, from});
+  }
+  const unsigned x = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  f->seen = x != 0 ? nullptr : from;
+  return x;
+}
+
 unsigned *flag_of(const unsigned long long *beside)
 {
   return const_cast<unsigned *>(reinterpret_cast<const unsigned *>(beside)) + 1;
@@ -419,7 +438,7 @@ unsigned float_to_bfloat(float x)
 ovgen_engine engine = {
     {}, {}, {}, {}, sync_threads, half_to_float, float_to_half, float_to_bfloat, globaltimer,
     load_acquire, store_release, store_relaxed, increment, shared, store_packets, load_packets,
-    store_beside, load_beside, outside,
+    store_packet, load_packet, store_beside, load_beside, outside,
 };
 
 // ----------------------------------------------------------------------------

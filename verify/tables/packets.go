@@ -17,13 +17,19 @@ type landed struct {
 	own         uint64 // address of this rank's landing; in to, of this rank's part of each rank's landing
 	to          []uint64
 	turn        uint64
-	others      []int // the peers, in the order of ranks
+	part, half  uint64      // bytes of a rank's part of the landing, and of one half
+	others      []int       // the peers, in the order of ranks
+	typ         driver.Type // of the elements that it sends; 0: bytes of any
 }
 
 // packets adds the touches of each block. A block sends its part to each peer and posts it, awaits the parts that land,
 // and adds them up or copies them. A block that spreads results sends the sum, applies its function, sends what that
 // makes, and then awaits and copies the results that land.
 func (x *launched) packets() {
+	if x.Kind == kernels.PacketRows {
+		x.packetRows()
+		return
+	}
 	p, l := x.p, x.At.Lands
 	all, blocks := int64(p[x.At.Bytes]), int64(p[x.At.Block])
 	if x.Computes() {
@@ -32,18 +38,15 @@ func (x *launched) packets() {
 	ranks, rank := int(p[x.At.N]), int(p[l.Rank])
 	for b := range blocks {
 		x.number = int(b) + 1
-		one := landed{launched: x, block: b, own: p[l.From], to: p[l.To : l.To+ranks], turn: p[l.Turn]}
+		one := landed{launched: x, block: b, own: p[l.From], to: p[l.To : l.To+ranks], turn: p[l.Turn],
+			part: p[l.Part], half: p[l.Half], typ: x.Type}
 		one.from, one.bytes = kernels.Part(all, b, blocks)
 		if x.Makes() {
 			each := int64(p[l.Rows]*p[x.At.Given]) * x.Type.Size()
 			one.from = min(b*each, all)
 			one.bytes = min(each, all-one.from)
 		}
-		for r := range ranks {
-			if r != rank {
-				one.others = append(one.others, r)
-			}
-		}
+		one.others = others(ranks, rank)
 		parts := p[x.At.Terms : x.At.Terms+ranks]
 		one.exchanged(parts)
 		if !x.Computes() {
@@ -57,6 +60,16 @@ func (x *launched) packets() {
 			x.makesRows(one.from, one.bytes)
 		}
 	}
+}
+
+// others are all ranks but one.
+func others(ranks, rank int) (list []int) {
+	for r := range ranks {
+		if r != rank {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // spread adds the touches of a block that spreads results, each of which has this rank's part at its address.
@@ -130,7 +143,7 @@ func (x *landed) sent(tensors []uint64) {
 	peers := slices.Concat(x.others[first:], x.others[:first]) // from the next rank on
 	for _, r := range peers {
 		x.data(touch.Read, tensors[r])
-		x.packet(touch.Write, x.to[r]+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
+		x.packet(touch.Write, x.to[r]+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.typ})
 	}
 	for _, r := range peers {
 		word, flag := x.flag(1)
@@ -142,11 +155,11 @@ func (x *landed) sent(tensors []uint64) {
 func (x *landed) awaited() {
 	for _, r := range x.others {
 		word, flag := x.flag(1)
-		x.packet(touch.Wait, x.part(r)+word, flag)
+		x.packet(touch.Wait, x.partOf(r)+word, flag)
 	}
 	for _, r := range x.others {
 		word, flag := x.flag(0)
-		x.packet(touch.Write, x.part(r)+word, flag)
+		x.packet(touch.Write, x.partOf(r)+word, flag)
 	}
 	if len(x.others) > 0 {
 		x.note()
@@ -188,18 +201,18 @@ func (x *landed) taken(rank int, own uint64) {
 		x.data(touch.Read, own)
 		return
 	}
-	x.packet(touch.Read, x.part(rank)+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
+	x.packet(touch.Read, x.partOf(rank)+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.typ})
 }
 
 // part is the address of a rank's part of this rank's landing.
-func (x *landed) part(rank int) uint64 { return x.own + uint64(rank)*x.p[x.At.Lands.Part] }
+func (x *landed) partOf(rank int) uint64 { return x.own + uint64(rank)*x.part }
 
 func (x *landed) data(kind touch.Kind, at uint64) {
-	x.add(touch.Touch{Kind: kind, At: driver.Ptr(at + uint64(x.from)), Bytes: x.bytes, Type: x.Type})
+	x.add(touch.Touch{Kind: kind, At: driver.Ptr(at + uint64(x.from)), Bytes: x.bytes, Type: x.typ})
 }
 
 func (x *landed) packet(kind touch.Kind, at uint64, t touch.Touch) {
 	t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != kernels.Push
-	t.Turn, t.Half = driver.Ptr(x.turn+4*uint64(x.block)), int64(x.p[x.At.Lands.Half])
+	t.Turn, t.Half = driver.Ptr(x.turn+4*uint64(x.block)), int64(x.half)
 	x.add(t)
 }

@@ -31,6 +31,12 @@ var all = kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}
 	{Kind: kernels.PacketSpread, Number: 2, Terms: 2, Varies: true, Added: 1, Spread: 1, ByBlocks: true},
 	{Kind: kernels.PacketSpread, Number: 3, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{
 		Key: "n", Word: "n", Operands: []kernels.Operand{{}, {Lies: kernels.ByColumn}}, Numbers: 1}},
+	{Kind: kernels.PacketRows, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{Key: "q",
+		Word: "q", Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+	{Kind: kernels.PacketRows, Number: 2, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{
+		Key: "q", Word: "q", Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32},
+		Finish: &kernels.Made{Key: "e", Word: "e", Operands: []kernels.Operand{{Type: driver.E4M3},
+			{Lies: kernels.ByRow, Type: driver.FP32}}}},
 	{Kind: kernels.Push, Terms: 2, ByBlocks: true},
 	{Kind: kernels.Elements, Made: &kernels.Made{Key: "a", Operands: []kernels.Operand{{}, {Type: driver.FP32}},
 		Type: driver.FP32}},
@@ -165,6 +171,30 @@ func TestTouches(t *testing.T) {
 				flag(wait, 26000, 1, 28000), flag(write, 26000, 0, 28000),
 				word(write, 200, 7), landed(read, 26000, 40, 0, 28000, driver.FP32),
 				data(write, 700, 40, driver.FP32))},
+		// Rank 1 of 2 makes codes, at 740, of two rows of 5 columns, and scales, at 900, and sends both.
+		{"packetrows_fp32", []uint64{200, 7, 1, 1000, 10, 2, 4000, 6000, 1, 0, 512, 1024, 256, 5, 10, 300,
+			10000, 128, 1024, 64, 4, 8, 700, 2, 740, 900, 5},
+			of(1, data(read, 1000, 40, driver.FP32), data(write, 740, 10, driver.E4M3),
+				data(write, 900, 8, driver.FP32),
+				data(read, 740, 10, 0), landed(write, 4512, 10, 0, 8048, 0), flag(post, 4512, 1, 8048),
+				data(read, 900, 8, 0), landed(write, 14128, 8, 0, 18048, 0), flag(post, 14128, 1, 18048),
+				data(read, 740, 10, 0), data(write, 310, 10, 0), data(read, 900, 8, 0), data(write, 708, 8, 0),
+				flag(wait, 6000, 1, 8048), flag(write, 6000, 0, 8048), word(write, 200, 7),
+				landed(read, 6000, 10, 0, 8048, 0), data(write, 300, 10, 0),
+				flag(wait, 16000, 1, 18048), flag(write, 16000, 0, 18048), word(write, 200, 7),
+				landed(read, 16000, 8, 0, 18048, 0), data(write, 700, 8, 0))},
+		// Rank 0 of 1 has the second of its blocks make one row of 5 columns, and widen it by its scale.
+		{"packetrows2_fp32", []uint64{200, 7, 2, 1000, 10, 1, 6000, 0, 0, 0, 512, 1024, 256, 5, 10, 300,
+			10000, 128, 1024, 64, 4, 8, 700, 2000, 10, 300, 700, 5, 1, 740, 900, 5},
+			slices.Concat(
+				of(1, data(read, 1000, 20, driver.FP32), data(write, 740, 5, driver.E4M3),
+					data(write, 900, 4, driver.FP32), data(read, 740, 5, 0), data(write, 300, 5, 0),
+					data(read, 900, 4, 0), data(write, 700, 4, 0), data(read, 300, 5, driver.E4M3),
+					data(read, 700, 4, driver.FP32), data(write, 2000, 20, driver.FP32)),
+				of(2, data(read, 1020, 20, driver.FP32), data(write, 745, 5, driver.E4M3),
+					data(write, 904, 4, driver.FP32), data(read, 745, 5, 0), data(write, 305, 5, 0),
+					data(read, 904, 4, 0), data(write, 704, 4, 0), data(read, 305, 5, driver.E4M3),
+					data(read, 704, 4, driver.FP32), data(write, 2020, 20, driver.FP32)))},
 		// Functions: as many elements of an operand as the result, its columns, its rows or its heads have.
 		{"elements_bf16", []uint64{300, 6, 400, 500}, []touch.Touch{data(read, 400, 12, driver.BF16),
 			data(read, 500, 24, driver.FP32), data(write, 300, 24, driver.FP32)}},

@@ -31,8 +31,8 @@ func Name(spans []timeline.Span, steps []group.Step) {
 // kinds gives each kernel's work the kind of its span.
 var kinds = map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
 	kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Lands: timeline.Sum,
-	kernels.LandsApart: timeline.Copy, kernels.LandsTwice: timeline.Sum, kernels.Multiplies: timeline.Product,
-	kernels.Scatters: timeline.Product}
+	kernels.LandsApart: timeline.Copy, kernels.LandsTwice: timeline.Sum, kernels.LandsRows: timeline.Copy,
+	kernels.Multiplies: timeline.Product, kernels.Scatters: timeline.Product}
 
 // kind is the kind of a step of an emitted kernel. The text is "Wait ready[1]" or "Post ready[1]" for a kernel that
 // only signals, "LaunchKernel reduce2_bf16" for a kernel that does not signal, and "shot, Post ready[1], Wait ready[1]"

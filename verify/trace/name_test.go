@@ -22,7 +22,7 @@ func TestNameKernels(t *testing.T) {
 	works := map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
 		kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Multiplies: timeline.Product,
 		kernels.Scatters: timeline.Product, kernels.Lands: timeline.Sum, kernels.LandsApart: timeline.Copy,
-		kernels.LandsTwice: timeline.Sum}
+		kernels.LandsTwice: timeline.Sum, kernels.LandsRows: timeline.Copy}
 	for _, k := range kernels.Kinds() {
 		if k.Work() == kernels.Nothing {
 			continue

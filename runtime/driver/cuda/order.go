@@ -21,10 +21,18 @@ const orderRows = C.OVGEN_ORDER_ROWS
 // spot is a place where rows are compared: the first row of A, and the first row of the product that is compared.
 type spot struct{ from, row int }
 
-// spots returns the first rows and the last rows of a product or, of few, as many products as cover orderRows.
+// mostSpots bounds the places at which many rows are compared: each runs the product once more.
+const mostSpots = 8
+
+// spots returns places in a product of many rows from its first rows to its last or, of few, as many products as cover
+// orderRows.
 func spots(m int) (list []spot) {
 	if m > orderRows {
-		return []spot{{0, 0}, {0, (m - orderRows) &^ 3}} // scales of rows are aligned to 16 bytes
+		n := min(mostSpots, (m+orderRows-1)/orderRows)
+		for i := range n {
+			list = append(list, spot{0, (m - orderRows) * i / (n - 1) &^ 3}) // scales of rows are aligned to 16 bytes
+		}
+		return list
 	}
 	for from := 0; from < orderRows; from += (m + 3) &^ 3 {
 		list = append(list, spot{from, 0})

@@ -318,7 +318,7 @@ func TestFakeInOrder(t *testing.T) {
 		return inChild(t, dir, "TestFakeOrdered", append(more, blasVariable+"="+dir, choices.Variable+"="+choices.Off,
 			"FAKE_ODD="+odd)...)
 	}
-	const many, late = "FAKE_ROWS=300", "FAKE_LATE=1" // many rows are compared at their first and at their last ones
+	const many, late = "FAKE_ROWS=300", "FAKE_LATE=1" // many rows are compared at several places
 	for _, x := range []struct {
 		odd, want string
 		more      []string

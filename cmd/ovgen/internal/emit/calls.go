@@ -5,7 +5,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 )
 
@@ -315,6 +314,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return b.packets(n, x.Sent, x.To, hostir.Packets{})
 	case hostir.PacketSpread:
 		return b.packets(n, x.Sum.Sent, x.Sum.To, x.Sum, x.Landings()...)
+	case hostir.PacketRows:
+		return b.rows(n, x)
 	case hostir.Sum:
 		before, terms = b.terms(slices.Concat(x.Terms, x.Scales))
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
@@ -330,32 +331,6 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}
 	return append(before, b.summing(n, added...).Dot(exported(n.By)).Call(append(args, work...)...))
-}
-
-// packets calls a kernel of packets. The kernel may finish the sum, apply formulas to it, and spread the results that
-// have a landing in spread.
-func (b *body) packets(n hostir.Step, x hostir.Sent, to hostir.View, of hostir.Packets,
-	spread ...hostir.View) []jen.Code {
-	before, terms := b.terms([]hostir.View{x.Each})
-	set := b.summing(n, of.Added...)
-	if then := of.Then; len(then.Makes) > 0 {
-		function, operands := b.function(then)
-		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)
-	}
-	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer)}
-	if len(spread) > 0 {
-		var landings []jen.Code
-		for _, v := range spread {
-			if v.Buffer == "" {
-				landings = append(landings, jen.Nil())
-			} else {
-				landings = append(landings, planField(v.Buffer))
-			}
-		}
-		args = append(args, jen.Index().Op("*").Qual(planPath, "Packets").Values(landings...))
-	}
-	args = append(args, b.address(to), b.bytes(x.Each))
-	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))
 }
 
 // tiles are the product of a shard and the operands of a kernel of tiles.

@@ -44,14 +44,20 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 // addresses of the tensors that the formulas read beside X, and of the scales that they leave. set is nil where the
 // package has no such kernel.
 func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code) {
+	return b.functionOf(n, func(k kernels.Kernel) *kernels.Made { return k.Made })
+}
+
+// functionOf is function where a kernel has the formulas as its function of a kind.
+func (b *body) functionOf(n hostir.Apply, kind func(kernels.Kernel) *kernels.Made) (set *jen.Statement,
+	operands []jen.Code) {
 	of, _, err := b.unit.formula(n).Kernel()
-	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
+	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(kind(k), of.Made) })
 	if err != nil || i < 0 {
 		return nil, nil
 	}
-	k := b.unit.kernels.Kernels[i]
-	set = jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(k.Made.Word))
-	if k.Rowed() {
+	made := kind(b.unit.kernels.Kernels[i])
+	set = jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(made.Word))
+	if of.Rowed() {
 		set = set.Dot("Count").Call(b.columns("columns"+exported(n.To.Buffer), "of a row", n.Columns))
 	}
 	for _, width := range schedule.Heads(n.Nodes()) {
@@ -129,6 +135,17 @@ func (u *unit) finished(n hostir.Step, list []kernels.Kernel) (*kernels.Made, er
 	name(&made, true, hostir.FinishOf(n.Do).Word, list)
 	u.formulas[made.Word] = code
 	return &made, nil
+}
+
+// widened is the function of each element of all ranks' rows.
+func (u *unit) widened(x hostir.Apply, list []kernels.Kernel) (*kernels.Made, error) {
+	k, code, err := u.formula(x).Kernel()
+	if err != nil {
+		return nil, err
+	}
+	name(k.Made, true, x.Word, list)
+	u.formulas[k.Made.Word] = code
+	return k.Made, nil
 }
 
 // typeOf is the type of a view's elements where it does not depend on the plan; 0: it is the plan's type.

@@ -58,6 +58,10 @@ func (u *unit) table() (kernels.Table, error) {
 				k.Kind = of.Kind
 			}
 		}
+		if x, sends := s.Do.(hostir.PacketRows); sends && len(x.Then.Makes) > 0 {
+			of, err := u.widened(x.Then, t.Kernels)
+			errs, k.Finish = append(errs, err), of
+		}
 		if x := hostir.FinishOf(s.Do); len(x.Makes) > 0 {
 			of, err := u.finished(s, t.Kernels)
 			errs, k.Finish = append(errs, err), of
@@ -178,6 +182,13 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		}
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
+	case hostir.PacketRows:
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Spread[0].Each})
+		for i, g := range x.Gathers() {
+			if g.To.Buffer != "" {
+				k.Spread |= 1 << i
+			}
+		}
 	case hostir.Sum:
 		k.Terms, k.Varies = u.termsOf(slices.Concat(x.Terms, x.Scales))
 		if len(x.Scales) > 0 {

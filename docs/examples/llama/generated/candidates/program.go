@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "candidates",
-	Hash:     "41d9be4134cb0e872719288d43ebc83bfe42563d00cbaeb1d7c73a86d53039f1",
-	Proof:    "proven for D = 1..8, stamp e2ec43b8ae3ff467",
+	Hash:     "78ac332ee78d62fd5cc361825bffea4ca4958950dbed0a48ee4474abae4688fb",
+	Proof:    "proven for D = 1..8, stamp d1ab2d52bc47a759",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

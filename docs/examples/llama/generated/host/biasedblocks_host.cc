@@ -2,7 +2,7 @@
 
 // The kernels of biasedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 09295b8ef36e2a5e365e4bd3a82ab85e58cca7ed40c76725eeb61db3576d9c1a
+// b405fff6115ecc19706303325f8f3f49338809302648b0207aaab4d3b1f599a6
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 50351b06279ff8ddf5f3a8ee326974c3df037e8b70dc84be0281eeff4c73ef25
+// f03313b1bdf7e856ad47487a69aae2d63b6e0aa0824b511b66d80f892df11a60
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

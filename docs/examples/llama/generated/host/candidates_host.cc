@@ -2,7 +2,7 @@
 
 // The kernels of candidates.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 7e47334755685a26c40d581724222a26ba11afd91a6c6f77dd8270e1696ac310
+// 2151aae8ef30caab252cf3ebb0b9e025440dec7d680998df13b46efd9d80203d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

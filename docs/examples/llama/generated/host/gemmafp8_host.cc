@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b61b8c34b367c2f3226b505020b82094a9b463a731a9ca470d5372ce93138d63
+// 8b77affc5e453aa6a52a3ce4057d00b285a0b5f1130d484be9dcf17216dd6449
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

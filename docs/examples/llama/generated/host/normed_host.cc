@@ -2,7 +2,7 @@
 
 // The kernels of normed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ef4f1746f1e58f1644c77796fce0df691ba56b4561735b737e519ac25fcaae8f
+// 8fd171028c12d6c7b84b9a79924edc4ba5b8aa92d6c68029cff976b587ad9f9b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

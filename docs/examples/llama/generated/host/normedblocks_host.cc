@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b26c1b77ff69a84f149492acf3363925a2d49b9b0d53f31ff11852b7237950e6
+// b814bb38b395590519c5b5a62fe4799c0f0f59151bdbfd6bfc3130324bac8279
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of normedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 26cc5374d7348535db06f45a8ccb1b561bd89525d8381b06cb85cdf709185c5a
+// 7e45747fb24952f34c99d0156ce265a9636ba420cdf567e62d2fc1fd0a183dae
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 529d624e82902551e2f775e4adb25912f2ee4e64147dbfe04c4ff3deeb867fc6
+// f529903bf9aa3c22c6eb224b5bc7d99451db8b651761e95ae2a61bbf61f2ad21
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

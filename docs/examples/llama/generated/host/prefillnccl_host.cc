@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 649a4e50b37e5d8d652754e3c75a3fe5fdb038fd711f2b521d8d49daa87a07ca
+// b3159198be93a75dbc77c2b7646f5077ea8edb9a24762566bcde495af54b7910
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3da7e21740f318de04731c9c8ab29ee9b7d3a33365564e1f4a3c8eebca1bc349
+// 1ff1af17897b1f872328cc5261e8376802804fe36454790eb24eb1c330545920
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
