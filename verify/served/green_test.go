@@ -19,8 +19,8 @@ import (
 // shown are the schedules and forms that are run where OVGEN_SOAK is not set, some a sample, one of each kind: calls,
 // rows that are gathered, exchanged, balanced, counted, in batches or of several axes, eight bits, gradients, packets,
 // NCCL, integers, functions that are kept, eight and four bits over hosts, NaN, operands that operations make, fp32
-// behind products, rows that come in parts, sums that pass on behind packets, kernels that do whole steps, and sums that
-// meet in parts.
+// behind products, rows that come in parts, sums that pass on behind packets, kernels that do whole steps, and sums in
+// parts.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "BalancedPushRing", "BatchesNormed",
 	"FourAxes", "WeightPackets", "GradientNCCL", "EightKernels", "ColumnsSummedHeads", "CountedKept", "EH01", "EH05",
 	"EH12", "P15VocabEmbedding", "WrittenSiLU", "RowOfRows", "WideLogits", "PartsTwoPackets", "RingBehindPackets",
