@@ -4,7 +4,7 @@ package schedule
 // also in a chain, or a collective without a product. NCCL adds in an order that it chooses, the same on all ranks.
 type NCCL struct {
 	// Parts in which each rank's rows travel: each part is a collective, beside the products of other parts. One part
-	// is the serial form: nothing overlaps. A chain has one part.
+	// is the serial form: nothing overlaps. In a chain a gather has parts, and a sum of the stage that begins it.
 	Parts int `zero:"1" most:"64"`
 }
 

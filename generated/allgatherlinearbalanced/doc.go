@@ -11,7 +11,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [M, N]
-//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	A by Pull: Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

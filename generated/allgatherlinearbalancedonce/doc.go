@@ -10,7 +10,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [M, N]
-//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once yes, By one kernel
+//	A by Pull: Streams one for each step, WithStep no, Once yes, By one kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

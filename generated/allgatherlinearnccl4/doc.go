@@ -12,7 +12,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(4), D, M/(4*D), N]
-//	A by NCCL: Parts 1
+//	A by NCCL
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

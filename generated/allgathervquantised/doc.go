@@ -11,7 +11,7 @@
 //	  Codes  e4m3 [DIDx(D, uneven, at most P), M/D, N] times Scales
 //	  Scales fp32 [DIDx(D, uneven, at most P), M/D]
 //	  C      [M, N]
-//	Codes by Pull: Parts 1, Streams one for each step, WithStep yes, Once no, By kernel copies
+//	Codes by Pull: Streams one for each step, WithStep yes, Once no, By kernel copies
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

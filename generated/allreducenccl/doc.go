@@ -7,7 +7,7 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
-//	C by NCCL: Parts 1
+//	C by NCCL
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

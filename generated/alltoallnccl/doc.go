@@ -7,7 +7,7 @@
 //	C = copy(A)
 //	  A    [DIDx(D), D, M]
 //	  C    [D, DIDx(D), M]
-//	A by NCCL: Parts 1
+//	A by NCCL
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

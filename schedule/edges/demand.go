@@ -23,7 +23,7 @@ func (w *Walk) wish(o schedule.Op) wish {
 	if s, made := w.At(o.Added()); made {
 		return wish{whole: !s.Rows()}
 	}
-	if w.wantedByRows(o) {
+	if w.wantedByRows(o) || w.weightsTravel(o) {
 		return wish{state: Along(0), known: true}
 	}
 	return wish{whole: w.wantedWhole(o.Out) || w.beside(o)}
@@ -36,6 +36,34 @@ func (w *Walk) wantedByRows(o schedule.Op) bool {
 		t, declared := w.Tensor(p.Out)
 		return len(p.In) == 2 && p.In[0] == o.Out && w.keepsRows(p) && declared && Of(t) == Along(0)
 	})
+}
+
+// weightsTravel reports whether a product makes rows of rows, and its weight travels to them.
+func (w *Walk) weightsTravel(o schedule.Op) bool {
+	x, known := w.At(o.In[0])
+	return known && x.Rows() && w.ofColumns(o) && w.takenByRows(o.Out)
+}
+
+// takenByRows reports whether all that reads a tensor, and all that reads what is made of it, ends with products by
+// columns of weights that are declared as rows.
+func (w *Walk) takenByRows(tensor string) bool {
+	read := false
+	for _, o := range w.Ops {
+		if !o.Reads(tensor) {
+			continue
+		}
+		t, declared := w.Tensor(o.Out)
+		operand := slices.Contains(o.In, tensor) // of the product, and not of functions behind it
+		switch read = true; {
+		case o.Call != "", operand && len(o.In) == 1 && declared: // columns that are exchanged for rows
+			return false
+		case operand && len(o.In) > 1 && (o.In[0] != tensor || !w.ofColumns(o)):
+			return false
+		case declared && Of(t) != Along(0), !declared && !w.takenByRows(o.Out):
+			return false
+		}
+	}
+	return read
 }
 
 // beside reports whether an operation works on rows alone while other operations need all rows of its result, and all

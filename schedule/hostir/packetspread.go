@@ -104,7 +104,7 @@ func (x PacketGather) of(part View) bool {
 // views leaves out the gathers' views of this rank's parts, which the sum and its formulas write. The first view that
 // the work writes is the first whole result.
 func (x PacketSpread) views() (reads, writes []View) {
-	reads, made := x.Sum.views()
+	reads, _ = x.Sum.views()
 	landings := x.Landings()
 	for _, g := range x.Spread {
 		writes = append(writes, g.To, g.Landing)
@@ -114,7 +114,7 @@ func (x PacketSpread) views() (reads, writes []View) {
 			writes = append(writes, v)
 		}
 	}
-	return reads, append(writes, made[1]) // its landing
+	return reads, append(writes, x.Sum.Landing)
 }
 
 func (x PacketSpread) with(p Parts) Work {

@@ -57,8 +57,16 @@ type Buffer struct {
 // Bits is the number of bits of an element, given the bytes of the plan's elements.
 func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), 8*plan) }
 
-// Bytes is the number of bytes of elements, given the bytes of the plan's elements.
-func (b Buffer) Bytes(elements, plan int64) int64 { return elements * b.Bits(plan) / 8 }
+// Bytes is the number of bytes of elements, given the bytes of the plan's elements. Elements that share a byte with
+// others have none.
+func (b Buffer) Bytes(elements, plan int64) (int64, error) {
+	bits := elements * b.Bits(plan)
+	if bits%8 != 0 {
+		return 0, fmt.Errorf("%d elements of %s, of %d bits each, are no whole number of bytes", elements, b.Name,
+			b.Bits(plan))
+	}
+	return bits / 8, nil
+}
 
 // Inner is a tensor in the memory of another: all of the memory or, where Part is set, chunk r of it on rank r.
 type Inner struct {

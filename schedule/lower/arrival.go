@@ -59,6 +59,11 @@ func (t turns) brought() []hostir.Node {
 	return t.over(t.instead, round...)
 }
 
+// ofRanks says that a round has a piece of several ranks' rows.
+func (t turns) ofRanks() bool {
+	return slices.ContainsFunc(t.pieces, func(p piece) bool { return !p.ranks.IsZero() })
+}
+
 // turns are rounds whose products have a stream each, or take a number of streams in turn.
 func (w *writer) turns(first, end hostir.Expr) turns {
 	t := turns{first: first, end: end, work: w.work, set: w.set}
@@ -115,7 +120,7 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 
 // plan asks the ways how rows come and how partial results leave, and collects the streams of the products of all
 // stages. Those of one name are as many as most stages need.
-func (w *writer) plan() {
+func (w *writer) plan() error {
 	for _, s := range w.chain.stages {
 		if s.inPieces() {
 			w.comes[s] = s.arriving(w, s)
@@ -124,6 +129,11 @@ func (w *writer) plan() {
 	for _, s := range w.chain.stages {
 		if !s.puts() {
 			continue
+		}
+		if a := w.comes[s]; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
+			return refused(w.pathOfMove(s.here()), "use schedule.Pull",
+				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
+				s.sums, s.input)
 		}
 		d := s.leaving.plan(w, s)
 		if d.own.Set == "" {
@@ -139,18 +149,18 @@ func (w *writer) plan() {
 			w.sets = withSet(w.sets, t.set)
 		}
 	}
+	return nil
 }
 
 // inParts has the rows of a stage come in parts of a rank's, as an option says.
 func (d *draft) inParts(s *stage, n int, option string) error {
 	switch {
 	case n < 2:
-	case s.sums != "" && !d.original.OverHosts(): // there they leave when all products are made
-		return d.refusal(option, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
 	case d.chunks > 0:
 		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
 	case d.uneven(s.input):
-		return d.refusal(option, "leave it out", "no pass cuts balanced parts into more")
+		return d.refusal(option, "leave it out",
+			"balanced parts of %s differ by a row, and parts of these would again", s.input)
 	}
 	s.cut, s.cutAt = n, d.at()+"."+option
 	return nil
@@ -209,6 +219,9 @@ func (w *writer) cutPieces() error {
 		return nil
 	}
 	for _, s := range w.chain.stages {
+		if s.cut > 1 && s.puts() && !s.leaving.behind {
+			return refused(s.cutAt, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
+		}
 		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
 			for _, name := range append(w.eachRows(from), from.input) {
 				if w.fine[name] == 0 {
@@ -217,6 +230,11 @@ func (w *writer) cutPieces() error {
 			}
 		}
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
+		if partial := w.summands(s); s.summing != nil { // of which the sums are made when all rows have come
+			come = slices.DeleteFunc(append(come, partial), func(name string) bool {
+				return name == s.sums || w.program.At(name).Name == ""
+			})
+		}
 		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, leave[0])

@@ -47,6 +47,9 @@ func (w *writer) junctions() error {
 		}
 		j, ok := w.chain.junctionAt(i)
 		switch {
+		case !ok && j.next != nil && j.next.gathers && !j.next.pulls():
+			return refused(s.partsAt, "leave it out, or gather "+j.next.input+" by schedule.Pull",
+				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.input)
 		case !ok:
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
 		case j.next.summing != nil:
@@ -196,7 +199,9 @@ func (w *writer) partsMade(from, s *stage, n parts, post hostir.Node, each turns
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), made)}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
-		post.(hostir.Step).Member(n.part()).Described("peers may read a part of "+s.input))...)
+		onStep(post, func(post hostir.Step) hostir.Step {
+			return post.Member(n.part()).Described("peers may read a part of " + s.input)
+		}))...)
 	behind := hostir.MovesOf(s.here(), hostir.After(on, mainRef))
 	if on.Set == workName {
 		each.bring = append(behind, each.bring...)

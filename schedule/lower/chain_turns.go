@@ -22,14 +22,16 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; w.putting(s) && !goesOn {
+	if _, goesOn := w.across[s]; (w.putting(s) || s.leaving.ofAll) && !goesOn {
 		sums := coming{made: []string{s.sums}, on: []hostir.StreamRef{w.put}}
 		for _, o := range s.beforeSum() {
 			if w.outward(s) {
 				sums.made = append(sums.made, w.madeIn(o.Out))
 			}
 		}
-		if d := w.leaves[s]; d.turns != nil {
+		if d := w.leaves[s]; s.leaving.ofAll {
+			sums.on = []hostir.StreamRef{collectiveRef}
+		} else if d.turns != nil {
 			sums.on = refs(d.beside)
 		}
 		w.coming = append(w.coming, sums)
@@ -43,9 +45,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
-		if post, ok := nodes[0].(hostir.Step); ok {
-			nodes[0] = post.Described("peers may read " + s.input)
-		}
+		nodes[0] = described(nodes[0], "peers may read "+s.input)
 	}
 	if a.withStep() {
 		return append(nodes, w.workAfter(s, made))
@@ -164,7 +164,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
 	}
 	if len(nodes) > 0 && s.pulls() {
-		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
+		nodes[0] = described(nodes[0], "own rows, in place")
 	}
 	if a := w.comes[s]; s.pulls() {
 		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)
@@ -297,7 +297,7 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.pulls() || w.pulled(s) || s.gathers && len(s.taken) > 0 {
+	if s.inTurn() || s.gathers && len(s.taken) > 0 {
 		return hostir.Chunk(s.input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)

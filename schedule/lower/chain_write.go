@@ -22,6 +22,7 @@ type writer struct {
 	across    map[*stage]junction  // sums that go on in parts
 	through   map[*stage]bool      // stages whose own rows such a sum takes along
 	coming    []coming
+	parted    map[string]*stage  // memory that a stage's products take in parts of all rows
 	fine      map[string]int64   // how many parts each rank's rows have in memory that such a sum is about
 	set       hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
 	sets      []hostir.StreamSet // of all products
@@ -43,14 +44,16 @@ func writeChain(d *draft) error {
 	w := &writer{draft: d, inBatches: batches, set: set, put: hostir.Stream(putName),
 		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
-		through: map[*stage]bool{}}
+		through: map[*stage]bool{}, parted: map[string]*stage{}}
 	w.memories()
 	w.countRows()
 	w.room()
-	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
+	if err := cmp.Or(d.chain.wrong, w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
-	w.plan()
+	if err := w.plan(); err != nil {
+		return err
+	}
 	w.words()
 	w.head()
 	for i, s := range d.chain.stages {
@@ -63,7 +66,7 @@ func writeChain(d *draft) error {
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
-			w.add(w.whole(s)...)
+			w.add(w.onAll(s)...)
 		}
 		w.add(s.summing.steps(w, s, s.sums)...)
 	}
@@ -91,10 +94,7 @@ func writeChain(d *draft) error {
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pulled(s) }
-
-// pulled says that an earlier stage has pulled the rows that a stage works on; this rank's are where they were.
-func (w *writer) pulled(s *stage) bool { return s.held != nil && s.held.pulls() }
+func (w *writer) inTurns(s *stage) bool { return s.inTurn() || s.puts() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {

@@ -22,11 +22,14 @@ type options struct {
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need
-	way                      schedule.Way // the zero value
-	gathered, inPlace, apart bool         // as intoCallers, inPlace and noRowsCome say
-	codes                    bool         // as ofCodes says
-	lacks                    []string     // options, or values of theirs, that the way has for other communications
-	write                    func(d *draft, s *stage, w schedule.Way) error
+	way               schedule.Way // the zero value
+	gathered, inPlace bool         // as intoCallers and inPlace say
+	codes, moved      bool         // as ofCodes and ofMoved say
+	elements          bool         // as betweenElements says
+	not               func(*stage) bool
+	why               string   // it does not serve such stages, or stands beside not all rows that come
+	lacks             []string // options, or values of theirs, that the way has for other communications
+	write             func(d *draft, s *stage, w schedule.Way) error
 }
 
 // lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
@@ -69,11 +72,23 @@ func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
 }
 
 // Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; it serves stages to which no rows come; and a kernel of its sums reads codes with their scales.
-func intoCallers(l *lowering) { l.gathered = true }
-func inPlace(l *lowering)     { l.inPlace = true }
-func noRowsCome(l *lowering)  { l.apart = true }
-func ofCodes(l *lowering)     { l.codes = true }
+// within an operand; a kernel of its sums reads codes with their scales; rows may come from other ranks than those of
+// their numbers; and it cuts sums between elements, which scales of blocks do not allow.
+func intoCallers(l *lowering)     { l.gathered = true }
+func inPlace(l *lowering)         { l.inPlace = true }
+func ofCodes(l *lowering)         { l.codes = true }
+func ofMoved(l *lowering)         { l.moved = true }
+func betweenElements(l *lowering) { l.elements = true }
+
+// except says that it does not serve stages of a kind, and why.
+func except(not func(*stage) bool, why string) func(*lowering) {
+	return func(l *lowering) { l.not, l.why = not, why }
+}
+
+// wholeRows says that a rank's rows leave by it at once, and come so.
+func wholeRows(l *lowering) {
+	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
+}
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
 func lacksOf(options ...string) func(*lowering) {
@@ -115,6 +130,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
+		d.legs[i].by = x
 		if err := x.write(d, l.stage, d.edge.Way); err != nil {
 			return err
 		}
@@ -215,8 +231,12 @@ func Default(n need) schedule.Way { return doing(n)[0].way }
 // lowering finds the lowering of a communication by a way.
 func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
+	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
-		if l.apart && !of.stage.outward() {
+		if l.not != nil && l.not(of.stage) {
+			if l.takes(way) {
+				why = l.why
+			}
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
@@ -235,7 +255,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 	}
 	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
-		whyNot(of.need, way))
+		why)
 }
 
 func (d *draft) refusal(field, hint, format string, args ...any) error {
@@ -254,18 +274,31 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if within >= 0 && !l.inPlace {
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within),
-			"leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"+
-				d.orOneHost(), "%s does not work in place", name))
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), "leave it out"+inPlaceBy(l.need)+
+			d.orOneHost(), "no pass does the %s by %s in place", l.need, name))
 	}
 	if !l.codes {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
-	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.takes(schedule.Pull{}) {
+	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.moved {
 		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
 	}
 	return err
+}
+
+// inPlaceBy names the ways that do a communication in place.
+func inPlaceBy(n need) string {
+	var names []string
+	for _, l := range doing(n) {
+		if l.inPlace {
+			names = append(names, schedule.WayName(l.way))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", or use " + strings.Join(names, ", ")
 }
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
@@ -295,6 +328,7 @@ type leg struct {
 	operand string
 	move    string // that its steps have; a sum that is gathered as it is has two
 	beside  []schedule.Op
+	by      *lowering // that writes it
 }
 
 func (d *draft) travelling() (names []string) {
@@ -313,7 +347,7 @@ func (d *draft) travels() (list []leg) {
 				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
 			}
 			n.hosts = d.original.OverHosts()
-			list = append(list, leg{n, s, operand, move, beside})
+			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
 		}
 		if s.gathers {
 			add(d.arrives(s), s.of(), s.here())

@@ -14,6 +14,7 @@ type leaving struct {
 	cut    int    // parts that a rank's rows leave in; 0 and 1: one
 	cutAt  string // the field that says so
 	ofAll  bool   // rows of all ranks leave together, a part of them at a time
+	behind bool   // they leave when all products are made, whose rows may come in parts of a rank's
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
@@ -146,7 +147,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	if len(last) > 0 && s.given == "" {
 		before, made := s.divided(last)
 		made = into(w.at(w.named(slots, s.sums), p), made)
-		made[0] = made[0].(hostir.Step).Described("own rows last, straight into their slot")
+		made[0] = described(made[0], "own rows last, straight into their slot")
 		last = w.within(append(before, made...)...)
 	}
 	for _, t := range w.order(s) {

@@ -58,13 +58,11 @@ func edgesFit(d *draft) error {
 		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
-		if two := sameWay(e.Way, schedule.TwoShot{}) || sameWay(e.Way, schedule.PushTwoShot{}); two && blocks {
+		if d.legs[i].by.elements && blocks {
 			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
-		whole := slices.ContainsFunc([]schedule.Way{schedule.Shot{}, schedule.PushShot{}, schedule.NCCL{}},
-			func(w schedule.Way) bool { return sameWay(e.Way, w) })
-		if blocks && e.Steps == s.sums && !s.gathers && !whole {
+		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.sums && !s.gathers && !whole {
 			path, instead := e.Path, "use schedule.Shot"
 			if d.original.OverHosts() {
 				path, instead = "Mesh", "leave the mesh out, for ranks of one host"

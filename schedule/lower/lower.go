@@ -1,3 +1,11 @@
+// Package lower turns a schedule into its host program, in steps of one file each that lower.go lists. Every schedule
+// is a chain of stages joined by communications, which package edges finds (infer.go, chain.go); needs.go names what of
+// a communication ways tell apart. Then (choose.go) it takes the way that the schedule says for each, in a file
+// way_*.go, and one writer (chain_write.go) writes the program, with its streams. The program has an edge for each
+// communication, and says of each step which edge it is of. Options that do not go together are an error that names the
+// field.
+//
+// The passes of package passes then rewrite the program.
 package lower
 
 import (
@@ -82,6 +90,12 @@ func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Bo
 
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
+
+// pathOfMove is the path of the way that a move's steps have.
+func (d *draft) pathOfMove(move string) string {
+	i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
+	return cmp.Or(d.program.Edges[i].Path, hostir.MovesField)
+}
 
 // finish gives the program the schedule as it is declared, and the axes of tensors of batches.
 func finish(d *draft) error {

@@ -66,7 +66,7 @@ var refusedCases = []refusedCase{
 		[]string{"Moves[0].Way"}},
 	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},
-	{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",
+	{"one kernel for the sums of all ranks", scheduletest.By(catalog.LinearAllReduce, "C",
 		schedule.Slots{By: schedule.OneKernel}),
 		[]string{"Moves[0].Way.By"}},
 	{"GELU of a single layer", gatherWith(func(s *schedule.Schedule) {

@@ -76,7 +76,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		w.program.Ask(check)
 	}
 	for _, name := range append(names, s.sums) {
-		w.program.At(name).Chunk = hostir.Div(sums.Elements, hostir.Size)
+		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: max(w.fine[name], 1)}.all(hostir.Size))
 	}
 	for _, f := range w.schedule.With(s.last()).Then {
 		for _, x := range f.Operands() {
@@ -152,7 +152,7 @@ func (w *writer) memories() {
 	for _, s := range w.chain.stages {
 		switch {
 		case s.addsShares():
-			w.cut(s.whole(), schedule.D)
+			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
 		}
@@ -194,8 +194,15 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
 		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
 	}
-	if o.Out == s.sums && !declared {
-		w.ofRows(o.Out, o.Out, !s.toAll, columns)
+	if o.Out == s.sums {
+		w.sum(s, columns)
+	}
+}
+
+// sum declares memory for a stage's sums, if there is none.
+func (w *writer) sum(s *stage, columns schedule.Axis) {
+	if w.program.At(s.sums).Name == "" {
+		w.ofRows(s.sums, s.sums, !s.toAll, columns)
 	}
 }
 
@@ -292,8 +299,13 @@ func (w *writer) indexed(s *stage) {
 		names = append(names, s.input)
 	}
 	for _, name := range names {
-		if b := w.program.At(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
-			w.cut(name, cut...)
+		b, by := w.program.At(name), w.parted[name]
+		if b.Name == "" || len(b.Tensor.Axes[0].Outer) > 0 {
+			continue
+		}
+		if w.cut(name, cut...); by != nil {
+			w.chain.blame(refused(by.leaving.cutAt, "leave it out",
+				"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.sums, name))
 		}
 	}
 }

@@ -62,7 +62,8 @@ var needs = []placedNeed{
 	{reduceBatches, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [S, DIDx(D), M/(S*D), N]"},
 	{reduceGradient, "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [DIDx(D), N/D, K]"},
 	{reduceBare, "sum: A [DIDx(D), M, N], C [DIDx(D), M/D, N]"},
-	{reduceCounted, "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
+	{reduceCounted, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, uneven), M/D, N]"},
+	{reduceCountedBare, "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
 	{reduceRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduceBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{allRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
@@ -89,7 +90,8 @@ var (
 	gatherOperand     = need{Kind: edges.AllGather, of: ofOperand}
 	reduceRows        = need{Kind: edges.ReduceScatter}
 	reduceBare        = need{Kind: edges.ReduceScatter, bare: true}
-	reduceCounted     = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
+	reduceCounted     = need{Kind: edges.ReduceScatter, of: ofCounted}
+	reduceCountedBare = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
 	reduceColumns     = need{Kind: edges.ReduceScatter, of: ofColumns}
 	reduceBalanced    = need{Kind: edges.ReduceScatter, of: ofBalanced}
 	reduceBatches     = need{Kind: edges.ReduceScatter, of: ofBatches}
@@ -152,7 +154,7 @@ func (d *draft) leavesBy(s *stage) need {
 	}
 	switch last := s.last(); {
 	case s.left.Size == edges.Counted || s.given != "" && d.uneven(s.sums):
-		n.of, n.bare = ofCounted, true
+		n.of, n.bare = ofCounted, s.given != ""
 	case s.given != "":
 		n.bare = true
 	case kind(last.Name()) == gradient:

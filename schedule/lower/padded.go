@@ -144,3 +144,6 @@ func (w *writer) besidePadding(name string) string {
 	w.program.Buffers = append(w.program.Buffers, b)
 	return b.Name
 }
+
+var paddedHoles = []hole{{func(n need) bool { return !n.hosts && n.of != ofSteps },
+	"only counted rows of at most so many are padded"}}

@@ -49,6 +49,9 @@ func (s *stage) inPieces() bool { return s.gathers && s.gathering == nil }
 // pulls says that the operations on each piece begin when it is there.
 func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 
+// inTurn says that the rows of one rank come to the operations after another's, to the stage or to an earlier one.
+func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pulls() }
+
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
 

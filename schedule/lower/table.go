@@ -13,12 +13,15 @@ import (
 // Communication is one that placements can need.
 type Communication struct {
 	Kind   string // of its edge
+	Sums   bool   // it adds up partial results
 	Data   string // of the edge, which ways tell apart: "columns", "rows over hosts"
 	Placed string // placements that need it: "linear: A [DIDx(D), M/D, K], ..."
 	// Ways that there are programs for; the first is the one where a schedule says none.
 	Ways []schedule.Way
 	// Lacks are the options that a way has for other communications alone, by the way's name: "Parts", "By one kernel".
 	Lacks map[string][]string
+	// Except are the rows that come by other ways beside which a way does not do it, and why, by the way's name.
+	Except map[string]string
 	// Holes are the facts why other ways don't do it, by the way's name.
 	Holes map[string]string
 }
@@ -26,11 +29,11 @@ type Communication struct {
 // Table lists the communications that package lower writes.
 func Table() (list []Communication) {
 	for _, n := range needs {
-		c := Communication{Kind: string(n.Kind), Data: n.data(), Placed: n.placed, Lacks: map[string][]string{},
-			Holes: map[string]string{}}
+		c := Communication{Kind: string(n.Kind), Sums: n.sums(), Data: n.data(), Placed: n.placed,
+			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.need) {
 			c.Ways = append(c.Ways, l.way)
-			c.Lacks[schedule.WayName(l.way)] = l.lacks
+			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = l.lacks, l.why
 		}
 		for _, w := range schedule.Ways() {
 			if _, does := c.Lacks[schedule.WayName(w)]; !does {
@@ -97,68 +100,58 @@ func Read(p *hostir.Program) (list []Moved) {
 	return list
 }
 
-// hole is a fact why some ways do not do some communications.
+// hole is a fact why a way does not do some communications.
 type hole struct {
-	is  func(n need, way schedule.Way) bool
+	is  func(need) bool
 	why string
 }
 
-// holes are the facts; the first that holds is given.
+// holesOf are the facts that each way says of itself, in its file; the first that holds is given, and behind them those
+// of ways that are alike.
+var holesOf = map[string][]hole{
+	"Push": rowsInTurn, "Grouped": rowsInTurn, "Ring": rowsInTurn, "PushRing": rowsInTurn, "Broadcast": rowsInTurn,
+	"Naive": rowsInTurn, "Tiles": tileHoles, "Collective": collectiveHoles, "Padded": paddedHoles, "NCCL": ncclHoles,
+	"Rails": railHoles, "Slots": slotHoles, "Stores": slotHoles, "Staged": slotHoles, "RingSum": slotHoles,
+	"RingAccumulate": slotHoles, "TwoShot": twoShotHoles, "PushTwoShot": twoShotHoles,
+}
+
+// memoryOfPeers is the fact of all ways but those of the network.
+var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't reach the memory of another host"}
+
+// ofOneCollective is the fact of all ways but those that do it.
+var ofOneCollective = hole{cutInto(ofSteps),
+	"a step multiplies a batch of all ranks' rows, which one collective brings"}
+
+// holes are facts of communications that several ways do not do.
 var holes = []hole{
-	{func(n need, w schedule.Way) bool { return n.hosts && !sameWay(w, schedule.Rails{}) },
-		"a rank can't reach the memory of another host"},
-	{func(n need, w schedule.Way) bool { return !n.hosts && sameWay(w, schedule.Rails{}) },
-		"ranks of one host have no network between them"},
-	{func(n need, w schedule.Way) bool { return !n.sums() && !schedule.Travels(w) }, "it adds up partial results"},
-	{func(n need, w schedule.Way) bool { return n.sums() && !schedule.Sums(w) }, "it adds nothing up"},
-	{func(n need, _ schedule.Way) bool { return n.hosts && !n.sums() && n.Kind != edges.AllGather },
-		"hosts exchange rows for all ranks, and sums of rows"},
-	{func(n need, _ schedule.Way) bool {
-		return !n.sums() && n.Kind != edges.AllGather
-	}, "each rank takes its part once, and no product waits for it"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofSteps },
-		"a step multiplies a batch of all ranks' rows, which one collective brings"},
-	{func(n need, w schedule.Way) bool { return sameWay(w, schedule.Collective{}) },
-		"it brings a batch of all ranks' rows a step"},
-	{func(n need, w schedule.Way) bool { return sameWay(w, schedule.Padded{}) },
-		"only counted rows of at most so many are padded"},
-	{func(n need, _ schedule.Way) bool { return n.hosts && n.of == ofBatches },
-		"its exchanges take the rows of all batches together, and products take one batch after another"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofBatches }, "it takes all rows at once"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofColumns },
-		"columns lie apart, and it moves what lies together"},
-	{func(n need, w schedule.Way) bool { return n.bare && !n.sums() && inTurns(w) },
-		"no product takes some rows while others come"},
-	{func(n need, w schedule.Way) bool { return n == gatherCounted && inTurns(w) },
-		"New is told how many rows a product has, and Bind how many each rank has"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofBalanced || n.of == ofCounted },
-		"it moves parts of one size"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofOperand }, "it is taken at once, or its parts in one order"},
-	{func(n need, _ schedule.Way) bool { return n.of == ofGradient },
-		"a gradient is made at once, and no rank's rows of it before others"},
-	{func(n need, _ schedule.Way) bool { return n.bare && n.sums() }, "no product makes the terms"},
-	{func(n need, _ schedule.Way) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
-	{func(n need, w schedule.Way) bool {
-		return sameWay(w, schedule.TwoShot{}) || sameWay(w, schedule.PushTwoShot{})
-	}, "it brings every rank all sums"},
-	{func(n need, w schedule.Way) bool { return n.sums() },
-		"it adds up products of rows that are there from the beginning, and these come"},
+	memoryOfPeers,
+	ofOneCollective,
+	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
+	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+		"its kernel gathers what every rank has for all"},
+	{cutInto(ofBatches), "it takes all rows at once"},
+	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
+}
+
+// cutInto says that a communication is of data that are cut in one of some ways.
+func cutInto(cuts ...cut) func(need) bool {
+	return func(n need) bool { return slices.Contains(cuts, n.of) }
 }
 
 func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == edges.AllReduce }
 
-// inTurns says that by a way the rows of one rank come after another's.
-func inTurns(w schedule.Way) bool {
-	return slices.ContainsFunc([]schedule.Way{schedule.Push{}, schedule.Grouped{}, schedule.Ring{}, schedule.PushRing{},
-		schedule.Broadcast{}, schedule.Tiles{}, schedule.Naive{}}, func(x schedule.Way) bool { return sameWay(w, x) })
-}
-
-func sameWay(w, other schedule.Way) bool { return schedule.WayName(w) == schedule.WayName(other) }
-
 // whyNot is the fact why a way does not do a communication; empty: it does, or nobody knows.
 func whyNot(n need, w schedule.Way) string {
-	if i := slices.IndexFunc(holes, func(h hole) bool { return h.is(n, w) }); i >= 0 {
-		return holes[i].why
+	switch {
+	case !n.sums() && !schedule.Travels(w):
+		return "it adds up partial results"
+	case n.sums() && !schedule.Sums(w):
+		return "it adds nothing up"
+	}
+	for _, h := range append(slices.Clone(holesOf[schedule.WayName(w)]), holes...) {
+		if h.is(n) {
+			return h.why
+		}
 	}
 	return ""
 }

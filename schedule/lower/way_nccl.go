@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -13,11 +14,10 @@ import (
 
 var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gatherRows).with(intoCallers),
-	by(gatheredByNCCL, gatherSteps, gatherBare),
-	by(gatheredByNCCL, gatherOperand).with(lacksOf("Parts")),
-	by(summedByNCCL, reduceRows, reduceBare, allRows, allBare),
-	by(summedByNCCL, reduceGradient, allGradient).with(lacksOf("Parts")),
-	by(exchangedByNCCL, exchange))
+	by(gatheredByNCCL, gatherSteps, gatherBare, gatherOperand).with(lacksOf("Parts")),
+	by(summedByNCCL, reduceRows, allRows),
+	by(summedByNCCL, reduceBare, allBare, reduceGradient, allGradient).with(lacksOf("Parts")),
+	by(exchangedByNCCL, exchange).with(lacksOf("Parts")))
 
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -80,15 +80,22 @@ func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	return nil
 }
 
-// summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
-// part of the rows by one while the next part is multiplied.
+// summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from
+// the beginning, a part of the rows by one while the next part is multiplied.
 func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
-	if one := len(d.schedule.Ops) == 1 && kind(s.ops[0].Name()) != gradient; w.Parts > 1 && s.given == "" && one {
+	const leave = "leave it out"
+	switch {
+	case w.Parts < 2:
+	case s.given != "":
+		return d.refusal("Parts", leave, "no product makes the terms of %s", s.sums)
+	case kind(s.last().Name()) == gradient:
+		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.sums)
+	case !s.first || s.ofAll():
+		return d.refusal("Parts", leave, "parts of the rows of %s are made of rows that are there from the beginning, "+
+			"and others come or are made before", s.sums)
+	default:
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true})
-	}
-	if w.Parts > 1 {
-		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
+		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"})
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
 		do := hostir.ReduceScatter
@@ -119,15 +126,22 @@ type partsSummed struct {
 
 // memory is that of the partial results. In a reduce-scatter a part has rows of each rank.
 func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
-	n, a, rows := schedule.Number(x.n), s.ops[0].In[0], w.rowExtent(s.sums)
+	n, rows := schedule.Number(x.n), w.rowExtent(s.sums)
+	w.sum(s, columns)
 	w.cut(s.sums, n)
 	if s.toAll {
-		w.cut(a, n)
 		w.program.Ask(hostir.Divide{Extent: rows, By: n})
 	} else {
-		w.cut(a, schedule.D, n)
 		w.cutRows(rows, x.n)
-		w.fine[a] = x.n
+		w.fine[s.sums] = x.n
+	}
+	w.parted[s.sums] = s
+	for _, name := range append(w.eachRows(s), s.input) {
+		if w.parted[name] = s; s.toAll {
+			w.cut(name, n)
+		} else {
+			w.finer(name, s.sums, x.n)
+		}
 	}
 	w.memory(w.named(partial, s.sums), w.program.At(s.sums).Chunk, schedule.Dim(rows), columns)
 }
@@ -183,3 +197,12 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	a.turns = []turns{t}
 	return a
 }
+
+var ncclHoles = []hole{
+	{func(n need) bool { return n.hosts },
+		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
+	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
+		"no pass lowers a call of the library for it"},
+}
+
+var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}

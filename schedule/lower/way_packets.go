@@ -9,7 +9,10 @@ import (
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
-var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
+var pushShots = append(by(pushShot, reduceRows, allRows, reduceGradient, allGradient),
+	by(pushShot, reduceBare, allBare).with(inPlace)...)
+
+func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
 	switch {
@@ -23,10 +26,11 @@ var pushShots = by(func(d *draft, s *stage, w schedule.PushShot) error {
 	}
 	s.summing = landedTerms
 	return nil
-}, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
+}
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gatherRows).with(intoCallers), by(pushGather, gatherBare, gatherOperand)...)
+var pushGathers = append(by(pushGather, gatherRows).with(intoCallers),
+	by(pushGather, gatherBare, gatherOperand).with(lacksOf("Rows"))...)
 
 func pushGather(d *draft, s *stage, w schedule.PushGather) error {
 	d.edge.Carrier.Rows = w.Rows
@@ -49,7 +53,7 @@ func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
 		each := hostir.Whole(w.summands(s))
 		if !s.toAll {
-			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
+			each = w.rowsAt(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
 		added, finish := w.finish(s, hostir.Whole(s.sums))
 		sum := w.program.At(s.sums).Tensor
@@ -65,7 +69,7 @@ func landedSums(words bool) atOnce {
 func landedTerms(w *writer, s *stage) []hostir.Node {
 	from, sum := hostir.Whole(w.summands(s)), w.program.At(s.sums).Tensor
 	if !s.toAll {
-		from = hostir.Chunk(from.Buffer, hostir.Var(hostir.RankIndex))
+		from = w.rowsAt(from.Buffer, hostir.Var(hostir.RankIndex))
 	}
 	return w.addedApart(s, from, hostir.Whole(s.sums), hostir.Whole(s.sums), hostir.Elements(sum), sum.Axes...)
 }
@@ -100,7 +104,7 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
-}, allRows, allBare, allGradient)
+}, allRows, allBare, allGradient).with(betweenElements)
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
@@ -109,7 +113,7 @@ func spreadSums(rows bool) atOnce {
 		from := w.summands(s)
 		w.cutFlat(s, rows, from)
 		added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
-		each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
+		each := w.rowsAt(from, hostir.Var(hostir.RankIndex)).EachRank()
 		sums := w.landingOfParts(s, landed, arrived)
 		spread := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 		sum := hostir.SpreadPackets(mainRef, s.sums, sums, spread, each, added...)
@@ -135,7 +139,7 @@ func spreadTerms(rows bool) atOnce {
 		w.memory(own, hostir.Expr{}, part)
 		w.cutFlat(s, rows, from, own)
 		elements := w.program.At(s.sums).Chunk
-		nodes := w.addedApart(s, hostir.Chunk(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
+		nodes := w.addedApart(s, w.rowsAt(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
 			hostir.Chunk(s.sums, hostir.Rank), elements, part)
 		all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 		w.program.At(own).Elements = elements

@@ -11,15 +11,15 @@ import (
 
 var pulls = slices.Concat(
 	by(pull, gatherRows).with(intoCallers),
-	by(pull, gatherBalanced),
-	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep", "By one kernel")),
+	by(pull, gatherBalanced).with(lacksOf("Parts")),
+	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep")),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
 	pullOf(pulling{}.rows, gatherBare).with(inPlace),
 	pullOf(pulling{}.rows, gatherCountedBare),
 	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
 	pullOf(partOfEach, gatherOperand, exchange),
 	pullOf(fromNeighbour, rotation),
-	pullOf(fromRoot, broadcast))
+	pullOf(fromRoot, broadcast)).with(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
@@ -129,10 +129,6 @@ func (d *draft) noPart(w schedule.Pull) error {
 
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
-	if s.sums != "" {
-		return refused(d.at(), "use schedule.Pull",
-			"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
-	}
 	return nil
 }, gatherRows)
 

@@ -4,15 +4,13 @@ import (
 	"cmp"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
-var pushes = by(push, gatherRows, gatherBalanced)
+var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...)
 
 func push(d *draft, s *stage, w schedule.Push) error {
-	if d.edge.Carrier.Fused && len(d.legs) > 1 {
-		return d.noKernel("By")
-	}
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
@@ -60,4 +58,13 @@ func broadcastRows(w *writer, s *stage) arrival {
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
 	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
+}
+
+// rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
+var rowsInTurn = []hole{
+	memoryOfPeers,
+	{func(n need) bool { return n.bare || n.Kind != edges.AllGather }, "no product takes some rows while others come"},
+	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
+	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
+	{cutInto(ofCounted), "New is told how many rows a product has, and Bind how many each rank has"},
 }

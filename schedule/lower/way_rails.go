@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -36,7 +37,7 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
-	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts"}
+	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts", behind: true}
 	return nil
 }
 
@@ -326,4 +327,17 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 	return slices.Concat([]hostir.Node{sum(own),
 		hostir.Post(collectiveRef, word, every).Member(x.part()).Described("peers may read " + own.Buffer),
 		hostir.After(relay, collectiveRef)}, others.brought())
+}
+
+var railHoles = []hole{
+	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
+	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+		"hosts exchange rows for all ranks, and sums of rows"},
+	{cutInto(ofBatches),
+		"its exchanges take the rows of all batches together, and products take one batch after another"},
+	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
+	ofOneCollective,
+	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
+	{cutInto(ofOperand), "it brings one rank's rows after another's to products, and no product takes some of this"},
+	{cutInto(ofGradient), "it asks products for one rank's rows after another's, and a gradient is made at once"},
 }

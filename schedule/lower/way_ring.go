@@ -8,13 +8,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var rings = append(
-	by(func(d *draft, s *stage, w schedule.Ring) error {
-		return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
-	}, gatherRows, gatherBalanced),
-	by(func(d *draft, s *stage, w schedule.PushRing) error {
-		return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
-	}, gatherRows, gatherBalanced)...)
+var rings = slices.Concat(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both")),
+	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both")))
+
+func ringed(d *draft, s *stage, w schedule.Ring) error {
+	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
+}
+
+func ringPushed(d *draft, s *stage, w schedule.PushRing) error {
+	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
+}
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
 func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {

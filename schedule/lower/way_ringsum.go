@@ -17,7 +17,9 @@ var sumRings = append(
 	}, reduceRows, reduceColumns),
 	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
-	}, reduceRows, reduceColumns)...).with(noRowsCome)
+	}, reduceRows, reduceColumns)...).with(except(
+	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
+	"it adds up products of rows that are all there, and these come one rank's after another's"))
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -106,7 +108,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
 		products := x.product(mainRef, dst, chunk)
 		last := len(products) - 1
-		products[last] = products[last].(hostir.Step).Accumulated()
+		products[last] = onStep(products[last], hostir.Step.Accumulated)
 		return slices.Concat(products[:last], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
 			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[last:])
 	}

@@ -4,19 +4,20 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	by(inTwoShots, allBare).with(inPlace, ofCodes),
-	by(inTwoShots, allGradient),
+	by(inTwoShots, allBare).with(betweenElements, inPlace, ofCodes),
+	by(inTwoShots, allGradient).with(betweenElements),
 	by(inOneShot, reduceRows, reduceBalanced),
 	by(inOneShot, reduceBare).with(inPlace, ofCodes),
-	by(inOneShot, reduceCounted, allBare).with(ofCodes),
-	by(inOneShot, reduceGradient, allRows, allGradient),
-	by(inTwoShots, allRows))
+	by(inOneShot, reduceCountedBare, allBare).with(ofCodes),
+	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient),
+	by(inTwoShots, allRows).with(betweenElements))
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
@@ -64,7 +65,7 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	from := w.summands(s)
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
 	if !s.toAll {
-		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
+		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
 	}
 	return w.whileRead(from, s.sums, []hostir.Node{
 		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)})
@@ -101,8 +102,12 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	b := w.program.At(own)
 	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.sums).Tensor.Type
 	mine := hostir.Chunk(s.sums, hostir.Rank)
-	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
-		hostir.Rank).EachRank()).Described("own part, in the order of ranks")
+	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, w.rowsAt(input, hostir.Rank).
+		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
 	spread := w.toAll(mainRef, s, parts{n: 1}, hostir.Whole(own))
 	return w.whileRead(input, s.sums, append([]hostir.Node{sum}, spread...), word)
 }
+
+// twoShotHoles are the facts of sums that each rank makes a part of.
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.hosts },
+	"it brings every rank all sums"}}

@@ -5,16 +5,18 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 var slotted = slices.Concat(
-	by(slotsOf, reduceRows, allRows).with(lacksOf("By one kernel")),
-	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(lacksOf("Parts")),
+	by(slotsOf, reduceRows).with(wholeRows),
+	by(slotsOf, allRows).with(wholeRows, lacksOf("By one kernel")),
+	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("Parts")),
 	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).with(ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
+var slottedSums = by(slotsOf, allBare).with(inPlace, ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
@@ -24,7 +26,7 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	}
 	const unmade, leave = "no product makes the terms of %s", "leave it out"
 	switch {
-	case d.edge.Carrier.Fused && (s.toAll || !s.outward()):
+	case d.edge.Carrier.Fused && s.toAll:
 		return d.noKernel("By")
 	case s.bare() && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.sums)
@@ -164,20 +166,30 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).
-	with(lacksOf("Signals kernels", "Signals one kernel")), by(stores, reduceBatches).with(lacksOf("Signals"))...)
+var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
+	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"))...)
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	if d.chunks > 0 && !d.edge.Carrier.Fused {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	var beside error
-	if len(d.legs) > 1 && d.edge.Carrier.Signals {
-		beside = d.refusal("Signals", "use schedule.MemOps",
-			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
+	return cmp.Or(d.widensApart(s, "Signals", false), d.meetsBefore(s), d.prioritize(w.Streams, w.Equal))
+}
+
+// meetsBefore refuses kernels that wait ahead of products of a stage where all ranks meet before anything leaves: they
+// hold the device, and a peer's post is behind that meeting.
+func (d *draft) meetsBefore(s *stage) error {
+	for _, t := range d.chain.stages {
+		if d.edge.Carrier.Fused && (t.holdsDevice() || t.leaving.ofAll) {
+			return d.refusal("Signals", "use schedule.Kernels or schedule.MemOps",
+				"a kernel that waits ahead of a product holds the device, and all ranks meet before for %s", t.input)
+		}
+		if t == s || t.puts() {
+			break
+		}
 	}
-	return cmp.Or(d.widensApart(s, "Signals", false), beside, d.prioritize(w.Streams, w.Equal))
+	return nil
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -206,7 +218,9 @@ var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
-}, reduceRows, reduceColumns).with(noRowsCome)
+}, reduceRows, reduceColumns).with(except(
+	func(s *stage) bool { return !s.outward() },
+	"its products begin the schedule, since each waits until peers have read what the ones before it made"))
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)
@@ -244,4 +258,17 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
 	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
 	return d
+}
+
+// slotHoles are the facts of ways by which sums leave one rank's rows after another's.
+var slotHoles = []hole{
+	memoryOfPeers,
+	{func(n need) bool { return n.of == ofCounted && !n.bare },
+		"New is told how many rows a product has, and Bind how many each rank has"},
+	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
+	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
+	{cutInto(ofBalanced), "it moves parts of one size"},
+	{cutInto(ofCounted), "New gives its slots a size, and Bind says how many rows each has"},
+	{func(n need) bool { return n.bare }, "no product makes the terms"},
+	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 }

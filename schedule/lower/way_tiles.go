@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -107,7 +108,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false))})
-	nodes[len(nodes)-1] = nodes[len(nodes)-1].(hostir.Step).Described(s.input + " may be overwritten afterwards")
+	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.input+" may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
 		slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
 	if s.into != "" || others {
@@ -166,4 +167,16 @@ func whole(tensor string) (v hostir.View) {
 		v = hostir.Whole(tensor)
 	}
 	return v
+}
+
+var tileHoles = []hole{
+	memoryOfPeers,
+	{func(n need) bool { return !n.sums() && (n.bare || n.Kind != edges.AllGather) },
+		"no product takes some rows while others come"},
+	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
+	{func(n need) bool { return !n.sums() && n.of == ofCounted },
+		"New is told how many rows a product has, and Bind how many each rank has"},
+	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
+	{func(n need) bool { return n.bare && n.of != ofCounted }, "no product makes the terms"},
+	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 }

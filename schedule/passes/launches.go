@@ -129,14 +129,20 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 	if readers != 1 || !last.Remote() {
 		return nodes
 	}
-	wait := nodes[end+1].(hostir.Step) // of every peer, with which they meet
+	var wait hostir.Step // of every peer, with which they meet
+	if _, waits := p.signal(nodes[min(end+1, len(nodes)-1)], true); waits {
+		wait, _ = nodes[end+1].(hostir.Step)
+	} else {
+		return nodes
+	}
 	wait.Origin = nodes[end].Source()
 	nodes = slices.Concat(nodes[:end], []hostir.Node{wait}, nodes[end+2:])
 	return hostir.MapSteps(nodes, func(s hostir.Step) []hostir.Node {
-		if !s.Remote() || s.MoveOf != of {
+		x, copies := s.Do.(hostir.Copy)
+		if !copies || !s.Remote() || s.MoveOf != of {
 			return []hostir.Node{s}
 		}
-		return hostir.MovesOf(of, s, hostir.Post(s.Stream, hostir.ReadWord, s.Do.(hostir.Copy).From.Peer))
+		return hostir.MovesOf(of, s, hostir.Post(s.Stream, hostir.ReadWord, x.From.Peer))
 	})
 }
 

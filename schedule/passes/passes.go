@@ -21,8 +21,10 @@ type Pass struct {
 // All are all passes, in the order in which they run on every program.
 var All = []Pass{
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
-	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there", nil, atPeers},
-	{"scales", "scales lie as their rows do, travel with them, and products have them", nil, scales},
+	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there",
+		[]string{"within"}, atPeers},
+	{"scales", "scales lie as their rows do, travel with them, and products have them",
+		[]string{"within", "atpeers"}, scales},
 	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within", "scales"},
 		handles},
 	{"fewrows", "a kernel makes products of few rows where the schedule says so", []string{"scales"}, fewRows},
@@ -41,7 +43,7 @@ var All = []Pass{
 	{"making", "kernels of products make the functions of each element of their results", []string{"fewrows", "rows"},
 		making},
 	{"origins", "each step names the field of the schedule that asks for it", []string{"handles", "fuse"}, origins},
-	{"simplify", "index expressions are as a person writes them", nil, simplify},
+	{"simplify", "index expressions are as a person writes them", []string{"scales"}, simplify},
 	{"multiples", "New asks the shape for the multiples that the schedule states", nil, multiples},
 	{"blocks", "kernels of the caller's own have a block at each shape", []string{"multiples"}, blocks},
 }

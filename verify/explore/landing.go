@@ -28,7 +28,11 @@ func (s *System) turns(p *hostir.Program, shape ops.Case) error {
 		if s.Turns == nil {
 			s.Turns = map[string]Turn{}
 		}
-		s.Turns[b.Name] = Turn{b.Lands.Halves, b.Bytes(n, shape.ElementSize), !b.Lands.Words, flags}
+		bytes, err := b.Bytes(n, shape.ElementSize)
+		if err != nil {
+			return err
+		}
+		s.Turns[b.Name] = Turn{b.Lands.Halves, bytes, !b.Lands.Words, flags}
 		s.Turns[flags] = Turn{Halves: b.Lands.Halves, Bytes: s.Words[flags]}
 	}
 	return nil

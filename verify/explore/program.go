@@ -245,7 +245,11 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	}
 	m := meaningOf(p.Schedule, shape, rank)
 	m.ordered = s.Ordered
-	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: b.Bytes(n, shape.ElementSize)}
+	bytes, err := b.Bytes(n, shape.ElementSize)
+	if err != nil {
+		return err
+	}
+	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: bytes}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared,
 		Constant: b.Owner == hostir.Caller && b.Tensor.Constant}
 	t, declared := p.Schedule.Tensor(b.Name)
@@ -257,8 +261,10 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 		places = s.inParts(b.Name, places)
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
 			n = int64(len(places)) // the buffer has room for more
-			use.Bytes = b.Bytes(n, shape.ElementSize)
-			memory.Bytes = use.Bytes
+			if memory.Bytes, err = b.Bytes(n, shape.ElementSize); err != nil {
+				return err
+			}
+			use.Bytes = memory.Bytes
 		}
 		if int64(len(places)) != n {
 			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name,

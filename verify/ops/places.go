@@ -23,7 +23,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		return Loc{}, 0
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
-		return at, b.Bytes(u.eval(b.Elements), u.c.ElementSize)
+		return at, u.bytes(b, b.Elements)
 	}
 	first, count := int64(0), int64(1)
 	if !v.Index.IsZero() {
@@ -33,7 +33,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		count = u.eval(v.Count)
 	}
 	if !b.Room.IsZero() {
-		room := b.Bytes(u.eval(b.Room), u.c.ElementSize)
+		room := u.bytes(b, b.Room)
 		at.Offset = first * room
 		if v.Padded {
 			return at, count * room
@@ -44,9 +44,18 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 	return at, u.chunks(b, at.Rank, first, count)
 }
 
+// bytes is the size of a number of a buffer's elements.
+func (u *unroller) bytes(b hostir.Buffer, elements hostir.Expr) int64 {
+	n, err := b.Bytes(u.eval(elements), u.c.ElementSize)
+	if err != nil {
+		u.fail(err)
+	}
+	return n
+}
+
 // chunks is the number of bytes of consecutive chunks of a buffer on a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
-	bytes := b.Bytes(u.eval(b.Chunk), u.c.ElementSize)
+	bytes := u.bytes(b, b.Chunk)
 	if b.Counts.IsZero() {
 		return count * bytes
 	}

@@ -142,7 +142,12 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	x.Bytes, x.Chunk = b.Bytes(elements, c.ElementSize), b.Bytes(chunk, c.ElementSize)
+	if x.Bytes, err = b.Bytes(elements, c.ElementSize); err != nil {
+		return err
+	}
+	if x.Chunk, err = b.Bytes(chunk, c.ElementSize); err != nil {
+		return err
+	}
 	x.Element = b.Bits(c.ElementSize)
 	if b.Counts.IsZero() {
 		return nil
@@ -198,7 +203,9 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	room = b.Bytes(room, c.ElementSize)
+	if room, err = b.Bytes(room, c.ElementSize); err != nil {
+		return err
+	}
 	x.Padded = true
 	for q := range c.Ranks {
 		starts := []int64{0}

@@ -178,7 +178,11 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if err != nil {
 			return to, err
 		}
-		if to.At[b.Name], err = r.driver.MemAlloc(max(b.Bytes(n, r.at.ElementSize), 1)); err != nil {
+		bytes, err := b.Bytes(n, r.at.ElementSize)
+		if err != nil {
+			return to, err
+		}
+		if to.At[b.Name], err = r.driver.MemAlloc(max(bytes, 1)); err != nil {
 			return to, err
 		}
 	}

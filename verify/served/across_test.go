@@ -30,7 +30,7 @@ var across = []declared{
 		"O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("X", "O", "Wo"),
 		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.Slots{Parts: 2}), served},
 	{"gathered by NCCL", "all rows come at once", form{catalog.BlockBehindAttention}.by("R", s.Slots{Parts: 2}).
-		by("X", s.NCCL{}), at("Moves[0].Way.Parts", "no stage gathers what the own rows of R lead to")},
+		by("X", s.NCCL{}), at("Moves[0].Way.Parts", "X comes at once")},
 	{"a product of own rows alone", "it stands before the gather", of(
 		"O[M K/D] Wo[N K/D] W[N2 N] Wq[F/D N2] Q[M:D F/D]", s.Linear("X", "O", "Wo"), s.Linear("Y", "X", "W"),
 		s.Linear("Q", "Y", "Wq")).by("X", s.Slots{Parts: 2}),

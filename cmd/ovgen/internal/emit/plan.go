@@ -24,8 +24,10 @@ func bytesOf(elements hostir.Expr, bits int64, expr goExpr) jen.Code {
 	switch {
 	case bits == 0:
 		return sizeOf(expr(elements))
-	case bits < 8:
+	case 8%bits == 0 && bits < 8:
 		return jen.Int64().Call(expr(hostir.Div(elements, hostir.Const(8/bits)).Simplify()))
+	case bits%8 != 0:
+		return jen.Int64().Call(expr(hostir.Div(hostir.Mul(hostir.Const(bits), elements), hostir.Const(8)).Simplify()))
 	}
 	return jen.Int64().Call(expr(hostir.Mul(hostir.Const(bits/8), elements).Simplify()))
 }

@@ -298,7 +298,10 @@ func (t *teller) place(u ops.Use) string {
 	if !b.Counts.IsZero() {
 		return fmt.Sprintf("%s from %s on", whole, memory.Size(u.At.Offset))
 	}
-	size := func(elements hostir.Expr) int64 { return b.Bytes(t.count(elements, u.At.Rank), t.c.ElementSize) }
+	size := func(elements hostir.Expr) int64 {
+		n, _ := b.Bytes(t.count(elements, u.At.Rank), t.c.ElementSize) // a program that was unrolled has whole ones
+		return n
+	}
 	total, chunk := size(b.Elements), size(b.Chunk)
 	if u.Bytes >= total || chunk == 0 || u.Bytes == 0 {
 		return whole

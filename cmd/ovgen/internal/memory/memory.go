@@ -37,7 +37,11 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		if bytes := b.Bytes(elements, c.ElementSize); b.Lands.Flags != "" {
+		bytes, err := b.Bytes(elements, c.ElementSize)
+		if err != nil {
+			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
+		}
+		if b.Lands.Flags != "" {
 			m.Packets += plan.PacketBytes(bytes, c.Ranks, b.Lands.Words)
 		} else if b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)

@@ -1,0 +1,178 @@
+package served
+
+import (
+	"fmt"
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
+	"ovgen/verify/sampling"
+)
+
+// Ways by which rows come in pieces other than a rank's, and by which sums meet when all are there.
+var (
+	inPieces = []s.Way{s.Grouped{}, s.Pull{Parts: 2}, s.Push{Parts: 2}, s.Ring{Direction: s.Both},
+		s.PushRing{Direction: s.Both}, s.NCCL{Parts: 2}}
+	ofOwners = []s.Way{s.Shot{}, s.Shot{Signals: s.MemOps}, s.PushShot{}, s.PushShot{Words: true}, s.NCCL{}, s.Tiles{}}
+	ofAll    = []s.Way{s.Shot{}, s.TwoShot{}, s.PushShot{}, s.PushTwoShot{}, s.NCCL{}}
+)
+
+// gatedMLP is an MLP whose rows come by a way, and whose sums meet by another; wholeMLP has all of them on each rank.
+func gatedMLP(come, meet s.Way) s.Schedule {
+	x := scheduletest.Clone(catalog.GatedMLP)
+	x.Types, x.Moves = []s.Type{s.BF16}, []s.Move{{Of: "A", Way: come}, {Of: "C", Way: meet}}
+	return x
+}
+
+func wholeMLP(come, meet s.Way) s.Schedule {
+	return of("A[M/D K] B[F/D K] B2[N F/D] C[M N]", s.Linear("H", "A", "B", s.GELU()), s.Linear("C", "H", "B2")).
+		by("A", come).by("C", meet).types(s.BF16).Schedule
+}
+
+// atOnceShown are some of the forms below, whose packages TestAcceptedAreGreen runs.
+var atOnceShown = map[string]form{
+	"GroupedShot":       {gatedMLP(s.Grouped{}, s.Shot{})},
+	"PartsTiles":        {gatedMLP(s.Pull{Parts: 2}, s.Tiles{})},
+	"PushedPackets":     {gatedMLP(s.Push{Parts: 2}, s.PushShot{})},
+	"BothWaysTwoShot":   {wholeMLP(s.Ring{Direction: s.Both}, s.TwoShot{})},
+	"PartsTwoPackets":   {wholeMLP(s.Pull{Parts: 3}, s.PushTwoShot{})},
+	"PartsNCCL":         {gatedMLP(s.NCCL{Parts: 2}, s.NCCL{})},
+	"RingBehindNCCL":    {gatedMLP(s.NCCL{}, s.RingSum{})},
+	"RingBehindPackets": {blockBy(s.Shot{}, s.PushGather{}, s.RingAccumulate{})},
+	"StoresMLP":         {gatedMLP(s.Pull{}, s.Stores{})},
+	"StoresBlock":       {blockBy(s.Stores{}, s.Pull{}, s.Stores{})},
+	"OneKernelBlock":    {blockBy(s.Slots{By: s.OneKernel}, s.Push{By: s.OneKernel}, s.Slots{By: s.OneKernel})},
+	"PartedBlock":       {blockBy(s.NCCL{Parts: 2}, s.Pull{}, s.Slots{})},
+	"PartedAll":         partedAll,
+	"PacketsInPlace":    lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{}),
+	"SlotsInPlace":      lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{}),
+}
+
+// partedAll has sums for all ranks in parts, with functions before and behind them, and a product.
+var partedAll = of("A[M K] B[F/D K] B2[N F/D] Norm[N] R[M N] X[M N] B3[K/D N] C[M K/D]",
+	s.Linear("H", "A", "B", s.GELU()), s.Linear("X", "H", "B2", s.Add("R"), s.RMSNorm("Norm")),
+	s.Linear("C", "X", "B3")).by("X", s.NCCL{Parts: 3})
+
+// lying is an operation by a way, whose result lies within its operand.
+func lying(tensors string, o s.Op, way s.Way) form {
+	x := of(tensors, o)
+	x.Tensors[1].Within = x.Tensors[0].Name
+	return x.by(x.Tensors[1].Name, way)
+}
+
+// TestPiecesBesideSums: rows come in pieces of any kind where the sums meet at once.
+func TestPiecesBesideSums(t *testing.T) {
+	sampling.Test(t, 0, 3)
+	for _, x := range []struct {
+		of   func(come, meet s.Way) s.Schedule
+		meet []s.Way
+	}{{gatedMLP, ofOwners}, {wholeMLP, ofAll}} {
+		for _, come := range inPieces {
+			for _, meet := range x.meet {
+				isCrossed(t, fmt.Sprintf("%T, %T", come, meet), x.of(come, meet), 1, 2, 3, 4, 8)
+			}
+		}
+	}
+}
+
+// blockBy is a block behind attention, whose sums and gather have the given ways.
+func blockBy(sum, gather, last s.Way) s.Schedule {
+	x := scheduletest.Clone(catalog.BlockBehindAttention)
+	x.Moves = []s.Move{{Of: "R", Way: sum}, {Of: "X", Way: gather}, {Of: "C", Way: last}}
+	return x
+}
+
+// TestSumsBehindRowsAtOnce: sums pass on, or leave by kernels, behind rows that came at once, and beside other
+// communications.
+func TestSumsBehindRowsAtOnce(t *testing.T) {
+	sampling.Test(t, 1, 3)
+	rings := []s.Way{s.RingSum{}, s.RingSum{Streams: 2}, s.RingAccumulate{}}
+	for _, come := range []s.Way{s.Pull{Once: true}, s.NCCL{}, s.GatherShot{}, s.PushGather{}} {
+		for _, ring := range rings {
+			isCrossed(t, fmt.Sprintf("%T, %T", come, ring), gatedMLP(come, ring), 1, 2, 3, 4, 8)
+			isCrossed(t, fmt.Sprintf("a block's %T, %T", come, ring), blockBy(s.Shot{}, come, ring), 1, 2, 3, 4, 8)
+		}
+	}
+	for _, ring := range rings {
+		isCrossed(t, fmt.Sprintf("%T of a sum for all", ring), of("A[D/D M K] X[M K] B[F/D K] B2[N F/D] C[M/D N]",
+			s.Sum("X", "A"), s.Linear("H", "X", "B", s.GELU()), s.Linear("C", "H", "B2")).by("C", ring).Schedule,
+			1, 2, 3, 4, 8)
+	}
+	explored(t, "Staged", []declared{{"staged behind rows", "they are there", form{gatedMLP(s.NCCL{}, s.Staged{})},
+		at("Moves[1].Way", "its products begin the schedule")},
+		{"a ring behind rows", "they come in turn", form{gatedMLP(s.Pull{}, s.RingSum{})},
+			at("Moves[1].Way", "these come one rank's after another's")}})
+	for _, leave := range []s.Way{s.Stores{}, s.Stores{Signals: s.Kernels}, s.Slots{By: s.OneKernel}} {
+		isCrossed(t, fmt.Sprintf("%T", leave), gatedMLP(s.Pull{}, leave), 1, 2, 3, 4, 8)
+		isCrossed(t, fmt.Sprintf("a block's %T", leave), blockBy(leave, s.Pull{}, leave), 1, 2, 3, 4, 8)
+	}
+	explored(t, "Met", []declared{
+		{"a kernel that waits", "behind packets", form{gatedMLP(s.PushGather{}, s.Stores{})},
+			at("Moves[1].Way.Signals", "all ranks meet before for A")},
+		{"kernels that wait alone", "behind packets",
+			form{gatedMLP(s.PushGather{}, s.Stores{Signals: s.Kernels})}, served},
+		{"a kernel that waits", "behind a shot", form{blockBy(s.Shot{}, s.Pull{}, s.Stores{})},
+			at("Moves[2].Way.Signals", "all ranks meet before for Attention")},
+		{"a kernel that waits", "behind slots and packets",
+			form{blockBy(s.Slots{}, s.PushGather{}, s.Stores{})}, served},
+		{"a ring", "behind tiles", form{gatedMLP(s.Tiles{}, s.RingSum{})}, at("Moves[1].Way", "no pass does the ")}})
+	push := s.Push{By: s.OneKernel}
+	isCrossed(t, "pushed by one kernel", gatedMLP(push, s.Slots{}), 1, 2, 3, 4, 8)
+	isCrossed(t, "a block's pushed by one kernel", blockBy(s.Slots{}, push, s.Slots{}), 1, 2, 3, 4, 8)
+	isCrossed(t, "keys by one kernel beside values", of("A[M/D K] X[M/D K] B[N K] B2[N K] C[M:D N] C2[M:D N]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "X", "B2")).by("A", push).by("X", s.Pull{}).Schedule, 1, 2, 3, 4, 8)
+}
+
+// TestInPlaceByPackets: what lies within another tensor goes as packets, and sums of slots go to all in place.
+func TestInPlaceByPackets(t *testing.T) {
+	for _, x := range []form{
+		atOnceShown["PacketsInPlace"], atOnceShown["SlotsInPlace"],
+		lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{Words: true}),
+		lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.PushShot{}),
+		lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{Parts: 2}),
+	} {
+		isCrossed(t, "in place", x.Schedule, 1, 2, 3, 4, 8)
+	}
+}
+
+// TestPartsByNCCL: sums that begin a chain are collectives of parts of their rows.
+func TestPartsByNCCL(t *testing.T) {
+	sampling.Test(t, 2, 3)
+	two, three := s.NCCL{Parts: 2}, s.NCCL{Parts: 3}
+	for name, x := range map[string]form{
+		"a block's":         {blockBy(two, s.Pull{}, s.Slots{})},
+		"beside packets":    {blockBy(three, s.PushGather{}, s.PushShot{})},
+		"beside NCCL":       {blockBy(two, s.NCCL{}, s.NCCL{})},
+		"gathered in parts": {blockBy(two, s.NCCL{Parts: 2}, s.Shot{})},
+		"pulled in parts":   {blockBy(two, s.Pull{Parts: 2}, s.Shot{})},
+		"a function between": of("A[M K] B[F/D K] B2[N F/D] C[M/D N]", s.Linear("H", "A", "B", s.GELU()),
+			s.Linear("C", "H", "B2")).by("C", two),
+		"for all": of("A[M K] B[F/D K] B2[N F/D] C[M N]", s.Linear("H", "A", "B", s.GELU()),
+			s.Linear("C", "H", "B2")).by("C", three),
+		"for all, functions and a product": partedAll,
+		"for all, and a norm": of("A[M K/D] B[N K/D] Norm[N] R[M N] C[M N]",
+			s.Linear("C", "A", "B", s.Add("R"), s.RMSNorm("Norm"))).by("C", two),
+		"for all, and a product": of("A[M K/D] B[N K/D] X[M N] B2[F/D N] C[M F/D]", s.Linear("X", "A", "B"),
+			s.Linear("C", "X", "B2")).by("X", two),
+		"for all, and another sum": of("O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]",
+			s.Linear("X", "O", "Wo"), s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).
+			by("X", two).by("C", s.Shot{}),
+		"two terms": of("A[M K/D] B[N K/D] A2[M F/D] B2[N F/D] C[M/D N]", s.Linear("T", "A", "B"),
+			s.Linear("C", "A2", "B2", s.Add("T"))).by("C", two),
+	} {
+		isCrossed(t, name, x.Schedule, 1, 2, 3, 4, 8)
+	}
+	gathered := func(parts int) form {
+		return of("O[M K/D] Wo[N K/D] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo"), s.Linear("Q", "X", "Wq")).
+			by("X", s.Pull{Parts: parts}).by("X", two)
+	}
+	isCrossed(t, "gathered as it is", gathered(1).Schedule, 1, 2, 3, 4, 8)
+	isCrossed(t, "gathered as it is, in as many parts", gathered(2).Schedule, 1, 2, 3, 4, 8)
+	list := []declared{{"gathered in other parts", "the rows are cut once", gathered(3),
+		at("Moves[0].Way.Parts", "X comes in 3 parts, and goes on in 2")}, {"by ranks behind", "X is cut by ranks",
+		of("O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M/D N]", s.Linear("X", "O", "Wo"),
+			s.Linear("H", "X", "W1"), s.Linear("C", "H", "W2")).by("X", two).by("C", s.Slots{}),
+		at("Moves[0].Way.Parts", "parts of all rows of X meet, and X is taken by the rows of a rank")}}
+	explored(t, "Parts", list)
+}
