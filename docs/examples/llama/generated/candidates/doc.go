@@ -7,7 +7,7 @@
 //	C = copy(A)
 //	  A    [DIDx(D), M/D, N]
 //	  C    [M, N]
-//	A by PushGather: Rows no
+//	A by PushGather
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
