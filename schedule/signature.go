@@ -52,9 +52,6 @@ func Families[T any](list []T, of func(T) Schedule) [][]T {
 	free := slices.Clone(families)
 	for i, f := range free {
 		s := of(f[0])
-		if s.Invariant && s.FewRows > 0 { // of weights that are read early a row has other bits: docs/bits.md
-			continue
-		}
 		if at, ok := index[s.unpromised().Signature()]; ok && at != i {
 			families[i] = slices.Concat(f, free[at])
 		}

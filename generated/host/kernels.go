@@ -184,7 +184,7 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearallreducefewrows", "196a2b8933834204054fb847f0389a2ace2114c984f35c1cb70a8e4e0a93e30b",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "21338a2107c9ac4d91ec95aac4dc1c7bfe2aa8aadace62abc32d90f63ec7f0e5",
+	sim.Compiled("linearallreducefewrowsahead", "e10e6e2da454fd6b1a01fb638583a4363799608447a7c9cead5329bdcfda642e",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "21338a2107c9ac4d91ec95aac4dc1c7bfe2aa8aadace62abc32d90f63ec7f0e5",
+	Source:  "e10e6e2da454fd6b1a01fb638583a4363799608447a7c9cead5329bdcfda642e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

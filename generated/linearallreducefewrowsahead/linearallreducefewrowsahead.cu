@@ -473,7 +473,8 @@ struct fewboxes_code {
   {
     typedef typename E::bits bits;
     const struct Threads thread = all_threads();
-    for (u64 i = thread.first; i < p.of.rows * p.of.columns; i += thread.stride) {
+    const u64 rows = p.of.rows < most ? p.of.rows : most;  // a tile has no more
+    for (u64 i = thread.first; i < rows * p.of.columns; i += thread.stride) {
       const u64 row = i / p.of.columns, column = i % p.of.columns;
       float sum = number_of((const bits *)p.of.a + row * p.of.depth, (const bits *)p.of.b + column * p.of.depth,
                             p.of.depth);

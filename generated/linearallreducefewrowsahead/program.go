@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "91149ab43b9e0e011a068fcdb8735217310c25d7d19f119461b23e6313950653",
+	Hash:     "46036446510565afe6ed8d13e7e9c749a30188776edfa7ee6d57eae4d653aecd",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -71,17 +71,29 @@ var boxes = map[int]Kernel{
 }
 
 // Early returns the kernels that read their weight before the launch ahead of them has ended: the same kernels, or
-// kernels with Boxes for as many rows. The kernel of 16 rows whose blocks share multiprocessors is not Early: where it
-// has few blocks, the blocks of the next launch take their room, and it took 1.4 times as long.
+// kernels with Boxes for as many rows.
 func (f Family) Early() Family {
-	early := slices.Clone(f)
+	early := f.early()
 	for i, k := range f {
 		if boxed, ok := boxes[k.Rows]; ok && !k.Narrow {
 			boxed.Function = k.Function
 			early[i] = boxed
-		} else {
-			early[i].Early = k.Rows == 8 || k.Beside == 1
 		}
+	}
+	return early
+}
+
+// EarlyInTiles is Early without Boxes, whose kernels make one tile of rows: these make any number of rows.
+func (f Family) EarlyInTiles() Family {
+	return slices.DeleteFunc(f.early(), func(k Kernel) bool { return !k.Early })
+}
+
+// early are the same kernels. The kernel of 16 rows whose blocks share multiprocessors is not Early: where it has few
+// blocks, the blocks of the next launch take their room, and it took 1.4 times as long.
+func (f Family) early() Family {
+	early := slices.Clone(f)
+	for i, k := range f {
+		early[i].Early = k.Rows == 8 || k.Beside == 1
 	}
 	return early
 }
@@ -101,10 +113,11 @@ const threads = 256
 const deep, wide = 256, 64
 
 // Takes reports whether a kernel makes a product: its number of rows and its weight fit, and its elements have 16 bits.
-// A product in order may have any number of rows, since the library would add in another order. If the product has a
-// function, the kernels have it too.
+// A product in order may have any number of rows, since the library would add in another order; kernels with Boxes make
+// one tile of them. If the product has a function, the kernels have it too.
 func (f Family) Takes(d driver.MatmulDesc) bool {
-	few := d.M <= f[len(f)-1].Rows || d.InOrder
+	last := f[len(f)-1]
+	few := d.M <= last.Rows || d.InOrder && !last.Boxes
 	return d.M > 0 && few && d.K%deep == 0 && d.N%wide == 0 && compiled(d.Type) &&
 		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias, Func: d.Func,
 			InOrder: d.InOrder})
@@ -118,8 +131,8 @@ func Types(list []driver.Type) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(list), func(typ driver.Type) bool { return !compiled(typ) })
 }
 
-// Of returns the kernel without a function for the given rows; for more rows than any kernel has, the last kernel makes
-// several tiles.
+// Of returns the kernel without a function for the given rows; for more rows than any kernel has, the last kernel, which
+// makes several tiles unless it has Boxes.
 func (f Family) Of(rows int) Kernel { return f[f.of(0, rows)] }
 
 // of is the place of the kernel with a function, by its number; -1: there is none.
@@ -318,6 +331,10 @@ func (s *Set) launch(q *plan.Queue, on *plan.Stream, of int, d driver.MatmulDesc
 		return
 	}
 	k := s.family[of]
+	if k.Boxes && d.M > k.Rows {
+		q.Fail(fmt.Errorf("multiply few rows: %d rows, and the kernel makes one tile of %d", d.M, k.Rows))
+		return
+	}
 	blocks := k.Blocks(d.M, d.N, q.Multiprocessors())
 	s.params.Params = p
 	s.params.Rows, s.params.Depth, s.params.Columns = uint64(d.M), uint64(d.K), uint64(d.N)

@@ -51,6 +51,8 @@ func TestMakes(t *testing.T) {
 		{Kernels.With(function), 16, 14336, "", true, "no kernel makes the product alone"},
 		{Kernels.With(nil, function), 65, 64, "", false, "no kernel has so many rows"},
 		{Kernels.With(nil, function), -65, 64, "", true, "the library would add them in another order"},
+		{Kernels.EarlyInTiles().With(nil, function), -65, 64, "", true, "it makes several tiles"},
+		{Kernels.Early().With(nil, function), -65, 64, "", false, "a kernel by boxes makes one tile"},
 	} {
 		inOrder := x.m < 0
 		x.m = max(x.m, -x.m)

@@ -275,8 +275,8 @@ func (u *unit) limited() bool {
 type multipliers struct {
 	name, field, comment string
 	kernels              fewrows.Family
-	most                 int // rows; 0: as many as there are kernels for
-	early                bool
+	most                 int                 // rows; 0: as many as there are kernels for
+	early                string              // the method that has those that read their weight ahead; empty: none does
 	functions            []*fewrows.Function // of its kernels; nil among them: some have none
 }
 
@@ -286,33 +286,36 @@ func (m multipliers) family() *jen.Statement {
 	if m.most > 0 {
 		family.Dot("UpTo").Call(jen.Lit(m.most))
 	}
-	if m.early {
-		family.Dot("Early").Call()
+	if m.early != "" {
+		family.Dot(m.early).Call()
 	}
 	return withFunctions(family, m.functions)
 }
 
 // multiply has all multipliers, by the kernel's name in host programs.
 var multiply = map[string]multipliers{
-	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, false, nil},
-	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, false, nil},
+	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, 0, "", nil},
+	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, 0, "", nil},
 	hostir.SquaresKernel: {"Squares", "squares", "products by weights of eight bits with scales of squares",
-		fewrows.Squares, 0, false, nil},
+		fewrows.Squares, 0, "", nil},
 }
 
 // fewRows are the multipliers of the package.
 func (u *unit) fewRows() (list []multipliers) {
 	for _, by := range slices.Sorted(maps.Keys(multiply)) {
-		found, of := false, multiply[by]
+		found, early, of := false, false, multiply[by]
 		hostir.Steps(u.program.Body, func(s hostir.Step) {
-			found, of.early = found || s.By == by, of.early || s.By == by && s.Ahead
+			found, early = found || s.By == by, early || s.By == by && s.Ahead
 		})
 		if by == hostir.FewRowsKernel {
 			of.most = u.program.Schedule.FewRows
 			of.kernels = of.kernels.UpTo(of.most)
 		}
-		if of.early {
-			of.kernels = of.kernels.Early()
+		switch {
+		case early && by == hostir.FewRowsKernel && u.program.Schedule.Invariant: // they make any number of rows
+			of.early, of.kernels = "EarlyInTiles", of.kernels.EarlyInTiles()
+		case early:
+			of.early, of.kernels = "Early", of.kernels.Early()
 		}
 		if found {
 			of.functions = u.functionsBy(by)
