@@ -131,8 +131,8 @@ func Types(list []driver.Type) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(list), func(typ driver.Type) bool { return !compiled(typ) })
 }
 
-// Of returns the kernel without a function for the given rows; for more rows than any kernel has, the last kernel, which
-// makes several tiles unless it has Boxes.
+// Of returns the kernel without a function for the given rows; for more rows than any kernel has, the last kernel,
+// which makes several tiles unless it has Boxes.
 func (f Family) Of(rows int) Kernel { return f[f.of(0, rows)] }
 
 // of is the place of the kernel with a function, by its number; -1: there is none.

@@ -58,7 +58,9 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Tests: "TestSignature", Old: "case s.Invariant && s.FewRows > 0:", New: "case false:"},
 }), within("runtime/fewrows", []CodeMutant{
 	{File: "runtime/fewrows/fewrows.go", Text: "the library makes more rows than few in order", Tests: "TestMakes",
-		Old: " || d.InOrder\n", New: "\n"},
+		Old: " || d.InOrder && !last.Boxes", New: ""},
+	{File: "runtime/fewrows/fewrows.go", Text: "kernels by boxes make more rows than a tile has", Tests: "TestMakes",
+		Old: " && !last.Boxes", New: ""},
 }), within("generated/gatedmlpfewrows", []CodeMutant{
 	{File: "schedule/hostir/product.go", Text: "a kernel of few rows always makes its functions", Tests: "TestRecorded",
 		Old: "return rows <= 8 || columns <= oneTile ||", New: "return true ||"},
