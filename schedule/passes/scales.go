@@ -91,7 +91,7 @@ func blockAxis(scales schedule.Tensor) (a schedule.Axis, ok bool) {
 // apart refuses scales that lie block by block of rows of which something takes a part: theirs lie apart.
 func (x *scaling) apart(rows string) error {
 	return schedule.Refused("Tensors",
-		"give each row a scale, or let one copy and one product take all rows that a rank has",
+		"give each row a scale, or let one copy and one product take all rows that a rank has, in equal parts",
 		"the scales of %s lie block by block, and those of a part of its rows do not lie together",
 		strings.TrimSuffix(rows, hostir.GatheredSuffix))
 }

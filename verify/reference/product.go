@@ -60,7 +60,8 @@ const single = 0x1p-24
 
 // Products of eight bits are added in steps: an instruction of a Hopper GPU takes 32 of them, of which each has 8
 // digits, and the sum so far, and cuts all of these to 14 digits, counted from the first digit of the largest. It adds
-// them and cuts the result likewise. cuBLASLt takes 128 columns so and adds what they make to a sum in fp32.
+// them and cuts the result likewise. That cuBLASLt takes 128 columns so, and adds what they make to a sum in fp32, is
+// an assumption: docs/eight.md says what ran.
 const (
 	digitsOfEight = 14
 	addedAtOnce   = 32
