@@ -1412,7 +1412,8 @@ static void packetrows2_round(World &w, unsigned r, unsigned round)
 static void packetrows3_round(World &w, unsigned r, unsigned round)
 {
   enum { wide = 32, rows = 6 };
-  const auto loud = [round](unsigned rank, unsigned row) { return row < 4 && (rank + round) % 2 == 0; };
+  const bool known = type_of(round) != 2;  // numbers.h knows no NaN of fp16
+  const auto loud = [=](unsigned rank, unsigned row) { return known && row < 4 && (rank + round) % 2 == 0; };
   numbers_of(w, r, round);
   host(w, r, [=, &w] {
     for (unsigned row = 0; row < rows; row++) {
