@@ -31,10 +31,30 @@ func (s Schedule) checkInvariant(v *validation) {
 				"New compares no algorithm of the library with the order of tiles")
 		}
 	}
+	s.checkOneSum(v)
 	for i, o := range s.Ops {
 		c, err := s.Contraction(o)
 		if err == nil && o.Call == "" && len(c.In) == 2 && strings.Contains(c.Summed(), c.In[0][:1]) {
 			v.add(fmt.Sprintf("Ops[%d]", i), "leave Invariant out", "%s is a sum over the rows of %s", o.Out, o.In[0])
+		}
+	}
+}
+
+// checkOneSum refuses ways by which partial results that one sum could add up meet in two, and are rounded twice.
+func (s Schedule) checkOneSum(v *validation) {
+	free := s
+	free.Moves = nil
+	for _, o := range s.Ops {
+		for j, f := range o.Then {
+			if !free.joins(o, j) || s.joins(o, j) {
+				continue
+			}
+			for i, m := range s.Moves {
+				if _, alone := m.Way.(interface{ ofOneProduct() }); m.Of == f.Adds() || m.Of == o.Out && alone {
+					v.add(fmt.Sprintf("Moves[%d]", i), "leave it out, or leave Invariant out",
+						"it has %s and %s meet apart, and other ways round their sum once", f.Adds(), o.Out)
+				}
+			}
 		}
 	}
 }

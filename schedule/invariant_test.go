@@ -17,6 +17,21 @@ func TestInvariant(t *testing.T) {
 	few.FewRows = 64
 	odd := catalog.LinearAllReducePackets
 	odd.FewRows = 12
+	summed := func(way schedule.Way, apart string) schedule.Schedule {
+		spread := schedule.DIDx(schedule.D)
+		x := schedule.Schedule{Tensors: []schedule.Tensor{
+			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.K, spread)}},
+			{Name: "B", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.K, spread)}},
+			{Name: "E", Axes: []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.F, spread)}},
+			{Name: "B2", Axes: []schedule.Axis{schedule.Dim(schedule.N), schedule.Dim(schedule.F, spread)}},
+			{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M, spread), schedule.Dim(schedule.N)}}},
+			Ops: []schedule.Op{schedule.Linear("P", "A", "B"), schedule.Linear("C", "E", "B2", schedule.Add("P"))}}
+		moves := []schedule.Move{{Of: "C", Way: way}}
+		if apart != "" {
+			moves = append(moves, schedule.Move{Of: apart, Way: schedule.Slots{}})
+		}
+		return with(x, moves...)
+	}
 	gated, reduce := catalog.GatedMLP, catalog.LinearReduceScatter
 	const ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
 		"in the order of ranks, such as Slots or PushShot, or leave Invariant out)"
@@ -40,6 +55,11 @@ func TestInvariant(t *testing.T) {
 		{with(catalog.ColumnWeightGradient), "Ops[0]: C is a sum over the rows of A (leave Invariant out)"},
 		{odd, "FewRows: no kernel takes products of at most 12 rows (say 8, 16, 32 or 64, or leave it out)"},
 		{few, ""},
+		{summed(schedule.Slots{}, ""), ""},
+		{summed(schedule.Stores{}, ""), "Moves[0]: it has P and C meet apart, and other ways round their sum once " +
+			"(leave it out, or leave Invariant out)"},
+		{summed(schedule.Slots{}, "P"), "Moves[1]: it has P and C meet apart, and other ways round their sum once " +
+			"(leave it out, or leave Invariant out)"},
 	} {
 		got := ""
 		if err := test.s.Validate(); err != nil {

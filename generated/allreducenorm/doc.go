@@ -2,8 +2,8 @@
 
 // Package allreducenorm is AllReducePackets with what follows it in a layer: the residual is added to the sum,
 // which leaves as R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where
-// attention or another product of the caller's makes A, from some 64 rows on; package tuned chooses between it and
-// AllReduceNormApart by measurements.
+// attention or another product of the caller's makes A: on two H200s it was faster than AllReduceNormApart for 1 to
+// 256 rows, and package tuned chooses between them by measurements.
 //
 // The schedule:
 //
