@@ -1408,10 +1408,10 @@ static void packetrows2_round(World &w, unsigned r, unsigned round)
 }
 
 // Codes of four bits of rows, some of which have a NaN, with scales of a byte: four in a packet, which may be no
-// packet. They lie apart from whole words.
+// packet. They lie apart from whole words. A row of the least codes is no packets either.
 static void packetrows3_round(World &w, unsigned r, unsigned round)
 {
-  enum { wide = 32, rows = 6 };
+  enum { wide = 32, rows = 6, least = 5 };
   const bool known = type_of(round) != 2;  // numbers.h knows no NaN of fp16
   const auto loud = [=](unsigned rank, unsigned row) { return known && row < 4 && (rank + round) % 2 == 0; };
   numbers_of(w, r, round);
@@ -1420,6 +1420,9 @@ static void packetrows3_round(World &w, unsigned r, unsigned round)
       if (loud(r, row)) {
         put_bits(type_of(round), (unsigned char *)term(w, r), row * wide + row, ~0u);
       }
+    }
+    for (unsigned k = 0; k < wide; k++) {
+      put_bits(type_of(round), (unsigned char *)term(w, r), least * wide + k, bits_of(type_of(round), -6));
     }
   });
   struct packetrows3 p = {};
@@ -1441,7 +1444,9 @@ static void packetrows3_round(World &w, unsigned r, unsigned round)
         }
         continue;
       }
-      const auto x = [&](unsigned k) { return number_of(i / rows, round, i % rows * wide + k); };
+      const auto x = [&](unsigned k) {
+        return i % rows == least ? -6 : number_of(i / rows, round, i % rows * wide + k);
+      };
       double most = 0;
       for (unsigned k = 0; k < wide; k++) {
         most = std::fmax(most, std::fabs(x(k)));
