@@ -38,7 +38,7 @@ func (b *body) rowsBy(set *jen.Statement, x hostir.Apply) *jen.Statement {
 	return set.Dot("Making").Call(append([]jen.Code{function, b.address(x.To)}, operands...)...)
 }
 
-// rows calls a kernel of packets that makes rows and sends what it makes.
+// rows calls a kernel that makes rows and sends its results as packets.
 func (b *body) rows(n hostir.Step, x hostir.PacketRows) []jen.Code {
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(x.Make.X), b.bytes(x.Make.X)}
 	for _, g := range x.Gathers() {

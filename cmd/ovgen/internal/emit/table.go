@@ -276,7 +276,7 @@ type multipliers struct {
 	name, field, comment string
 	kernels              fewrows.Family
 	most                 int                 // rows; 0: as many as there are kernels for
-	early                string              // the method that has those that read their weight ahead; empty: none does
+	early                string              // the method with kernels that read their weight ahead; or empty
 	functions            []*fewrows.Function // of its kernels; nil among them: some have none
 }
 
