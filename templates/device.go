@@ -37,7 +37,8 @@ type Kernel struct {
 	Code    *Code // of a function
 	// Finished is of the function of each element of a sum.
 	Finished *Code
-	// Early says that the next launch may start as soon as all blocks are running, since it reads a weight ahead.
+	// Early says that the kernel starts before the end of the launch before it, for which it waits first, and lets the
+	// next launch start so too: products of the package read their weights ahead.
 	Early bool
 }
 

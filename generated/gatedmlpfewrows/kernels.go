@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "75fbea078d469b862a1ae8a928d8b9de4d55f43310ad9dde3b448d5c76fb3944",
+	Source:  "2ddece0f5dc230b7a4b9e1aab2114e3075065514c6dea11b59dc163efe93e103",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -168,7 +168,7 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "75fbea078d469b862a1ae8a928d8b9de4d55f43310ad9dde3b448d5c76fb3944",
+	sim.Compiled("gatedmlpfewrows", "2ddece0f5dc230b7a4b9e1aab2114e3075065514c6dea11b59dc163efe93e103",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
@@ -182,9 +182,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "196a2b8933834204054fb847f0389a2ace2114c984f35c1cb70a8e4e0a93e30b",
+	sim.Compiled("linearallreducefewrows", "b510ff199dd90b006ef7e9c347d4e86325fa47172c94b02e43250eea06f581c0",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "e10e6e2da454fd6b1a01fb638583a4363799608447a7c9cead5329bdcfda642e",
+	sim.Compiled("linearallreducefewrowsahead", "a0b6432ef03b307db655fdcb494d2be64a7ea00519b69d1f9fbd555d0e813592",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -200,13 +200,13 @@ func init() {
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducesquaresfp8", "626e07b4448010754e97238883ba2fef708aefb9c65841ec91b2292d636a7aee",
+	sim.Compiled("linearallreducesquaresfp8", "288206a549889ccebee8001b7b757f32b44fca4e2fe11390987ef71af78a3986",
 		unsafe.Pointer(C.linearallreducesquaresfp8_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "cf6dab18e139c170d13db12c9e33d4eef5988e4c3063632336b33dd4e6d1566d",
+	sim.Compiled("linearallreduceweightsfp8", "c84cf9263f21ca2f3ea6087825ce33808480482e774338f742d0343000e8e1dd",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))

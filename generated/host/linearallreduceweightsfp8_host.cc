@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d5f0b86017f1a30b1b48b51525637c2446cf2237aef2fb956fab7dbebbfd755d
+// 8389bcc909f7d9cad5b5cda4c4101787e3126054c2b93101c6af18b3b265eefa
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

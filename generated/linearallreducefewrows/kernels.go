@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "196a2b8933834204054fb847f0389a2ace2114c984f35c1cb70a8e4e0a93e30b",
+	Source:  "b510ff199dd90b006ef7e9c347d4e86325fa47172c94b02e43250eea06f581c0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "c9c8e5d55a44d6e20254c037dc45dc31906ebbcf2ebce272c21df830c9e2f335",
+	Hash:     "27e127f099e08b593489e1dcc3e117c2e3034ea743c42510453c20a703cabccb",
 	Proof:    "proven for D = 1..8, stamp 73ac9855480d0a31",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

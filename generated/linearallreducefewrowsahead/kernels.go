@@ -17,6 +17,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 	},
+	Early: true,
 }
 
 //go:embed linearallreducefewrowsahead_sm90a.ptx
@@ -25,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "e10e6e2da454fd6b1a01fb638583a4363799608447a7c9cead5329bdcfda642e",
+	Source:  "a0b6432ef03b307db655fdcb494d2be64a7ea00519b69d1f9fbd555d0e813592",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducesquaresfp8",
-	Source:  "626e07b4448010754e97238883ba2fef708aefb9c65841ec91b2292d636a7aee",
+	Source:  "288206a549889ccebee8001b7b757f32b44fca4e2fe11390987ef71af78a3986",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Squares.Code(table.Types)...),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "cf6dab18e139c170d13db12c9e33d4eef5988e4c3063632336b33dd4e6d1566d",
+	Source:  "c84cf9263f21ca2f3ea6087825ce33808480482e774338f742d0343000e8e1dd",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -14,6 +14,8 @@ type Table struct {
 	Peers   int           // of a rank, at most
 	Kernels []Kernel
 	Calls   []Call // kernels of the caller, for each element type
+	// Early: kernels of packets, elements, groups and rows start before the end of the launch before, and wait for it.
+	Early bool
 }
 
 // Kernel describes one kernel of a package. Around its work it posts words and awaits words, or none.
@@ -113,6 +115,7 @@ type row struct {
 	work   Work
 	does   string // the work, in the words of comments
 	blocks int64  // the most blocks of a launch where there is enough work
+	early  bool   // in a Table that is Early, the kernel first waits for the end of the launch before
 }
 
 // rows are all kinds, in the order in which a package lists its kernels. A copy leaves the multiprocessors to the
@@ -120,30 +123,30 @@ type row struct {
 // and wrote 2.4 TB/s of its memory, half of the rate that it delivers), and one where each block awaits words. Groups
 // take five, whose rows are on their way while others are added up.
 var rows = []row{
-	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1},
-	{Post, "Post", Nothing, "posts to peers", 1},
-	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16},
-	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264},
-	{Widen, "Widen", Sums, "adds up tensors in order and in fp32, and keeps that", 264},
-	{Get, "Get", Copies, "copies from it", 16},
-	{Put, "Put", Copies, "copies to it", 16},
-	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132},
-	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
-	{Elements, "Elements", Applies, "makes each element of those at its place", 264},
-	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 660},
-	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
-	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
+	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1, false},
+	{Post, "Post", Nothing, "posts to peers", 1, false},
+	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16, false},
+	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264, false},
+	{Widen, "Widen", Sums, "adds up tensors in order and in fp32, and keeps that", 264, false},
+	{Get, "Get", Copies, "copies from it", 16, false},
+	{Put, "Put", Copies, "copies to it", 16, false},
+	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132, false},
+	{Gather, "Gather", Gathers, "copies tensors one after another", 132, false},
+	{Elements, "Elements", Applies, "makes each element of those at its place", 264, true},
+	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 660, true},
+	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132, false},
+	{Scatter, "Scatter", Scatters, "multiplies and sums", 132, false},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
-		plan.MostPacketBlocks},
+		plan.MostPacketBlocks, true},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
-		plan.MostPacketBlocks},
+		plan.MostPacketBlocks, true},
 	{PacketSpread, "PacketSpread", LandsTwice,
 		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all",
-		plan.MostPacketBlocks},
+		plan.MostPacketBlocks, true},
 	{PacketRows, "PacketRows", LandsRows, "makes rows, sends them as packets, and puts what lands one after another",
-		plan.MostPacketBlocks},
+		plan.MostPacketBlocks, true},
 	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
-		plan.MostPacketBlocks},
+		plan.MostPacketBlocks, true},
 }
 
 // threads of a block that moves bytes, each 16 bytes at a time.
@@ -264,6 +267,9 @@ func (t *Table) Code() []driver.Kernel {
 			}
 			if k.Narrows() {
 				code.From = 89
+			}
+			if t.Early && k.Kind.row().early {
+				code.Early, code.From = true, 90
 			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability

@@ -23,8 +23,36 @@ type tracer struct {
 	spare    []driver.Event
 	graphs   []*traced // in the order of their captures
 
-	mu   sync.Mutex // a step waits on a goroutine of its own
-	host map[string]time.Duration
+	mu     sync.Mutex // a step waits on a goroutine of its own
+	host   map[string]time.Duration
+	calls  time.Duration // of the driver, so far
+	inRank time.Duration // Launch and Wait of the rank, in the last step
+}
+
+// clocked is a rank of which a tracer also sums up the time that is no driver's call, of Launch and of Wait.
+type clocked struct {
+	*Rank
+	of *tracer
+}
+
+func (c clocked) Launch(rows Batch, none *bool) error {
+	c.of.inRank = 0
+	defer c.of.tookGo("Launch in Go", time.Now(), c.of.calls)
+	return c.Rank.Launch(rows, none)
+}
+
+func (c clocked) Wait(all bool, best *[]Best) error {
+	defer c.of.tookGo("Wait in Go", time.Now(), c.of.calls)
+	return c.Rank.Wait(all, best)
+}
+
+// tookGo adds the time since then but for the driver's calls, which took so much before.
+func (t *tracer) tookGo(name string, since time.Time, before time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	whole := time.Since(since)
+	t.inRank += whole
+	t.host[name] += whole - (t.calls - before)
 }
 
 // traced is a captured graph: operation i runs between events i and i+1.
@@ -60,11 +88,11 @@ func traces(all bool) (tracers map[int]*tracer, restore func()) {
 // each sets an event behind an operation of a graph that is being captured, where it is on the graph's first stream:
 // steps that decode have no other.
 func (t *tracer) each(c *around.Call) error {
-	if c.Name == "GraphLaunch" {
+	g := t.capturing()
+	if g == nil {
 		defer t.took(c.Name, time.Now())
 	}
 	err := c.Pass()
-	g := t.capturing()
 	if err != nil || g == nil || !c.Enqueues {
 		return err
 	}
@@ -151,7 +179,9 @@ func (t *tracer) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 func (t *tracer) took(name string, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.host[name] += time.Since(since)
+	took := time.Since(since)
+	t.host[name] += took
+	t.calls += took
 }
 
 // MemcpyHtoD, MemcpyDtoH, StreamQuery and StreamSynchronize are timed.

@@ -53,6 +53,7 @@ type call struct {
 	json    bool     // -json
 	every   bool     // -e
 	stages  bool     // -passes
+	from    int      // -from
 	set     []string // the flags that appear on the command line
 	shape   shapeFlags
 	price   costFlags
@@ -177,6 +178,9 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.emits || v.compiles {
 		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default "+
 			"$OVGEN_NVRTC, then .toolchain in this folder or one above")
+	}
+	if v.compiles {
+		f.IntVar(&c.from, "from", 80, "the compute `capability` from which on GPUs run the PTX: 80, 89 or 90")
 	}
 	if v.emits {
 		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")

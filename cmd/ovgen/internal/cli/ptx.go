@@ -20,7 +20,8 @@ var ptxVerb = &verb{
 for functions that launch kernels of their own between the products of a schedule (go doc
 ovgen/runtime/plan.Call). FILE.cu may include headers in quotes, such as those of a generated
 package device, and these no others. The head of the PTX has the hash of all of them. It is the
-PTX of a driver.Code. A file that is the same keeps its time.`,
+PTX of a driver.Code. A file that is the same keeps its time. Kernels whose launches start early
+(docs/calls.md) need -from 90.`,
 	examples: []string{
 		"ovgen ptx kernels/attention.cu",
 		"//go:generate go run " + module.Package("cmd/ovgen") + " ptx attention.cu",
@@ -49,11 +50,11 @@ func ptx(c *call) error {
 			return fmt.Errorf("compile %s: %w", c.args[0], err)
 		}
 	}
-	made, err := emit.PTX(compiler, filepath.Base(stem), source, headers)
+	suffix, made, err := emit.PTX(compiler, filepath.Base(stem), c.from, source, headers)
 	if err != nil {
 		return err
 	}
-	name := stem + "_sm80.ptx"
+	name := stem + suffix
 	if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, made) {
 		if err := os.WriteFile(name, made, 0o644); err != nil {
 			return fmt.Errorf("compile %s: %w", c.args[0], err)

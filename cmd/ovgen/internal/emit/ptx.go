@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -8,18 +9,23 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// PTX compiles a .cu of the user to the bytes of NAME_sm80.ptx, with a head as in generated PTX. Its source is the .cu,
-// and the headers that it includes in the order of their names. An error in the source is a *nvrtc.SourceError.
-func PTX(c Compiler, name string, source []byte, headers map[string][]byte) ([]byte, error) {
+// PTX compiles a .cu of the user for GPUs of a compute capability from its number on: 80 for 8.0, 89 or 90. It returns
+// how the name of the PTX ends, as in NAME_sm80.ptx, and the bytes, with a head as in generated PTX. Its source is the
+// .cu, and the headers that it includes in the order of their names. An error in the source is a *nvrtc.SourceError.
+func PTX(c Compiler, name string, from int, source []byte, headers map[string][]byte) (string, []byte, error) {
+	arch, known := map[int]arch{80: sm80, 89: sm89, 90: sm90}[from]
+	if !known {
+		return "", nil, fmt.Errorf("compile %s.cu for compute capability %d (80, 89 or 90)", name, from)
+	}
 	texts := [][]byte{source}
 	for _, h := range slices.Sorted(maps.Keys(headers)) {
 		texts = append(texts, headers[h])
 	}
-	ptx, err := c.Compile(name+".cu", source, headers, sm80.options())
+	ptx, err := c.Compile(name+".cu", source, headers, arch.options())
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return stamp{name: name, source: driver.Digest(texts...), arch: sm80}.file(c.Version(), ptx), nil
+	return arch.suffix, stamp{name: name, source: driver.Digest(texts...), arch: arch}.file(c.Version(), ptx), nil
 }
 
 var include = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+)"`)

@@ -42,6 +42,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
+		t.Early = t.Early || s.Ahead
 		s = s.Behind()
 		if s.By == "" || s.By == hostir.NCCL || s.Kind() == hostir.ProductKind {
 			return

@@ -24,9 +24,9 @@ type attention struct {
 }
 
 // TestDecode holds attention of few rows against float64: heads of all sizes, queries of a head of keys that are one,
-// few, more than an item takes, and cut; positions of one stretch and at both sides of more. It is launched three
-// times, as a graph is, and other numbers of blocks share the rows: all make the same bits. Blocks end in another order
-// by each seed.
+// few, more than an item takes, and cut; positions of one stretch and at both sides of more; more rows than decodefew
+// takes. It is launched three times, as a graph is, and other numbers of blocks share the rows: all make the same bits.
+// Blocks end in another order by each seed.
 func TestDecode(t *testing.T) {
 	sampling.Test(t, 1, 2)
 	for seed, a := range []attention{
@@ -34,6 +34,7 @@ func TestDecode(t *testing.T) {
 		{64, 1, 12, 0, []int{3, 200, 130}},
 		{128, 2, 3, 2, []int{140, 63, 64}},
 		{8, 3, 1, 0, []int{2047, 1}},
+		{64, 2, 4, 1, []int{0, 15, 127, 128, 511, 512, 600, 129, 4}}, // more than few
 		{256, 2, 4, 1, []int{0, 127, 128, 512, 1030}},
 		{136, 1, 9, 0, []int{3, 200, 130}},
 	} {

@@ -2,7 +2,7 @@
 // simulator they run as package host compiles them.
 package kernels
 
-//go:generate go run ovgen/cmd/ovgen ptx llama.cu
+//go:generate go run ovgen/cmd/ovgen ptx -from 90 llama.cu
 
 import (
 	"embed"
@@ -17,7 +17,7 @@ import (
 //go:embed llama.cu decode.h prefill.h
 var _ embed.FS // package host compiles them, and so go build sees them change
 
-//go:embed llama_sm80.ptx
+//go:embed llama_sm90.ptx
 var ptx []byte
 
 // Limits of the kernels, and sizes of their memory.
@@ -92,7 +92,7 @@ var works = map[string]func(p *Params, size int) work{
 	"store": func(p *Params, size int) work {
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
-	"decode": decode, "decode" + wide: decode, "prefill": prefill, "prefill" + wide: prefill,
+	"decode": decode, "decode" + wide: decode, "decode" + few: decode, "prefill": prefill, "prefill" + wide: prefill,
 }
 
 // codes are the touches of a kernel that makes eight bits of rows of so many elements, if it does.
@@ -103,8 +103,14 @@ func (p *Params) codes(columns int) []touch.Touch {
 	return []touch.Touch{writes(p.Codes, p.Count*columns, 1), writes(p.Scales, p.Count, 4)}
 }
 
-// wide ends the names of kernels for heads of more than narrowSize elements.
-const wide, narrowSize = "wide", 128
+// wide ends the names of kernels for heads of more than narrowSize elements, and few of those for up to fewRows rows.
+const (
+	wide, narrowSize = "wide", 128
+	few, fewRows     = "few", 8
+)
+
+// plain are the kernels whose launches start when the launch before has ended, as decode.h says.
+var plain = []string{"decode", "decode" + wide}
 
 func decode(p *Params, size int) work {
 	n, ends := p.Count*p.Queries, p.Count*p.Queries
@@ -156,17 +162,20 @@ func Load(d driver.Driver, typ driver.Type) (Set, error) {
 		k := touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, RowBytes))
 		})
-		k.Shared = shared[name]
+		k.Shared, k.Early, k.From = shared[name], !slices.Contains(plain, name), 90
 		code.Kernels = append(code.Kernels, k)
 	}
 	k, err := modules.Load(d, &code)
 	return Set{k, typ}, err
 }
 
-// Launch enqueues a kernel, for heads as wide as they are.
+// Launch enqueues a kernel, for heads as wide as they are, and as many rows.
 func (s Set) Launch(on driver.Stream, name string, p Params) error {
-	if works[name+wide] != nil && p.Size > narrowSize {
+	switch {
+	case works[name+wide] != nil && p.Size > narrowSize:
 		name += wide
+	case works[name+few] != nil && p.Count <= fewRows:
+		name += few
 	}
 	w := works[name](&p, int(s.typ.Size()))
 	return s.Kernels.Launch(on, name+"_"+s.typ.String(), max(1, w.items), w.threads, &p)

@@ -28,7 +28,7 @@ func TestPTX(t *testing.T) {
 		}
 		texts = append(texts, header)
 	}
-	ptx, err := os.ReadFile("llama_sm80.ptx")
+	ptx, err := os.ReadFile("llama_sm90.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,15 @@
 //   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context; it also
 //            makes eight bits of its rows where it is told to
 //   prefill  attention of rows that follow each other in one sequence, by tiles
+//   decodefew  decode of few rows, which loads a part of the cache ahead
 //   decodewide, prefillwide  the same of heads of more than 128 elements, and at most 256
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
-// block takes items of work until none is left.
+// block takes items of work until none is left. A launch lets the next one start before its end. All but decode and
+// decodewide start so too, and wait for the end of the launch before, decodefew by itself.
 
 #include "../generated/device/ptx.h"
+#include "../generated/device/early.h"
 #include "../generated/device/arith.h"
 #include "../generated/device/bf16.h"
 #include "../generated/device/fp32.h"
@@ -336,13 +339,16 @@ DEVICE void store_of(const struct params &p)
 
 // ----------------------------------------------------------------------------
 
-// Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
-#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(gatecodes, 512, 1) X(best, 256, 1) X(store, 64, 1) \
-  X(codes, 512, 1) X(decode, 128, 3) X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
+// Each with the threads of a block, how many blocks of bf16's a multiprocessor has registers for at the same time, and
+// how it begins.
+#define KERNELS(X) X(embed, 512, 1, start_early) X(gate, 256, 1, start_early) X(gatecodes, 512, 1, start_early) \
+  X(best, 256, 1, start_early) X(store, 64, 1, start_early) X(codes, 512, 1, start_early) \
+  X(decode, 128, 3, start_early) X(decodefew, 128, 2, next_may_start) X(prefill, 128, 1, start_early) \
+  X(decodewide, 128, 2, start_early) X(prefillwide, 128, 1, start_early)
 
 #define PARAMS const __grid_constant__ struct params p
-#define KERNEL(name, threads, blocks) \
-  __global__ void __launch_bounds__(threads, blocks) name##_bf16(PARAMS) { name##_of<bf16>(p); } \
-  __global__ void __launch_bounds__(threads) name##_fp32(PARAMS) { name##_of<fp32>(p); }
+#define KERNEL(name, threads, blocks, begin) \
+  __global__ void __launch_bounds__(threads, blocks) name##_bf16(PARAMS) { begin(); name##_of<bf16>(p); } \
+  __global__ void __launch_bounds__(threads) name##_fp32(PARAMS) { begin(); name##_of<fp32>(p); }
 
 extern "C" { KERNELS(KERNEL) }

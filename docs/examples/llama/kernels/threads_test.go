@@ -27,8 +27,8 @@ var orders = []struct{ kernel, file, order string }{
 func TestThreads(t *testing.T) {
 	sampling.Test(t, 0, 2)
 	program := onThreads(t)
-	for _, name := range []string{"embed", "gate", "best", "store", "decode", "prefill", "decodewide", "prefillwide",
-		"gatecodes", "codes", "embed and codes", "decode and codes"} {
+	for _, name := range []string{"embed", "gate", "best", "store", "decode", "decodefew", "prefill", "decodewide",
+		"prefillwide", "gatecodes", "codes", "embed and codes", "decode and codes"} {
 		run := exec.Command(program, append([]string{"1"}, strings.Fields(name)...)...)
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)

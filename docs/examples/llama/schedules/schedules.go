@@ -86,7 +86,7 @@ var together = s.Call("O", "Attention", "mp->mq", "QKV")
 var packets = []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}, {Of: "C", Way: s.PushShot{Rows: true}}}
 
 // few declares a layer of few rows. It takes the rows A and their norm X, and makes C and the norm Z, which is the next
-// layer's X. GateUp has the rank's rows of both weights, one after the other. Kernels make the products of up to 8
+// layer's X. GateUp has the rank's rows of both weights, one after the other. Kernels make the products of up to 64
 // rows, and read their weights ahead.
 func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 	rows := []s.Axis{s.Dim(s.M), s.Dim(s.K)}
@@ -105,7 +105,7 @@ func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 			s.Linear("Y", "O", "Wo", s.Add("A"), s.RMSNorm("Norm2")).Keeping("R", 1),
 			s.Linear("U", "Y", "GateUp"), s.Call("G", "SwiGLU", "mp->mf", "U"),
 			s.Linear("Z", "G", "Down", s.Add("R"), s.RMSNorm("Next")).Keeping("C", 1)),
-		Moves: moves, FewRows: 8,
+		Moves: moves, FewRows: 64,
 	}
 	return weights(layer, func(t *s.Tensor) { t.Constant = true })
 }

@@ -21,15 +21,16 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
-//go:embed biased_sm90.ptx
+//go:embed biased_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "76e1e15323542d0620d8eb5d8179cf3b4ab4801b7ea599eb47699b775156b5f1",
+	Source:  "4fde5668d11ecda3653c45f3b416d4e71444630d29e1ae1c4df6470517635925",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -199,11 +199,11 @@ DEVICE void packets_of(const struct packets &p)
 extern "C" {
 __global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<bf16>(p);
+  start_early(); packets_of<bf16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<fp16>(p);
+  start_early(); packets_of<fp16>(p);
 }
 }
 

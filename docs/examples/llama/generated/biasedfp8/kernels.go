@@ -21,6 +21,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 //go:embed biasedfp8_sm90.ptx
@@ -29,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "b0b894e9059df5a5ddeb2ac5eaf6f5202710314867123c78cf57f144c193ec12",
+	Source:  "cc3b922a472b1ad4049fc711b3464cf4a7eb558d00e651cec2a3262b70a7cf0f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -21,15 +21,16 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
-//go:embed decode_sm90.ptx
+//go:embed decode_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "d5385b898b12217f2ff714c74ab45205bec66c6040484e8c83000d19b43abe30",
+	Source:  "4be2c060555a80ea5034527c6f88cddffe618da995c312cf7c49ddb69d01762c",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -21,6 +21,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 //go:embed decodefp8_sm90.ptx
@@ -29,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "55506c38f07643f85a85d739eae5ead9c0ae4eb7c8b4baf814fddf720c3d83a1",
+	Source:  "4a11761774a3c9debd40df53b477af37dcbb25ac281ad8f1935ac4f558390353",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -22,15 +22,16 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
+	Early: true,
 }
 
-//go:embed decodenccl_sm90.ptx
+//go:embed decodenccl_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "081420578a82a864534d705737b8bc08cd1652dc59ccc039da789b752182e10f",
+	Source:  "db861ba988c2b73577356632ed83a2d95a61ffea2154fe9605013c0574a563d0",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

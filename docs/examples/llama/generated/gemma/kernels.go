@@ -32,6 +32,7 @@ var table = kernels.Table{
 					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
 					Numbers: 1}}}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 // functions are what kernels of products make of each element of a result.
@@ -42,13 +43,13 @@ var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
 			"plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
 		Operands: []kernels.Operand{{}, {}}}}}
 
-//go:embed gemma_sm90.ptx
+//go:embed gemma_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "d083683e2b224318fdd5b16b8dd76fd62c0320c3bdbd96f9dab61c2982f1e574",
+	Source:  "c24ecb883a0b19354ff40e7aff4511c4fc2c31ed03391d20d833354a283cc611",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

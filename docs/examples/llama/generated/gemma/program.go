@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "8eb4cae7baac46fea1041e2f3fd9c2eedc1d241a4253bd3b523c027a7adb9170",
+	Hash:     "07f96285ad1e796949733786b851a99695855baaf8758f11518a7fb25580235d",
 	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
@@ -146,7 +146,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

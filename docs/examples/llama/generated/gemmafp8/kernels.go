@@ -26,6 +26,7 @@ var table = kernels.Table{
 					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
 					Numbers: 1}}}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 // functions are what kernels of products make of each element of a result.
@@ -42,7 +43,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "406f77380cf09ad89e9de979af5fbf51e4b5e7c208420c5ca8e7ea990a593b2f",
+	Source:  "f8229e09aefaa3220d6fe0d6935ea31d29c51eb95557582c1b11bbf5b4ff994e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "4d07f20ce5f2cd3d80c60433ed533a84d7d5fc6a80aa960d9616998cabb7b847",
+	Hash:    "5db4115cba344e7350760a84d6e4808d8b305369ca1b317e2bbb6000e11a6383",
 	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

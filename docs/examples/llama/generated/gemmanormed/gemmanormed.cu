@@ -21,6 +21,8 @@
 #include "../device/groups.h"
 #include "../device/sum.h"
 #include "../device/packets.h"
+#include "../device/tiles.h"
+#include "../device/hopper.h"
 #include "../device/early.h"
 #include "../device/fewrows.h"
 
@@ -92,9 +94,9 @@ DEVICE void elements_of(const struct elements &p)
 }
 
 extern "C" {
-__global__ void elements_bf16(const __grid_constant__ struct elements p) { next_may_start(); elements_of<bf16>(p); }
-__global__ void elements_fp16(const __grid_constant__ struct elements p) { next_may_start(); elements_of<fp16>(p); }
-__global__ void elements_fp32(const __grid_constant__ struct elements p) { next_may_start(); elements_of<fp32>(p); }
+__global__ void elements_bf16(const __grid_constant__ struct elements p) { start_early(); elements_of<bf16>(p); }
+__global__ void elements_fp16(const __grid_constant__ struct elements p) { start_early(); elements_of<fp16>(p); }
+__global__ void elements_fp32(const __grid_constant__ struct elements p) { start_early(); elements_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -185,11 +187,11 @@ DEVICE void groups_of(const struct groups &p)
 
 extern "C" {
 __global__ void __launch_bounds__(512, 1)
-groups_bf16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<bf16>(p); }
+groups_bf16(const __grid_constant__ struct groups p) { start_early(); groups_of<bf16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp16>(p); }
+groups_fp16(const __grid_constant__ struct groups p) { start_early(); groups_of<fp16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp32(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp32>(p); }
+groups_fp32(const __grid_constant__ struct groups p) { start_early(); groups_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -425,15 +427,15 @@ DEVICE void packets_of(const struct packets &p)
 extern "C" {
 __global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<bf16>(p);
+  start_early(); packets_of<bf16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<fp16>(p);
+  start_early(); packets_of<fp16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<fp32>(p);
+  start_early(); packets_of<fp32>(p);
 }
 }
 
@@ -724,6 +726,372 @@ struct fewrows_code {
 };
 
 // ----------------------------------------------------------------------------
+// fewboxes multiply rows by a weight as fewrows do, and make the same bits: products of 9 to 64 rows, by instructions
+// of compute capability 9.0a that take both operands from shared memory, where copies of boxes bring them. A block has
+// a warp that copies its part of B, one that copies the rows, and four that multiply.
+//
+// A tile has up to 64 columns and all rows. Where the columns are few, the two blocks of a cluster make the same tiles,
+// each the slices of one half, and give each other the sums of the columns that the other one stores: the first 8 of 16
+// or the others. Else each block makes all slices of its own columns.
+//
+// Launch: any grid of one dimension, of whole clusters; blocks of 192 threads. The depth is a multiple of 256, and
+// columns are one of 16; a launch with no rows does nothing. The kernels differ by the most rows.
+
+struct fewboxes {
+  struct Map rows_of_a, fewer, more;  // boxes of the rows, and of the parts of 16 columns of B in a tile, or one more
+  struct fewrows of;
+  u64 parts;      // of a tile of fewer
+  u64 halved;     // the blocks of a cluster share out the slices: no more than parts of a tile for each cluster
+  u64 unused[6];  // a Map is aligned to 64 bytes
+};
+
+template <typename E, unsigned most, unsigned stages, typename F>
+struct fewboxes_code {
+  enum { parts = 4, deep_elements = 64, cluster = 2, pairs = few_slices / 4 };
+  typedef typename F::Taken Taken;
+
+  // Run is the parts of a block, and in how many tiles it makes them, of nearly as many parts. All blocks have as many.
+  struct Run { unsigned first, count, tiles; };
+
+  DEVICE struct Run run_of(const struct fewboxes &p)
+  {
+    const unsigned abreast = p.halved ? cluster : 1, at = blockIdx.x / abreast, runs = gridDim.x / abreast;
+    const unsigned all = (unsigned)p.of.columns / few_columns, each = all / runs, more = all % runs;
+    return {at * each + (at < more ? at : more), each + (at < more ? 1 : 0),
+            (each + (more > 0 ? 1 : 0) + parts - 1) / parts};
+  }
+
+  // before is how many parts of a run are those of tiles before this one.
+  DEVICE unsigned before(struct Run run, unsigned tile) { return run.count * tile / run.tiles; }
+
+#ifdef OVGEN_LOOPS
+
+  // number_of is an element by one thread, added in the order of fewrows.
+  DEVICE float number_of(const typename E::bits *a, const typename E::bits *b, u64 depth)
+  {
+    float halves[2] = {};
+    for (unsigned s = 0; s < few_slices; s++) {
+      float sum = 0.0f;
+      for (u64 k = s * deep_elements; k < depth; k += k % deep_elements == deep_elements - 1 ?
+           (few_slices - 1) * deep_elements + 1 : 1) {
+        sum += E::widen(a[k]) * E::widen(b[k]);
+      }
+      halves[2 * s / few_slices] += sum;
+    }
+    return halves[0] + halves[1];
+  }
+
+  DEVICE void run(const struct fewboxes &p)
+  {
+    typedef typename E::bits bits;
+    const struct Threads thread = all_threads();
+    const u64 rows = p.of.rows < most ? p.of.rows : most;  // a tile has no more
+    for (u64 i = thread.first; i < rows * p.of.columns; i += thread.stride) {
+      const u64 row = i / p.of.columns, column = i % p.of.columns;
+      float sum = number_of((const bits *)p.of.a + row * p.of.depth, (const bits *)p.of.b + column * p.of.depth,
+                            p.of.depth);
+      if (p.of.bias != nullptr) {
+        sum += E::widen(((const bits *)p.of.bias)[column]);
+      }
+      const Taken taken = F::template take<E>(p.of, {row, column}, true);
+      const bits made = (bits)E::narrow(F::of_sum(sum));
+      ((bits *)p.of.dst)[i] = made;
+      F::template make<E>(p.of, {row, column}, taken, E::widen(made));
+    }
+  }
+
+#else  // the tensor cores
+
+  // A stage has a depth of 64 of two slices: of the rows, and of a tile's columns. A box of either has lines of 128
+  // bytes. An instruction multiplies 64 rows: those behind the last one are whatever is there, and not stored.
+  enum {
+    numbers = 8 * parts,
+    a_bytes = most * 128, b_bytes = parts * few_columns * 128, stage_bytes = 2 * (a_bytes + b_bytes),
+    warps = (most + 15) / 16,  // which have rows
+  };
+
+  // Of the block's shared memory: stages, sums that the other block gives, and barriers: of each stage, that it is full
+  // and that it is empty; of each warp, that sums are there.
+  struct Memory { unsigned ring, sums, full, empty, given; };
+
+  DEVICE struct Memory memory()
+  {
+    extern __shared__ char few_memory[];
+    const unsigned ring = (shared_address(few_memory) + 1023) & ~1023u, sums = ring + stages * stage_bytes;
+    const unsigned full = sums + warps * parts * 512, empty = full + 8 * stages;
+    return {ring, sums, full, empty, empty + 8 * stages};
+  }
+
+  // multiply adds the product of 64 rows, and of 64 columns, 16 elements deep, to d.
+  DEVICE void multiply(struct bf16, float (&d)[numbers], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+        "}, %32, %33, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[numbers], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+        "}, %32, %33, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24)
+        : "l"(a), "l"(b));
+  }
+
+  DEVICE unsigned steps(const struct fewboxes &p)
+  {
+    return ((unsigned)p.of.depth * 2 + few_pieces - 1) / few_pieces;
+  }
+
+  // of_block is how many pairs of slices a block makes, and depth_of the first element of one.
+  DEVICE unsigned of_block(const struct fewboxes &p) { return p.halved ? pairs : 2 * pairs; }
+  DEVICE unsigned depth_of(const struct fewboxes &p, unsigned pair)
+  {
+    return ((p.halved ? rank_in_cluster() * pairs : 0) + pair) * 2 * deep_elements;
+  }
+
+  // load copies a box of both slices at a step, to a stage that is empty.
+  DEVICE void load(const struct Memory &m, const struct Ring<stages> &to, unsigned behind, unsigned bytes,
+                   const struct Map *from, unsigned box_bytes, unsigned depth, unsigned line)
+  {
+    const unsigned at = m.ring + to.stage * stage_bytes + behind, barrier = m.full + 8 * to.stage;
+    barrier_wait(m.empty + 8 * to.stage, to.round ^ 1);
+    barrier_expect(barrier, 2 * bytes);
+    if (bytes > 0) {
+      load_box(at, from, barrier, depth, line, 0);
+      load_box(at + box_bytes, from, barrier, depth + deep_elements, line, 0);
+    }
+  }
+
+  // copy is a thread that copies the columns of the block's tiles, or the rows.
+  template <bool weight>
+  DEVICE void copy(const struct fewboxes &p, const struct Memory &m, struct Run run)
+  {
+    struct Ring<stages> to = {};
+    for (unsigned tile = 0; tile < run.tiles; tile++) {
+      const unsigned first = before(run, tile), count = before(run, tile + 1) - first;
+      const struct Map *const columns = count == p.parts ? &p.fewer : &p.more;
+      for (unsigned pair = 0; pair < of_block(p); pair++) {
+        unsigned depth = depth_of(p, pair);
+        for (unsigned step = 0; step < steps(p); step++, depth += few_slices * deep_elements) {
+          if (weight) {
+            load(m, to, 2 * a_bytes, count * few_columns * 128, columns, b_bytes, depth,
+                 (run.first + first) * few_columns);
+          } else {
+            load(m, to, 0, a_bytes, &p.rows_of_a, a_bytes, depth, 0);
+          }
+          to.next();
+        }
+      }
+    }
+  }
+
+  // add makes a pair of slices of a tile, and adds them to sums.
+  DEVICE void add(const struct fewboxes &p, const struct Memory &m, struct Ring<stages> &from, float (&sums)[numbers])
+  {
+    float first[numbers] = {}, second[numbers] = {};
+#pragma unroll 1
+    for (unsigned step = 0; step < steps(p); step++) {
+      const unsigned a = m.ring + from.stage * stage_bytes, b = a + 2 * a_bytes;
+      barrier_wait(m.full + 8 * from.stage, from.round);
+      multiply_begin();
+#pragma unroll
+      for (unsigned j = 0; j < 4; j++) {
+        multiply(E(), first, operand(a + j * 32), operand(b + j * 32));
+        multiply(E(), second, operand(a + a_bytes + j * 32), operand(b + b_bytes + j * 32));
+      }
+      multiply_end();
+      multiplied<0>();
+      if (threadIdx.x % 32 == 0) {
+        barrier_arrive(m.empty + 8 * from.stage, rank_in_cluster());
+      }
+      from.next();
+    }
+#pragma unroll
+    for (unsigned i = 0; i < numbers; i++) {
+      sums[i] = sums[i] + first[i] + second[i];
+    }
+  }
+
+  // of_half are a lane's four sums of one half of a part's columns: of two columns, and of two rows.
+  DEVICE float of_half(const float (&sums)[numbers], unsigned part, unsigned half, unsigned i)
+  {
+    return half == 0 ? sums[8 * part + i] : sums[8 * part + 4 + i];
+  }
+
+  // given_at is where a warp's sums of a part lie, in the block that stores them.
+  DEVICE unsigned given_at(const struct Memory &m, unsigned part)
+  {
+    return m.sums + ((threadIdx.x / 32 * parts + part) * 32 + threadIdx.x % 32) * 16;
+  }
+
+  // give gives the other block the sums that it stores.
+  DEVICE void give(const struct Memory &m, unsigned count, const float (&sums)[numbers])
+  {
+    const unsigned other = rank_in_cluster() ^ 1;
+#pragma unroll
+    for (unsigned i = 0; i < parts; i++) {
+      if (i < count) {
+        store_in_cluster(given_at(m, i), other, of_half(sums, i, other, 0), of_half(sums, i, other, 1),
+                         of_half(sums, i, other, 2), of_half(sums, i, other, 3));
+      }
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+      barrier_release(m.given + threadIdx.x / 32 * 8, other);
+    }
+  }
+
+  // row_of is the row of a lane's first two sums, or of the others.
+  DEVICE unsigned row_of(unsigned i) { return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + 8 * i; }
+
+  // take takes what the function takes beside four elements of a lane.
+  DEVICE void take(const struct fewboxes &p, unsigned column, Taken (&taken)[4])
+  {
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+      taken[i] = F::template take<E>(p.of, {row_of(i / 2), column + i % 2}, row_of(i / 2) < p.of.rows);
+    }
+  }
+
+  // store stores four sums of a lane.
+  DEVICE void store(const struct fewboxes &p, unsigned column, const Taken (&taken)[4], const float (&x)[4])
+  {
+    typedef typename E::bits bits;
+#pragma unroll
+    for (unsigned i = 0; i < 2; i++) {
+      const unsigned row = row_of(i);
+      if (row < p.of.rows) {
+        float left = x[2 * i], right = x[2 * i + 1];
+        if (p.of.bias != nullptr) {
+          left += E::widen(((const bits *)p.of.bias)[column]);
+          right += E::widen(((const bits *)p.of.bias)[column + 1]);
+        }
+        const bits first = (bits)E::narrow(F::of_sum(left)), second = (bits)E::narrow(F::of_sum(right));
+        *(unsigned *)(p.of.dst + (row * p.of.columns + column) * 2) = (unsigned)first | (unsigned)second << 16;
+        F::template make<E>(p.of, {row, column}, taken[2 * i], E::widen(first));
+        F::template make<E>(p.of, {row, column + 1}, taken[2 * i + 1], E::widen(second));
+      }
+    }
+  }
+
+  // finish stores a tile of which the block has all slices, those of the first half in front, or else the block's half
+  // in sums: then it is the only tile.
+  DEVICE void finish(const struct fewboxes &p, const struct Memory &m, struct Run run, unsigned tile,
+                     const float (&front)[numbers], const float (&sums)[numbers])
+  {
+    const unsigned first = before(run, tile), count = before(run, tile + 1) - first;
+    const unsigned column = (run.first + first) * few_columns + threadIdx.x % 4 * 2, rank = rank_in_cluster();
+    Taken taken[parts][2][4] = {};
+#pragma unroll
+    for (unsigned i = 0; i < parts; i++) {
+#pragma unroll
+      for (unsigned half = 0; half < 2; half++) {
+        if (i < count && (half == 0 || !p.halved)) {
+          take(p, column + i * few_columns + (p.halved ? rank : half) * 8, taken[i][half]);
+        }
+      }
+    }
+    if (p.halved) {
+      give(m, count, sums);
+      barrier_wait_cluster(m.given + threadIdx.x / 32 * 8, 0);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < parts; i++) {
+      if (i < count && p.halved) {
+        float x[4];
+        load_shared(x, given_at(m, i));
+        for (unsigned e = 0; e < 4; e++) {
+          x[e] += of_half(sums, i, rank, e);
+        }
+        store(p, column + i * few_columns + rank * 8, taken[i][0], x);
+      } else if (i < count) {
+#pragma unroll
+        for (unsigned half = 0; half < 2; half++) {
+          float x[4];
+          for (unsigned e = 0; e < 4; e++) {
+            x[e] = of_half(front, i, half, e) + of_half(sums, i, half, e);
+          }
+          store(p, column + i * few_columns + half * 8, taken[i][half], x);
+        }
+      }
+    }
+  }
+
+  // multiply_tiles is the four warps that make and store tiles. One without rows gives nothing, and stores nothing.
+  DEVICE void multiply_tiles(const struct fewboxes &p, const struct Memory &m, struct Run run)
+  {
+    struct Ring<stages> from = {};
+    for (unsigned tile = 0; tile < run.tiles; tile++) {
+      float front[numbers] = {}, sums[numbers] = {};
+#pragma unroll 1
+      for (unsigned pair = 0; pair < of_block(p); pair++) {
+        if (pair == pairs) {
+#pragma unroll
+          for (unsigned i = 0; i < numbers; i++) {
+            front[i] = sums[i];
+            sums[i] = 0.0f;
+          }
+        }
+        add(p, m, from, sums);
+      }
+      if (tile == 0) {
+        last_has_ended();  // it may read what is stored here
+        cluster_wait();
+      }
+      if (threadIdx.x / 32 * 16 < p.of.rows) {
+        finish(p, m, run, tile, front, sums);
+      }
+    }
+  }
+
+  DEVICE void run(const struct fewboxes &p)
+  {
+    next_may_start();
+    if (p.of.rows == 0 || p.of.columns == 0) {
+      last_has_ended();
+      return;
+    }
+    const struct Memory m = memory();
+    const struct Run run = run_of(p);
+    if (threadIdx.x == 0) {
+      for (unsigned i = 0; i < stages; i++) {
+        barrier_init(m.full + 8 * i, 2);
+        barrier_init(m.empty + 8 * i, 4);
+      }
+      for (unsigned i = 0; i < warps; i++) {
+        barrier_init(m.given + 8 * i, 1);
+      }
+      barriers_ready();
+    }
+    cluster_arrive();
+    __syncthreads();
+    if (threadIdx.x < 128) {
+      multiply_tiles(p, m, run);
+    } else {
+      if (threadIdx.x == 128) {
+        copy<true>(p, m, run);
+      } else if (threadIdx.x == 160) {
+        last_has_ended();  // a fence of copies behind it took up to .7 us, and the end of a launch is one
+        copy<false>(p, m, run);
+      }
+      __syncwarp();
+      cluster_wait();
+    }
+  }
+
+#endif  // the tensor cores
+};
+
+// ----------------------------------------------------------------------------
 // made1 is what products make of each element x of their results:
 //   x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))*a
 
@@ -772,6 +1140,30 @@ __global__ void __launch_bounds__(256, 1) fewrows8_fp16(const __grid_constant__ 
 {
   fewrows_code<fp16, plain, 2, 1, 9, true, as_it_is>::run(p);
 }
+__global__ void CLUSTER(2) BLOCK(192) fewrows16_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 16, 11, as_it_is>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows16_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 16, 11, as_it_is>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows32_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 32, 9, as_it_is>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows32_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 32, 9, as_it_is>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows64_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 64, 6, as_it_is>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows64_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 64, 6, as_it_is>::run(p);
+}
 __global__ void __launch_bounds__(256, 1) fewrows8_made1_bf16(const __grid_constant__ struct fewrows p)
 {
   fewrows_code<bf16, plain, 2, 1, 9, true, made1>::run(p);
@@ -779,5 +1171,29 @@ __global__ void __launch_bounds__(256, 1) fewrows8_made1_bf16(const __grid_const
 __global__ void __launch_bounds__(256, 1) fewrows8_made1_fp16(const __grid_constant__ struct fewrows p)
 {
   fewrows_code<fp16, plain, 2, 1, 9, true, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows16_made1_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 16, 11, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows16_made1_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 16, 11, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows32_made1_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 32, 9, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows32_made1_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 32, 9, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows64_made1_bf16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<bf16, 64, 6, made1>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(192) fewrows64_made1_fp16(const __grid_constant__ struct fewboxes p)
+{
+  fewboxes_code<fp16, 64, 6, made1>::run(p);
 }
 }

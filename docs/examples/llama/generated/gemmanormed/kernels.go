@@ -38,6 +38,7 @@ var table = kernels.Table{
 					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
 					Numbers: 1}}}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 // functions are what kernels of products make of each element of a result.
@@ -48,13 +49,13 @@ var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
 			"plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
 		Operands: []kernels.Operand{{}, {}}}}}
 
-//go:embed gemmanormed_sm90.ptx
+//go:embed gemmanormed_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "dcc475b4aee67cc1ecc2a60539c44b6e754f11e1e8383746f3c3319318943291",
+	Source:  "3d97f180b0d340352e2a2775dbee65ac67ba25a2b6f5c4fd13ac77d2a84fe307",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "db85297283ab8a0d67d285cc61869e1701bc27d19dccb2ba99943a7a2b7c9db0",
+	Hash:    "5025d6bc1cae176776c2e66d5680b50fc504f2a7e65bf890825213d48c65b10a",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
@@ -170,7 +170,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
 	p.gemmCsumpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().With(nil, functions[0]).Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

@@ -110,9 +110,9 @@ DEVICE void groups_of(const struct groups &p)
 
 extern "C" {
 __global__ void __launch_bounds__(512, 1)
-groups_bf16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<bf16>(p); }
+groups_bf16(const __grid_constant__ struct groups p) { start_early(); groups_of<bf16>(p); }
 __global__ void __launch_bounds__(512, 1)
-groups_fp16(const __grid_constant__ struct groups p) { next_may_start(); groups_of<fp16>(p); }
+groups_fp16(const __grid_constant__ struct groups p) { start_early(); groups_of<fp16>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -348,11 +348,11 @@ DEVICE void packets_of(const struct packets &p)
 extern "C" {
 __global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<bf16>(p);
+  start_early(); packets_of<bf16>(p);
 }
 __global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
 {
-  next_may_start(); packets_of<fp16>(p);
+  start_early(); packets_of<fp16>(p);
 }
 }
 

@@ -32,6 +32,7 @@ var table = kernels.Table{
 					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
 					Numbers: 1}}}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 // functions are what kernels of products make of each element of a result.
@@ -48,7 +49,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "94dcdd540a0454b5edee0fe27c554e17bb8d99a623d1484ef5c203e87f7dcf55",
+	Source:  "b8ad21d6a2792c437f7ae2197bac95bf7819e56d1ea687e94a57db18f7541696",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "39ffb0a3b7a9fbf40561834204947f7b12433b311ee12993af5fe641d548260c",
+	Hash:    "eb35e574aa6304a8e13b363ec33bf56aeabd02b89893ea2c38096f9e469e3792",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

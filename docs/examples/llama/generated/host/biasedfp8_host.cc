@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6f747b13c9a182c22f2d8812beb85c502d1f36bda18b05f6a47face70c120bf7
+// 332475e8500d129151d3529ca2d66f7cd9a9709e1bd690051f4680cb32920a0d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

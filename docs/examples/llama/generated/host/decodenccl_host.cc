@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a11ecbc273f0bcfd3c6b3b22db27b42f896e0aab90b40a39d1014129e4a150c8
+// e86d4d5c7a06f2a9ff7efaa8bcf65688f98184edce451dd2556b55b791789d90
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -25,6 +25,12 @@ const Kernel kernels[] = {
     {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {"fewrows8_bf16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_bf16>},
     {"fewrows8_fp16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_fp16>},
+    {"fewrows16_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_bf16>},
+    {"fewrows16_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_fp16>},
+    {"fewrows32_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_bf16>},
+    {"fewrows32_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_fp16>},
+    {"fewrows64_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_bf16>},
+    {"fewrows64_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_fp16>},
     {},
 };
 

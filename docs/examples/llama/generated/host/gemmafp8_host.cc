@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8b77affc5e453aa6a52a3ce4057d00b285a0b5f1130d484be9dcf17216dd6449
+// 017179ae74560acf34c7a45edd1f2432c183b279202f5d561f45436b14644391
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0b3c79b8bb748101c1928a0cf0bf79418b44b0e481a2f1b43c0ec7e8afff7888
+// fa792b7a31e47e5c3fb44ff8c47c96ae02e9d685cde64bace5d8c077b6bd2b11
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -28,8 +28,20 @@ const Kernel kernels[] = {
     {"packets_fp32", sizeof(struct packets), thread<struct packets, packets_fp32>},
     {"fewrows8_bf16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_bf16>},
     {"fewrows8_fp16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_fp16>},
+    {"fewrows16_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_bf16>},
+    {"fewrows16_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_fp16>},
+    {"fewrows32_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_bf16>},
+    {"fewrows32_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_fp16>},
+    {"fewrows64_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_bf16>},
+    {"fewrows64_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_fp16>},
     {"fewrows8_made1_bf16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_made1_bf16>},
     {"fewrows8_made1_fp16", sizeof(struct fewrows), thread<struct fewrows, fewrows8_made1_fp16>},
+    {"fewrows16_made1_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_made1_bf16>},
+    {"fewrows16_made1_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows16_made1_fp16>},
+    {"fewrows32_made1_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_made1_bf16>},
+    {"fewrows32_made1_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows32_made1_fp16>},
+    {"fewrows64_made1_bf16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_made1_bf16>},
+    {"fewrows64_made1_fp16", sizeof(struct fewboxes), thread<struct fewboxes, fewrows64_made1_fp16>},
     {},
 };
 

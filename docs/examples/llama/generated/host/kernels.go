@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "76e1e15323542d0620d8eb5d8179cf3b4ab4801b7ea599eb47699b775156b5f1",
+	sim.Compiled("biased", "4fde5668d11ecda3653c45f3b416d4e71444630d29e1ae1c4df6470517635925",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "b0b894e9059df5a5ddeb2ac5eaf6f5202710314867123c78cf57f144c193ec12",
+	sim.Compiled("biasedfp8", "cc3b922a472b1ad4049fc711b3464cf4a7eb558d00e651cec2a3262b70a7cf0f",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "d5385b898b12217f2ff714c74ab45205bec66c6040484e8c83000d19b43abe30",
+	sim.Compiled("decode", "4be2c060555a80ea5034527c6f88cddffe618da995c312cf7c49ddb69d01762c",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "55506c38f07643f85a85d739eae5ead9c0ae4eb7c8b4baf814fddf720c3d83a1",
+	sim.Compiled("decodefp8", "4a11761774a3c9debd40df53b477af37dcbb25ac281ad8f1935ac4f558390353",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "081420578a82a864534d705737b8bc08cd1652dc59ccc039da789b752182e10f",
+	sim.Compiled("decodenccl", "db861ba988c2b73577356632ed83a2d95a61ffea2154fe9605013c0574a563d0",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "d083683e2b224318fdd5b16b8dd76fd62c0320c3bdbd96f9dab61c2982f1e574",
+	sim.Compiled("gemma", "c24ecb883a0b19354ff40e7aff4511c4fc2c31ed03391d20d833354a283cc611",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "406f77380cf09ad89e9de979af5fbf51e4b5e7c208420c5ca8e7ea990a593b2f",
+	sim.Compiled("gemmafp8", "f8229e09aefaa3220d6fe0d6935ea31d29c51eb95557582c1b11bbf5b4ff994e",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "dcc475b4aee67cc1ecc2a60539c44b6e754f11e1e8383746f3c3319318943291",
+	sim.Compiled("gemmanormed", "3d97f180b0d340352e2a2775dbee65ac67ba25a2b6f5c4fd13ac77d2a84fe307",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "94dcdd540a0454b5edee0fe27c554e17bb8d99a623d1484ef5c203e87f7dcf55",
+	sim.Compiled("gemmanormedfp8", "b8ad21d6a2792c437f7ae2197bac95bf7819e56d1ea687e94a57db18f7541696",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "f64846b48abc63d13a25815e9ff5d9a48ceae29a769c478707f9a85d9843bca0",
+	sim.Compiled("normed", "747fd1b09dd3cf2dcad2c4e3cb3781723fed4ffcec8b2c385a3613518beb5a29",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "713e93f6547dfc5e31bbcf3009febe17109482cee992fe94e371aab5e2e62f46",
+	sim.Compiled("normedfp8", "b313d9fc5335f5732117dad330b7426465995dd25d218e8b25ba162319d1f325",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 583095b49428e9029257850b295176850e77f6452ba8c9f6b4f8d75e55c56c6b
+// 62380636e02c4d8d1ee9024e0d7bc17e0078abf0aecfc5a7f1f4eea5b7e6d75b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

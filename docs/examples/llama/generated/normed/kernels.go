@@ -26,15 +26,16 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
-//go:embed normed_sm90.ptx
+//go:embed normed_sm90a.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "f64846b48abc63d13a25815e9ff5d9a48ceae29a769c478707f9a85d9843bca0",
+	Source:  "747fd1b09dd3cf2dcad2c4e3cb3781723fed4ffcec8b2c385a3613518beb5a29",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Kernels.UpTo(8).Early().Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "2026610c3a2f30ee835667c20cd583f21bbcf366fc665484ad3f895dd9f86f23",
+	Hash:    "4c55a69ba77858a714d8a5667db05001ce6ebea8fc3f272eaad72e34e499b038",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
@@ -163,7 +163,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Kernels.UpTo(8).Early().Declare(b, s.Type)
+	p.few = fewrows.Kernels.UpTo(64).Early().Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

@@ -26,6 +26,7 @@ var table = kernels.Table{
 					"6 7",
 				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
+	Early: true,
 }
 
 //go:embed normedfp8_sm90.ptx
@@ -34,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "713e93f6547dfc5e31bbcf3009febe17109482cee992fe94e371aab5e2e62f46",
+	Source:  "b313d9fc5335f5732117dad330b7426465995dd25d218e8b25ba162319d1f325",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -34,5 +34,5 @@ var Decode = schedule.Schedule{
 	},
 	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
 		{Of: "C", Way: schedule.PushShot{Rows: true}}},
-	FewRows: 8,
+	FewRows: 64,
 }

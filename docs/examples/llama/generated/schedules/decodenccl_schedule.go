@@ -33,5 +33,5 @@ var DecodeNCCL = schedule.Schedule{
 		{Out: "Z", In: []string{"C"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Next")}},
 	},
 	Moves:   []schedule.Move{{Of: "R", Way: schedule.NCCL{}}, {Of: "C", Way: schedule.NCCL{}}},
-	FewRows: 8,
+	FewRows: 64,
 }

@@ -54,5 +54,5 @@ var Gemma = schedule.Schedule{
 	},
 	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
 		{Of: "C", Way: schedule.PushShot{Rows: true}}},
-	FewRows: 8,
+	FewRows: 64,
 }

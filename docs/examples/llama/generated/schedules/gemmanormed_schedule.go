@@ -67,5 +67,5 @@ var GemmaNormed = schedule.Schedule{
 	},
 	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
 		{Of: "C", Way: schedule.PushShot{Rows: true}}},
-	FewRows: 8,
+	FewRows: 64,
 }

@@ -47,5 +47,5 @@ var Normed = schedule.Schedule{
 	},
 	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
 		{Of: "C", Way: schedule.PushShot{Rows: true}}},
-	FewRows: 8,
+	FewRows: 64,
 }

@@ -76,7 +76,7 @@ thread_local
 #undef increment
 
 struct Launch { const char *name; unsigned threads; void (*thread)(const void *params); };
-#define ROW(name, threads, blocks) {#name, threads, thread<struct params, name##_bf16>},
+#define ROW(name, threads, ...) {#name, threads, thread<struct params, name##_bf16>},
 const Launch launches[] = {KERNELS(ROW)};
 
 }  // namespace
