@@ -1,0 +1,56 @@
+package forms
+
+import (
+	"slices"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// MLPs whose rows come in pieces of several kinds, beside sums that meet once all are there.
+var (
+	PiecesGroupedShot = mlp(s.Grouped{}, s.Shot{})
+	PiecesPartsTiles  = of16(mlp(s.Pull{Parts: 2}, s.Tiles{}))
+	PiecesPushPackets = mlp(s.Push{Parts: 2}, s.PushShot{})
+	PiecesBothShot    = mlp(s.Ring{Direction: s.Both}, s.Shot{Signals: s.MemOps})
+	PiecesPushedWords = mlp(s.PushRing{Direction: s.Both}, s.PushShot{Words: true})
+	PiecesNCCL        = mlp(s.NCCL{Parts: 2}, s.NCCL{})
+)
+
+// Sums that pass on, or leave by kernels, behind rows that came at once or go on.
+var (
+	PassedNCCL      = mlp(s.NCCL{}, s.RingSum{})
+	PassedPackets   = block(s.Shot{}, s.PushGather{}, s.RingAccumulate{})
+	StoredMLP       = mlp(s.Pull{}, s.Stores{})
+	StoredBlock     = block(s.Stores{}, s.Pull{}, s.Stores{})
+	OneKernelBlock  = block(s.Slots{By: s.OneKernel}, s.Push{By: s.OneKernel}, s.Slots{By: s.OneKernel})
+	PartedBlock     = block(s.NCCL{Parts: 2}, s.Pull{}, s.Slots{})
+	TilesBlock      = of16(block(s.Slots{}, s.Tiles{}, s.Slots{}))
+	TilesEveryBlock = of16(block(s.Tiles{}, s.Tiles{}, s.Tiles{}))
+)
+
+// Sums within the memory of what is summed.
+var (
+	WithinPackets = within(s.PushShot{})
+	WithinSlots   = within(s.Slots{})
+)
+
+// block is a block behind attention, by the ways of its first sum, its gather and its last sum.
+func block(sum, gather, last s.Way) s.Schedule {
+	x := catalog.BlockBehindAttention
+	x.Moves = []s.Move{{Of: "R", Way: sum}, {Of: "X", Way: gather}, {Of: "C", Way: last}}
+	return x
+}
+
+// within is a sum of what each rank has, for all ranks, that lies within the rank's own.
+func within(way s.Way) s.Schedule {
+	x := ended(way)
+	x.Ops = []s.Op{s.Sum("C", "A")}
+	x.Tensors = slices.DeleteFunc(x.Tensors, func(t s.Tensor) bool { return t.Name != "A" && t.Name != "C" })
+	for i := range x.Tensors {
+		if x.Tensors[i].Name == "C" {
+			x.Tensors[i].Within = "A"
+		}
+	}
+	return x
+}
