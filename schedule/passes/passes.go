@@ -13,7 +13,7 @@ import (
 // Pass rewrites a program that the ways of its communications have written. It knows nothing beside the program.
 type Pass struct {
 	Name     string
-	Sentence string   // of what the program has behind it
+	Sentence string   // that is true of the program behind it
 	Needs    []string // passes that run before it
 	Run      func(*hostir.Program) error
 }
