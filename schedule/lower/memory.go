@@ -168,7 +168,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	}
 	switch {
 	case o.Out != s.sums && declared && made == o.Out:
-	case o.Out != s.sums && s.addsShares(): // of all ranks' rows
+	case o.Out != s.sums && kind(o.Name()) == gradient: // whose rows are columns of an operand
 		w.ofRows(made, o.Out, w.chain.at[o.Out].Rows(), columns)
 	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
 		w.eachRank(made, o.Out, columns)
@@ -203,6 +203,9 @@ func (w *writer) results(s *stage, o schedule.Op) {
 func (w *writer) sum(s *stage, columns schedule.Axis) {
 	if w.program.At(s.sums).Name == "" {
 		w.ofRows(s.sums, s.sums, !s.toAll, columns)
+		if rows := w.rowExtent(s.sums); !s.toAll && !s.left.Columns() && !w.unevenExtents()[rows] {
+			w.cutRows(rows, 1)
+		}
 	}
 }
 

@@ -213,7 +213,7 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		return m.read(op.In[0], m.plain(run, before, at))
 	}
 	at := append([]int64{}, index...)
-	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
+	if !slices.ContainsFunc(trees, beyondPlace) {
 		w.x = []Number{x(at)}
 	} else {
 		w.first = 0
@@ -224,6 +224,10 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 	}
 	return w.all(trees), int64(begin + w.first)
 }
+
+// beyondPlace says that a tree reads more of a row than the element at its place. A later tree need not read what it
+// makes, as a number of the shape doesn't.
+func beyondPlace(e schedule.Expr) bool { return schedule.ReachOf(schedule.Nodes(e)) > schedule.Local }
 
 // walk reads trees for an element of an operation's result, and has the column at which the element's row begins.
 func (m *meaning) walk(run int, op schedule.Op, index []int64) (w *walk, begin int) {

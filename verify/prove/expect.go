@@ -31,13 +31,15 @@ type expectation struct {
 	handed  map[handed][]expr
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
 	then    map[string]*functions
+
+	ownOrder map[string]bool // as inOwnOrder says
 }
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
 		found: map[request]held{}, outputs: map[ofRun]expr{}, same: map[int32]bool{}, then: map[string]*functions{},
-		handed: map[handed][]expr{}}
+		handed: map[handed][]expr{}, ownOrder: map[string]bool{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -292,9 +294,14 @@ func (x *expectation) ordered(tensor string) bool {
 	return x.Schedule.Reduces() && x.Schedule.Ordered() && !x.inOwnOrder(tensor)
 }
 
-// inOwnOrder reports whether each rank adds up a result in its own order: the gradient of rows that the rank gathers,
-// where it begins with its own rows.
+// inOwnOrder reports whether each rank adds up a result in its own order, or an operand of its maker: the gradient of
+// rows that the rank gathers, where it begins with its own rows.
 func (x *expectation) inOwnOrder(tensor string) bool {
-	op, made := x.Schedule.Maker(tensor)
-	return made && forms[op.Index] == "gradient" && !x.Schedule.Partial(op)
+	own, known := x.ownOrder[tensor]
+	if op, made := x.Schedule.Maker(tensor); made && !known {
+		own = forms[op.Index] == "gradient" && !x.Schedule.Partial(op) ||
+			slices.ContainsFunc(op.Operands(), x.inOwnOrder)
+		x.ownOrder[tensor] = own
+	}
+	return own
 }

@@ -15,12 +15,16 @@ func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank in
 		return nil, false, err
 	}
 	for _, p := range parts {
-		bound[summed] = p.interval
-		term, err := x.term(op, in, p.rank, bound, !partial)
-		if err != nil {
-			return nil, false, err
+		var terms []expr
+		for _, rows := range x.rowsOfChunks(op, p.interval) {
+			bound[summed] = rows
+			term, err := x.term(op, in, p.rank, bound, !partial)
+			if err != nil {
+				return nil, false, err
+			}
+			terms = append(terms, term)
 		}
-		list = append(list, term)
+		list = append(list, x.sum(terms))
 	}
 	return list, partial, nil
 }
@@ -91,8 +95,7 @@ type contracted struct {
 }
 
 // parts lists the parts of a summed letter. Where an operand is spread along it, there is one part a rank, and the
-// products of the parts are partial results. Otherwise there is one part, all of the axis, for the rank of the output,
-// but of a gradient several whose operand is made in parts of rows.
+// products of the parts are partial results. Otherwise there is one part, all of the axis, for the rank of the output.
 func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) (list []contracted, partial bool,
 	err error) {
 	along, axis, spread, all := placement{}, -1, false, true
@@ -120,11 +123,7 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	}
 	if !spread || !all && forms[op.Index] == "linear" { // columns of one operand alone: each rank needs all
 		n, err := along.extent(along.Axes[axis].Extent)
-		list := []contracted{{interval{0, n}, rank}}
-		if forms[op.Index] == "gradient" {
-			list = x.rowsInTurn(op, interval{0, n}, rank)
-		}
-		return list, false, err
+		return []contracted{{interval{0, n}, rank}}, false, err
 	}
 	for r := range x.ranks {
 		a, err := along.axis(axis, r)
@@ -140,18 +139,14 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	return list, true, nil
 }
 
-// rowsInTurn cuts the rows that a gradient sums over as an operand is made that is not declared: into the parts whose
-// rows are made in turn.
-func (x *expectation) rowsInTurn(op schedule.Op, rows interval, rank int) (list []contracted) {
+// rowsOfChunks cuts the rows that a gradient sums over as its operands lie in memory: into their chunks of rows, or
+// those in which they are made. The rows of other products are one part.
+func (x *expectation) rowsOfChunks(op schedule.Op, rows interval) []interval {
 	parts := []interval{rows}
 	for _, name := range op.In {
-		_, declared := x.tensors[name]
-		if made := x.rowsMade(name, rows); !declared && len(made) > len(parts) {
+		if made := x.rowsMade(name, rows); forms[op.Index] == "gradient" && len(made) > len(parts) {
 			parts = made
 		}
 	}
-	for _, p := range parts {
-		list = append(list, contracted{p, rank})
-	}
-	return list
+	return parts
 }
