@@ -53,6 +53,10 @@ func (w *walk) of(e schedule.Expr) []Number {
 			schedule.DoPairCos, schedule.DoPairSin:
 			made[i] = w.operand(e.Tensor, lies[e.Do], row, w.place(e.Do, i, column, j, width))
 		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+			if j > 0 { // the group has one
+				made[i] = made[i-j]
+				continue
+			}
 			of = append(of[:0], kind)
 			for k := range width {
 				of = append(of, uint64(args[0][i-j+k]))
