@@ -1,11 +1,13 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
 )
 
 // The rules here and in fits_cuts.go look at the program once it is written. They refuse placements that differ from
@@ -79,12 +81,18 @@ func edgesFit(d *draft) error {
 		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
+		way := cmp.Or(e.Path, hostir.MovesField)
+		if blocks && e.Steps == s.sums && s.left.Columns() {
+			return d.misplacedIn(d.declaredAs(s.sums), edges.Along(0),
+				"%s takes columns of %s, and scales of what is multiplied lie block by block", schedule.WayName(e.Way),
+				e.Of)
+		}
 		if d.legs[i].by.elements && blocks {
-			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
+			return refused(way, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.sums && !s.gathers && !whole {
-			path, instead := e.Path, "use schedule.Shot"
+			path, instead := way, "use schedule.Shot"
 			if d.original.OverHosts() {
 				path, instead = "Mesh", "leave the mesh out, for ranks of one host"
 			}
@@ -182,16 +190,16 @@ func axesFit(d *draft) error {
 	for i, o := range d.schedule.Ops {
 		in, _ := d.original.Tensor(o.In[0])
 		out, _ := d.original.Tensor(o.Out)
-		if kind(o.Name()) != copied || len(o.Then) == 0 || len(in.Axes) < 3 || len(out.Axes) < 3 {
+		if kind(o.Name()) != copied || len(o.Then) == 0 || len(in.Axes) < 3 {
 			continue
 		}
 		brought := d.any(func(s *stage) bool { return s.into == in.Name })
 		switch {
-		case !lieAlike(in.Axes, out.Axes):
+		case len(out.Axes) > 2 && !lieAlike(in.Axes, out.Axes):
 			return d.misplaced(out.Name, "place it "+cutAs(out, edges.Of(in)).String(),
 				"no communication leads from %s %s to %s %s", in.Name, written(in), out.Name, written(out))
 		case d.split(in.Name).Uneven && !brought:
-			hint := fmt.Sprintf("exchange %s by a schedule.Copy, or make %s without a plan", in.Name, out.Name)
+			hint := fmt.Sprintf("exchange %s by a schedule.Copy, or make %s without a plan", in.Name, o.Out)
 			return refused(fmt.Sprintf("Ops[%d]", i), hint, "parts of %s are by counts, and nothing brings them",
 				in.Name)
 		}

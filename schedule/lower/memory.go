@@ -87,6 +87,23 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	}
 }
 
+// flatSums refuses sums between elements that another stage's sums add in parts of a rank's rows.
+func (w *writer) flatSums() error {
+	for _, l := range w.legs {
+		sums := l.stage.sums
+		if l.move != sums || !l.by.elements || w.fine[sums] < 2 {
+			continue
+		}
+		for _, s := range w.chain.stages {
+			if s.leaving.cut > 1 && slices.Contains(inRows(s.last().Then), sums) {
+				return refused(s.leaving.cutAt, "leave it out, or use schedule.Shot for "+sums,
+					"%s are added in parts of each rank's rows, and are summed between elements", sums)
+			}
+		}
+	}
+	return nil
+}
+
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,

@@ -76,10 +76,10 @@ func (f finer) operation(o ops.Op) bool {
 func (f finer) product(o ops.Op, to ops.Use) bool {
 	x := o.Factors()
 	switch {
-	case f.inColumns(*x.A), f.inColumns(*x.B), f.inColumns(to):
-		return false
 	case o.Form == "gradient":
-		return f.tie(*x.A, *x.B)
+		return !f.inColumns(*x.A) && !f.inColumns(*x.B) && f.tie(*x.A, *x.B)
+	case f.inColumns(*x.A), f.inColumns(to):
+		return false
 	}
 	changed := f.tie(*x.A, to)
 	if x.ScaleA != nil && x.ScaleA.Bytes > bytesOfScale && !o.InBlocks {

@@ -50,6 +50,15 @@ var drawn = []declared{
 	{"a function of three axes", "that lies otherwise", of("A[D/D D M] C[D D/D M] E[D D M]", s.Copy("C", "A", s.GELU()),
 		s.Copy("E", "C", s.GELU())), at("Tensors[2]", "no communication leads from C [D, DIDx(D), M] to E [D, D, M] "+
 		"(place it [D, DIDx(D), M])")},
+	{"a gradient", "of sums whose own rows go on in parts", of("X[M K/D] W[F K/D] B[M N/D] C[F N/D]",
+		s.Linear("H", "X", "W"), s.Gradient("C", "H", "B")).by("H", s.Slots{Parts: 2}), at("Moves[0].Way.Parts",
+		"a gradient takes all own rows of H at once (leave it out)")},
+	{"columns of sums", "by scales of blocks", form{catalog.LinearReduceScatterBlocksFP8}.changed("C",
+		func(t *s.Tensor) { t.Axes = []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))} }), at("Tensors[5]",
+		"scales of what is multiplied lie block by block (place it [DIDx(D), M/D, N])")},
+	{"two sums", "one in parts that the other is not in", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}), at("Moves[0].Way.Parts", "H are added in parts of "+
+		"each rank's rows, and are summed between elements (leave it out, or use schedule.Shot for H)")},
 	{"few rows", "by a weight of constants", form{s.Schedule{FewRows: 64, Tensors: linear(
 		"A[M/D 8192] B[3584 8192] C[M:D 3584]").Tensors, Ops: []s.Op{s.Linear("C", "A", "B")}}}, at("FewRows",
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
@@ -87,6 +96,9 @@ var drawn = []declared{
 		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R")), s.Copy("More", "C")).by("C", s.NCCL{}), served},
 	{"an operand in place", "of sums of batches", of("A[M K/D] B[N K/D] V[N] R[M*4/D N] C[M*4/D N]",
 		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R"))).within("R", "C"), served},
+	{"rows in parts", "beside a product of all columns that come", of(
+		"A[M/D K] V[K] Q[M/D K] B[N/D K] C[M:D N/D] More[M/D N] Weight[K N/D]", s.Copy("Q", "A", s.RMSNorm("V")),
+		s.Matmul("More", "A", "Weight"), s.Linear("C", "Q", "B")).by("Q", s.Pull{Parts: 2}), served},
 	{"a number of the shape", "behind a norm", func() form {
 		f := of("A[M/D K] V[K] Q[M/D K] C[M:D K]", s.Copy("Q", "A", s.RMSNorm("V"), s.Func{Is: s.Over(s.X,
 			s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
