@@ -122,7 +122,7 @@ bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
-	$(GO) test -C bench/plot .
+	$(GO) test -C bench/plot -count=1 .
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs ./docs/examples/llama/... \
 	  ./cmd/ovgen/internal/nvrtc ./schedule/hostir ./templates
 	OVGEN_SOAK=1 $(MAKE) renamed

@@ -285,10 +285,11 @@ if [ "$PART" = ways ]; then
   exit $failed
 fi
 
-# llama: the decoder's tokens, and the times of its steps; OVGEN_NCCL may name NCCL's library.
+# llama: the decoder's tokens, and the times of steps of LAYERS layers, by NCCL too; OVGEN_NCCL may name its library.
 if [ "$PART" = llama ]; then
   part "llama-tokens-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/llama.test" -test.v -test.run TestOnGPUs
-  part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" "$BIN/llama.test" -test.v -test.run TestSpeed
+  part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" OVGEN_EXAMPLE_LAYERS="${LAYERS:-4}" "$BIN/llama.test" -test.v \
+    -test.run TestSpeed
   grep '^ *|' "$OUT/llama-$gpus.txt"
   exit $failed
 fi

@@ -4,7 +4,8 @@
 usage: bench/headline.py [--host] [--table | --summary] FILE...
 
 Each FILE has lines of JSON of peers.py. The figures are of gated runs, or, with --host, of runs that wait for their
-host. Each program counts by the fastest of its forms. Efficiency is the time of the whole product alone over ours.
+host. Each program counts by the fastest of its forms. Efficiency is the time of the fastest whole product alone over
+ours; bench/plot draws the same, which its tests hold.
 --table prints a table of the points in Markdown instead, --summary a table of the files.
 """
 import argparse
@@ -13,7 +14,8 @@ import pathlib
 import statistics
 import sys
 
-PRODUCT, PEERS = "torch", {"nccl": "NCCL", "symm_mem": "PyTorch"}
+PRODUCT, PEERS = "pure", {"nccl": "NCCL", "symm_mem": "PyTorch"}
+PARTS = {"chunks", "copies"}  # of the work, alone
 
 
 def read(lines, host=False):
@@ -24,10 +26,12 @@ def read(lines, host=False):
         if not line.startswith("{"):
             continue
         row = json.loads(line)
-        if "ms" not in row or row["gated"] == host:
+        if "ms" not in row or row["gated"] == host or row["variant"] in PARTS:
             continue
         best = points.setdefault(row["point"], {})
-        program = row["program"] if row["program"] in {PRODUCT, *PEERS} else "ovgen"
+        program = row["program"] if row["program"] in PEERS else "ovgen"
+        if row["variant"] == PRODUCT:  # of torch, or of a package's own bench
+            program = PRODUCT
         if program not in best or row["ms"] < best[program][0]:
             best[program] = row["ms"], row["program"], row["variant"]
     return {point: best for point, best in points.items() if {PRODUCT, "ovgen"} <= set(best) and set(best) & set(PEERS)}

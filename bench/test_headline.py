@@ -27,14 +27,22 @@ class Headline(unittest.TestCase):
             "    8B/fc2/128: 0.80", "NCCL and product in turn: 25 to 33 % of the time is not the product's"])
 
     def test_host(self):
-        host = LINES + [line("8B/fc1/128", program, "eager", ms, gated=False)
-                        for program, ms in (("torch", 0.1), ("nccl", 0.3), ("one", 0.2))]
+        host = LINES + [line("8B/fc1/128", program, variant, ms, gated=False) for program, variant, ms in
+                        (("torch", "pure", 0.1), ("nccl", "eager", 0.3), ("one", "eager", 0.2))]
         self.assertEqual(headline.read(host, host=True), {"8B/fc1/128": {
-            "ovgen": (0.001, "one", "eager"), "torch": (0.1, "torch", "eager"), "nccl": (0.3, "nccl", "eager")}})
+            "ovgen": (0.001, "one", "eager"), "pure": (0.1, "torch", "pure"), "nccl": (0.3, "nccl", "eager")}})
+
+    def test_product(self):
+        """The fastest product counts, whoever timed it, and parts of the work count as nobody's."""
+        more = LINES + [line("8B/fc1/128", "one", variant, ms)
+                        for variant, ms in (("pure", 0.015), ("chunks", 0.001), ("copies", 0.001))]
+        self.assertEqual(headline.read(more)["8B/fc1/128"], {
+            "pure": (0.015, "one", "pure"), "nccl": (0.03, "nccl", "captured"), "symm_mem": (0.05, "symm_mem", "eager"),
+            "ovgen": (0.025, "two", "replayed")})
 
     def test_summary(self):
-        host = LINES + [line("8B/fc1/128", program, "eager", ms, gated=False)
-                        for program, ms in (("torch", 0.1), ("nccl", 0.0025), ("one", 0.2))]
+        host = LINES + [line("8B/fc1/128", program, variant, ms, gated=False) for program, variant, ms in
+                        (("torch", "pure", 0.1), ("nccl", "eager", 0.0025), ("one", "eager", 0.2))]
         self.assertEqual(list(headline.summary({"a.json": host}))[2:],
             ["| a.json | 2 | 1 | 1.00 | 0.80 to 1.20 | 2.50 |"])
 

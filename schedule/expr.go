@@ -17,7 +17,7 @@ type Expr struct {
 	Group Extent `json:",omitempty"`
 }
 
-// Do is what an Expr does.
+// Do is the operation of an Expr.
 type Do string
 
 // Leaves.

@@ -103,7 +103,7 @@ func (n Node) appendKey(key []byte, tensor string) []byte {
 }
 
 // Key is the canonical text of nodes. Two lists have one key where they do the same with operands of the same layouts,
-// whatever the names of the operands are. An operand is written as its number among Operands.
+// whose names may differ. An operand is written as its number among Operands.
 func Key(list []Node) string {
 	operands, key := Operands(list), []byte{}
 	for i, n := range list {

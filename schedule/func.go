@@ -9,7 +9,7 @@ import (
 )
 
 // Func is a function that is applied to a result, element by element or row by row; it may take further operands. Its
-// tree alone says what it does.
+// tree alone defines it.
 type Func struct {
 	Word string `json:",omitempty"` // for texts: "rmsnorm"
 	Is   Expr   `json:",omitzero"`

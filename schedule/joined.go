@@ -19,7 +19,7 @@ func (s Schedule) Joined() Schedule {
 	return s
 }
 
-// Terms are the products whose partial results are added to those of an operation, in their order.
+// Terms are the products whose partial results are added to an operation's, in their order.
 func (s Schedule) Terms(o Op) (list []Op) {
 	for _, f := range o.Then {
 		if m, made := s.Maker(f.Adds()); made && f.Joins {

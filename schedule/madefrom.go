@@ -45,7 +45,7 @@ func (f Func) local() bool {
 	})
 }
 
-// Summed says what a sum of partial results takes beside these: the tensors that its first functions add, which are
+// Summed has the operands of a sum beside its partial results: the tensors that its first functions add, which are
 // further terms, and the functions behind them. A term has the plan's type, and where the partial results have scales,
 // all terms have.
 func (s Schedule) Summed(o Op) (added []string, behind []Func) {

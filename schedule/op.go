@@ -22,7 +22,7 @@ type Op struct {
 	Also []Made `json:",omitempty"`
 	// Call names the caller's function that makes the result; empty: the Index says how the result is made.
 	Call string
-	// Makes says what each rank's call makes; empty: all rows of the rank's columns.
+	// Makes is the part of the result that each rank's call makes; empty: all rows of the rank's columns.
 	Makes Makes `json:",omitempty"`
 	// Kernel is the kernel of a call; without a File, a function in Go does the call.
 	Kernel Kernel

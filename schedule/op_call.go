@@ -34,7 +34,7 @@ func (o Op) By(k Kernel) Op {
 	return o
 }
 
-// Makes says what a rank's call makes.
+// Makes is the part of the result that a rank's call makes.
 type Makes string
 
 // Values of Makes; empty: all rows of the rank's columns.

@@ -19,12 +19,11 @@ type Schedule struct {
 	Multiples map[Extent]string
 	// FewRows: kernels of the package make the products of at most that many rows by weights, 8, 16, 32 or 64; the
 	// library of products makes products of more rows. 0: no such kernels. They sum in one order: a row has the same
-	// bits whatever the number of rows beside it. With Invariant they make products of any number of rows.
+	// bits beside any number of rows. With Invariant they make products of any number of rows.
 	FewRows int
-	// Invariant: a row of a result has the same bits whatever the number of rows beside it, and in every other
-	// Invariant schedule of the same operations, whatever its ways. Products add over K in one order, and partial
-	// results meet in the order of ranks. Ways with another order are refused, and New refuses sizes for which this
-	// can't hold.
+	// Invariant: a row of a result has the same bits beside any number of rows, and in every other Invariant schedule
+	// of the same operations, by any ways. Products add over K in one order, and partial results meet in the order of
+	// ranks. Ways with another order are refused, and New refuses sizes for which this can't hold.
 	Invariant bool `json:",omitempty"`
 	// Teaches says that the schedule shows a choice and its cost: package tuned and run tune do not consider it.
 	Teaches bool

@@ -36,8 +36,8 @@ func (s Schedule) Signature() string {
 }
 
 // Families groups a list by the signature of its schedules, in the order of the list. All schedules of a family compute
-// the same. A family whose schedules call weights Constant ends with those that compute the same and leave the caller
-// free to write them.
+// the same. A family whose schedules call weights Constant ends with the schedules that compute the same and leave the
+// caller free to write them.
 func Families[T any](list []T, of func(T) Schedule) [][]T {
 	index := map[string]int{}
 	var families [][]T

@@ -8,9 +8,9 @@ package schedule
 // With Words the data travel as they are, and each block of the kernel sets a word after its part: that takes a third
 // of the memory, and is faster for more data. With Rows the blocks of the kernel have whole rows, and the kernel also
 // applies the functions of rows that follow the sums, such as a norm: that saves a launch, and fewer blocks send where
-// there are few rows. Where each rank gets its rows of the sum, the kernel also brings what the last of these functions
-// makes to all ranks, if PushGather is to do so. The bits are the same with each. On two H200s Rows takes .5 to 1.8 us
-// less; on two and four H100s both take the same time below 64 rows, and above that, Rows takes up to a tenth less.
+// there are few rows. Where each rank gets its rows of the sum, the kernel also brings the result of the last of these
+// functions to all ranks, if PushGather is to do so. The bits are the same with each. On two H200s Rows takes .5 to 1.8
+// us less; on two and four H100s both take the same time below 64 rows, and above that, Rows takes up to a tenth less.
 type PushShot struct{ Words, Rows bool }
 
 func (PushShot) way()  {}

@@ -6,11 +6,11 @@ package schedule
 // ranks on. Each plan has memory for twelve times the data.
 //
 // With Rows a part is of whole rows, which have an owner: it adds them up and applies the functions of rows that
-// follow, such as a norm, and sends what all ranks need of that, each result as packets of its own. So a row is normed
+// follow, such as a norm, and sends the results that all ranks need, each as packets of its own. So a row is normed
 // once, and not by every rank. A sum that the schedule does not keep stays with its owner. One that it keeps travels
-// beside what is made of it: a rank then sends 3(D-1)/D of the data, which by the cost model takes less than a norm of
-// all rows by every rank up to some 4 MiB, and more above; leave Rows out there. The ranks must divide the rows: fewer
-// rows than ranks take another way.
+// beside the results of the functions: a rank then sends 3(D-1)/D of the data, which by the cost model takes less than
+// a norm of all rows by every rank up to some 4 MiB, and more above; leave Rows out there. The ranks must divide the
+// rows: fewer rows than ranks take another way.
 type PushTwoShot struct{ Rows bool }
 
 func (PushTwoShot) way()  {}

@@ -100,7 +100,8 @@ func panel(title string, points []*point) (*plot.Plot, error) {
 		style.Font.Size = vg.Points(9)
 	}
 	p.Title.TextStyle.Font.Size, p.Title.Padding = vg.Points(11), vg.Points(4)
-	p.Legend.Left, p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = true, vg.Points(3), vg.Points(4), vg.Points(4)
+	// On the right, where M is large, no line is low.
+	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = vg.Points(3), vg.Points(-4), vg.Points(4)
 	grid := plotter.NewGrid()
 	grid.Vertical.Color = nil
 	grid.Horizontal.Color = color.Gray{Y: 0xdd}

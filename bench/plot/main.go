@@ -20,7 +20,7 @@ func main() {
 
 func run(args []string, stdout io.Writer) error {
 	f := flag.NewFlagSet("plot", flag.ContinueOnError)
-	gated := f.Bool("gated", false, "of runs that were queued before the ranks started; else with the host's time")
+	host := f.Bool("host", false, "of runs that wait for their host; else of runs queued before the ranks started")
 	dir := f.String("o", "docs/results", "the `folder` for the pictures")
 	typ := f.String("type", "bf16", "the element `type`")
 	if err := f.Parse(args); err != nil {
@@ -37,9 +37,9 @@ func run(args []string, stdout io.Writer) error {
 		}
 		rows = append(rows, more...)
 	}
-	points := collect(rows, *typ, *gated)
+	points := collect(rows, *typ, !*host)
 	if len(points) == 0 {
-		return fmt.Errorf("no line of %s is of the grid, %s and gated %v", f.Args(), *typ, *gated)
+		return fmt.Errorf("no line of %s is of the grid, %s and gated %v", f.Args(), *typ, !*host)
 	}
 	if err := os.MkdirAll(*dir, 0o777); err != nil {
 		return fmt.Errorf("make the folder of the pictures: %w", err)

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func TestGolden(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if err := run([]string{"-o", dir, "testdata/figures.json"}, &out); err != nil {
+	if err := run([]string{"-host", "-o", dir, "testdata/figures.json"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := os.ReadFile(filepath.Join(dir, "efficiency-70b.svg"))
@@ -137,7 +137,7 @@ func TestTrouble(t *testing.T) {
 		{[]string{"testdata/absent"}, "read figures"},
 		{[]string{broken}, "broken:2: "},
 		{[]string{"-type", "fp16", "testdata/figures.json"}, "no line of"},
-		{[]string{"-o", broken, "testdata/figures.json"}, "make the folder of the pictures"},
+		{[]string{"-host", "-o", broken, "testdata/figures.json"}, "make the folder of the pictures"},
 		{[]string{"-x"}, "not defined"},
 	} {
 		err := run(test.args, &bytes.Buffer{})

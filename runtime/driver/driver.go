@@ -33,8 +33,8 @@ type Product uintptr
 // "cu" and version suffixes) and take their arguments in the same order. Each error says which call failed and wraps a
 // Status. Sizes are bytes. No method keeps a slice or pointer that it was passed.
 //
-// The calls of a steady-state run (those that end in Async, the stream, event,
-// graph launch and launch calls, and Matmul) make no Go allocation.
+// The calls of a steady-state run (the calls whose names end in Async, the stream, event, graph launch and launch
+// calls, and Matmul) make no Go allocation.
 type Driver interface {
 	// Name is "cuda" or "sim"; every report of a run has it.
 	Name() string
@@ -288,7 +288,7 @@ type MatmulDesc struct {
 	RowScales   bool // A has a scale for each of M, B for each of N; else each operand has one scale
 	BlockScales bool // scales of A [K/ScaleBlock, M], of B [N/ScaleBlock, K/ScaleBlock]: each multiplies a block's sum
 	// InOrder excludes algorithms that split K and makes all algorithms in use add in one order, so that a row has the
-	// same bits whatever the number of rows. A is stored as [M,K].
+	// same bits beside any number of rows. A is stored as [M,K].
 	InOrder bool
 }
 

@@ -9,7 +9,8 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Function is what kernels of a package make of each element of a product, beside its place and in registers.
+// Function is a function of each element of a product, which kernels of a package apply beside its place and in
+// registers.
 type Function struct {
 	Number int // among the package's functions of products, from 1
 	// Epilogue is a function that the library of products has, which comes before the result is rounded; empty: none.
@@ -71,7 +72,7 @@ func (f Family) With(functions ...*Function) (list Family) {
 // MostOperands and MostNumbers are how many operands besides the result a function takes, and numbers of the Shape.
 const MostOperands, MostNumbers = 4, 2
 
-// Making are the parameters of a function: the address of what it makes, and its operands and numbers.
+// Making are the parameters of a function: the address of its result, its operands and its numbers.
 type Making struct {
 	Made     driver.Ptr
 	Operands [MostOperands]driver.Ptr
@@ -94,8 +95,8 @@ type Applied struct {
 	number, operands, numbers int
 }
 
-// Making returns the kernels with a function, by its number, that sets made to what the function makes of the result
-// and of operands. A function that is an epilogue alone makes nothing else.
+// Making returns the kernels with a function, by its number, which sets made to the function of the result and of
+// operands. A function that is an epilogue alone makes nothing else.
 func (s *Set) Making(number int, made driver.Ptr, operands ...driver.Ptr) Applied {
 	x := Applied{set: s, making: Making{Made: made}, number: number, operands: len(operands)}
 	copy(x.making.Operands[:], operands)

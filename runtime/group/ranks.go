@@ -24,7 +24,7 @@ type Ranks []*Group
 // Buffers that peers read or write are memory of Group.Driver, which takes a multiple of 2 MiB for each buffer, or
 // other mapped memory (cuMemMap); Bind refuses memory of cuMemAlloc. No device may have access to the whole memory of
 // another device's context (cuCtxEnablePeerAccess, which PyTorch calls to copy between devices): allocations and new
-// graphs would then wait for runs, and runs for ranks that allocate.
+// graphs may then wait for runs, and runs for ranks that allocate.
 func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err := c.spread(); err != nil {
 		return nil, fmt.Errorf("join all ranks: %w", err)

@@ -10,8 +10,8 @@ import (
 
 // local is the driver of a rank whose peers are in its process. Its memory is mapped (cuMemMap), and each peer maps the
 // allocations that it needs again, for its device. With access to all memory of a device (cuCtxEnablePeerAccess) each
-// allocation on it, also the allocation of a graph, would wait for the peers' runs, and the peers' runs might wait for
-// this rank (docs/results/2026-11-22-oneprocess-access-2.txt).
+// allocation on it, also the allocation of a graph, may wait for the peers' runs, and the peers' runs may wait for this
+// rank (docs/limits.md).
 type local struct {
 	driver.Decorator
 	mu    sync.Mutex

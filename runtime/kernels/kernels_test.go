@@ -133,7 +133,7 @@ func TestRowGrid(t *testing.T) {
 		for i, row := range test.rows {
 			k.params[i*GoingWords+GoingRow] = row
 		}
-		blocks, each := rowGrid(test.all, test.bytes, k.whole())
+		blocks, each := rowGrid(test.all, test.bytes, toAll{}.whole(&k))
 		if int64(blocks) != test.wantBlocks || each != test.wantEach {
 			t.Errorf("%d rows of %d bytes, sent as %d: %d blocks of %d, want %d of %d", test.all, test.bytes, test.rows,
 				blocks, each, test.wantBlocks, test.wantEach)

@@ -182,11 +182,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	case k.Lands() && k.Makes():
 		row := k.params[k.At.Given] * (uint64(bytes) / max(k.params[k.At.Bytes], 1)) // bytes of a row
 		var each int64
-		whole := int64(1)
-		if k.Kind == PacketRows {
-			whole = k.whole()
-		}
-		blocks, each = rowGrid(bytes/int64(row), int64(row), whole)
+		blocks, each = rowGrid(bytes/int64(row), int64(row), k.Kind.row().sends.whole(k))
 		k.params[k.At.Lands.Rows] = uint64(each)
 		threads /= int(k.Each())
 	case k.Lands():

@@ -58,6 +58,14 @@ func (k Kernel) Words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostP
 // Waits reports whether the kernel awaits words.
 func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 || k.Lands() }
 
+// terms lays out the addresses of the terms of a sum, or of the tensors of a gather.
+func (l *Layout) terms(next func(words int) int) {
+	l.At.Terms = next(l.Terms)
+	if l.Coded != 0 {
+		l.At.Scaled = next(1)
+	}
+}
+
 // finish lays out the parameters of the function of each element of a sum.
 func (l *Layout) finish(next func(words int) int) {
 	if l.Finish != nil {
@@ -107,16 +115,10 @@ func (t *Table) layout(k Kernel) Layout {
 		if k.Varies {
 			l.At.N = next(1)
 		}
-		if k.Kind != PacketRows { // its rows go to all ranks
-			l.At.Terms = next(k.Terms)
-		}
-		if k.Coded != 0 {
-			l.At.Scaled = next(1)
-		}
 		if k.Lands() {
-			l.land(next)
-		}
-		if k.Kind != PacketRows {
+			k.Kind.row().sends.lay(&l, next)
+		} else {
+			l.terms(next)
 			l.finish(next)
 		}
 	}

@@ -174,11 +174,14 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 }
 
 // Each is the number of parts of a group that a lane works on. It is two for a kernel of groups, whose lanes then load
-// more of a row at once and fill a block, and for one that spreads, whose blocks have half as many threads. It is one
-// for others that take landed packets, whose blocks are sized by rows, or whose functions leave few registers.
+// more of a row at once and fill a block, but one where further functions leave few registers. Of a kernel of packets
+// its way to send says it.
 func (k Kernel) Each() int64 {
-	if k.Kind == PacketRows || k.Spread == 0 && (k.Kind != Groups || len(k.Made.Then) > 0) {
-		return 1
+	switch {
+	case k.Lands():
+		return k.Kind.row().sends.each(k)
+	case k.Kind == Groups && len(k.Made.Then) == 0:
+		return 2
 	}
-	return 2
+	return 1
 }

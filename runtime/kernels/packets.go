@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"math/bits"
-
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 )
@@ -33,37 +31,20 @@ type Landing struct {
 	Going int
 }
 
-// Places of the words that a kernel of rows has for each result that goes to all ranks: the bytes from the first
-// landing to the result's, of a rank's part of it, from one half to the other, and from a part to the words beside
-// packets; the bytes of a row and of this rank's rows; and the address where those of all ranks lie in their order.
-const (
-	GoingAway = iota
-	GoingPart
-	GoingHalf
-	GoingBeside
-	GoingRow
-	GoingBytes
-	GoingAll
-	GoingWords
-)
+// sending is how kernels of packets lay out what they send.
+type sending interface {
+	// lay lays out the parameters behind the number of ranks.
+	lay(l *Layout, next func(words int) int)
+	// fill fills in the addresses where packets land, of so many landings.
+	fill(k *kernel, q *plan.Queue, w plan.PacketWords, landings int)
+	// whole is the least number of rows that blocks share out, where the kernel makes rows.
+	whole(k *kernel) int64
+	// each is the number of parts of a group that a lane works on.
+	each(k Kernel) int64
+}
 
-// land lays out the parameters behind the terms.
-func (l *Layout) land(next func(words int) int) {
-	l.At.Lands = Landing{To: next(l.Terms)}
-	if l.Kind == PacketRows {
-		l.At.Lands.Rank, l.At.Lands.Going = next(1), next(GoingWords*bits.OnesCount(l.Spread))
-		if l.Finish != nil {
-			l.At.Lands.Finished = next(3)
-			l.finish(next)
-		}
-	} else {
-		l.At.Lands.From, l.At.Lands.Part, l.At.Lands.Half = next(1), next(1), next(1)
-		l.At.Lands.Turn, l.At.Lands.Rank, l.At.Lands.Word = next(1), next(1), next(1)
-		l.At.Lands.Spread = next(bits.OnesCount(l.Spread))
-	}
-	if l.Kind == Push {
-		l.At.Lands.Next = next(1)
-	}
+// beside lays out the tensors that a kernel of packets adds, and its function of rows.
+func (l *Layout) beside(next func(words int) int) {
 	l.At.Lands.Added = next(l.Added)
 	if l.Makes() {
 		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
@@ -72,13 +53,7 @@ func (l *Layout) land(next func(words int) int) {
 }
 
 // Lands reports whether the kernel sends packets and takes the packets that land.
-func (k Kernel) Lands() bool {
-	switch k.Kind.Work() {
-	case Lands, LandsApart, LandsTwice, LandsRows:
-		return true
-	}
-	return false
-}
+func (k Kernel) Lands() bool { return k.Kind.row().sends != nil }
 
 // PacketGather sends each rank its part, of the given bytes, as packets. It puts this rank's part and the parts that
 // land one after another from dst on, in the order of ranks.
@@ -97,122 +72,8 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.
 	w := q.PacketWords(on, landings[0], string(k.Kind), landings[1:]...)
 	p := k.params
 	p[k.At.Lands.Rank], p[k.At.Step], p[k.At.Value] = uint64(q.Rank()), uint64(w.Step), uint64(w.Value)
-	if k.Kind == PacketRows {
-		k.going(q, &w, len(landings))
-		return k
-	}
-	for r, at := range w.To {
-		p[k.At.Lands.To+r] = uint64(at)
-	}
-	p[k.At.Lands.From], p[k.At.Lands.Part], p[k.At.Lands.Half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
-	p[k.At.Lands.Turn], p[k.At.Lands.Word] = uint64(w.Turn), uint64(w.Flags)
-	if k.Kind == Push {
-		p[k.At.Lands.Next] = 4
-	}
-	for i := range landings[1:] {
-		p[k.At.Lands.Spread+i] = uint64(w.Spread[i].Away)
-	}
+	k.Kind.row().sends.fill(k, q, w, len(landings))
 	return k
-}
-
-// going fills in where the results of a kernel of rows land.
-func (k *kernel) going(q *plan.Queue, w *plan.PacketWords, results int) {
-	p := k.params
-	for r, at := range w.To {
-		if r == q.Rank() {
-			p[k.At.Lands.To+r] = uint64(w.From)
-		} else if at != 0 {
-			p[k.At.Lands.To+r] = uint64(at) - uint64(int64(q.Rank())*w.Part)
-		}
-	}
-	for i := range results {
-		x := plan.PacketSpread{Part: w.Part, Half: w.Half, Flags: w.Flags}
-		if i > 0 {
-			x = w.Spread[i-1]
-		}
-		to := p[k.At.Lands.Going+i*GoingWords:]
-		to[GoingAway], to[GoingPart], to[GoingHalf] = uint64(x.Away), uint64(x.Part), uint64(x.Half)
-		to[GoingBeside] = uint64(x.Flags)
-	}
-}
-
-// Going is a result of a function of this rank's rows that goes to all ranks: its bytes, where packets of it land, and
-// where the results of all ranks lie in their order. One without a landing stays on its rank. Finished is where a
-// function of each element of these puts what it makes.
-type Going struct {
-	Landing       *plan.Packets
-	All, Finished driver.Ptr
-	Bytes         int64
-}
-
-// PacketRows makes rows of bytes of x, of this rank's, as Making says, and sends the results to all ranks.
-func (s Summing) PacketRows(q *plan.Queue, on *plan.Stream, x driver.Ptr, bytes int64, results ...Going) {
-	landings := make([]*plan.Packets, 0, 8)
-	for i, r := range results {
-		if r.Landing != nil {
-			s.spread, landings = s.spread|1<<i, append(landings, r.Landing)
-		}
-	}
-	k := s.set.send(q, on, s.kernel(q, PacketRows, nil, false), landings...)
-	if k == nil {
-		return
-	}
-	rows := bytes / max(int64(k.params[k.At.Given])*s.set.element.Size(), 1)
-	to := k.params[k.At.Lands.Going:]
-	for _, r := range results {
-		if r.Landing != nil {
-			to[GoingRow], to[GoingBytes] = uint64(r.Bytes/max(rows, 1)), uint64(r.Bytes)
-			to[GoingAll] = uint64(r.All)
-			to = to[GoingWords:]
-		}
-		if r.Finished != 0 && k.Finish != nil {
-			at := k.params[k.At.Lands.Finished:]
-			at[0], at[1], at[2] = uint64(r.Finished), uint64(bytes/s.set.element.Size()), uint64(r.All)
-		}
-	}
-	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(x), uint64(bytes/s.set.element.Size())
-	if k.Varies {
-		k.params[k.At.N] = uint64(q.Size())
-	}
-	k.work(q, on, bytes)
-}
-
-// whole is the least number of rows of which a kernel of rows sends whole units: four packets of what it makes, and one
-// of scales.
-func (k *kernel) whole() int64 {
-	rows, left := int64(1), k.Spread
-	for i := 0; left != 0; i, left = i+1, left&(left-1) {
-		unit := int64(16)
-		if left&(left-1) == 0 && k.Scaled() {
-			unit = 4
-		}
-		for rows*int64(k.params[k.At.Lands.Going+i*GoingWords+GoingRow])%unit != 0 {
-			rows *= 2
-		}
-	}
-	return rows
-}
-
-// Scaled reports whether the last result that a kernel of rows sends are the scales that its function leaves.
-func (k Kernel) Scaled() bool {
-	results, last := 1, k.Made
-	for i := range k.Made.Then {
-		results, last = results+1, &k.Made.Then[i]
-	}
-	return last.Scales != 0 && k.Spread>>results == 1
-}
-
-// rowGrid returns the number of blocks that send rows of the given bytes each, and the largest number of rows of a
-// block. A block's part begins at a multiple of 16 bytes, since packets go by four, and has at least a few kilobytes,
-// since a block of fewer would not pay. It has a multiple of whole rows, which is a power of 2.
-func rowGrid(rows, bytes, whole int64) (blocks int, each int64) {
-	const least = 4096
-	for whole*bytes%16 != 0 {
-		whole *= 2
-	}
-	each = max((rows+plan.MostPacketBlocks-1)/plan.MostPacketBlocks, (least+bytes-1)/bytes)
-	each = (each + whole - 1) / whole * whole
-	return int((rows + each - 1) / each), each
 }
 
 // packetGrid returns the number of blocks, and of threads in each block, that send the given bytes; each block sends a

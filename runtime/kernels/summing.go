@@ -7,9 +7,9 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Summing is a set of kernels, with what its sums take beside the partial results of ranks: tensors that are added
-// last, a function of each element of the sum, which is applied before it is rounded, and a function of its rows behind
-// that. The sums of a Set itself take nothing else.
+// Summing is a set of kernels whose sums take more than the partial results of ranks: tensors that are added last, a
+// function of each element of the sum, which is applied before it is rounded, and a function of its rows behind that.
+// The sums of a Set itself take nothing else.
 type Summing struct {
 	set     *Set
 	columns int64 // of a term for each scale; 0: terms have no scales
@@ -97,9 +97,9 @@ func (s Summing) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst
 }
 
 // PacketSpread sends each rank its part, of the given bytes, as packets. It sets dst to the sum of this rank's part and
-// of the parts that land, in the order of ranks. It sends results, the sum and what functions of rows make of it, to
-// all ranks, where those of all ranks lie one after another, but for a result whose landing in spread is nil. What it
-// takes beside is of this rank's part.
+// of the parts that land, in the order of ranks. It sends results to all ranks, where the results of all ranks lie one
+// after another: the sum, and the functions of its rows. A result whose landing in spread is nil stays. Further
+// operands are of this rank's part.
 func (s Summing) PacketSpread(q *plan.Queue, on *plan.Stream, landing *plan.Packets, spread []*plan.Packets,
 	dst driver.Ptr, bytes int64, parts ...driver.Ptr) {
 	landings := append(make([]*plan.Packets, 0, 8), landing)

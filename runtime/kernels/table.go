@@ -35,8 +35,8 @@ type Kernel struct {
 	Tile   Tile        // of a product
 	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
 	Finish *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
-	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 what Made makes, 4 ...; of rows
-	// 1 is what Made makes, 2 ..., and the last one its scales.
+	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 the result of Made, 4 ...; of
+	// rows 1 is the result of Made, 2 ..., and the last one its scales.
 	Spread uint
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
@@ -77,9 +77,9 @@ const (
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts the tensors that land one after another.
 	PacketGather Kind = "packetgather"
-	// PacketSpread is Packets of parts; it sends what it makes of the parts to all ranks.
+	// PacketSpread is Packets of parts; it sends the sums of the parts, and functions of them, to all ranks.
 	PacketSpread Kind = "packetspread"
-	// PacketRows makes rows, sends what it makes as packets, and puts what lands one after another.
+	// PacketRows makes rows, sends them as packets, and puts the rows that land one after another.
 	PacketRows Kind = "packetrows"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
@@ -105,7 +105,7 @@ const (
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // sends packets too, and puts the landed tensors one after another
 	LandsTwice Work = "packetspread" // also sends the sums to all ranks, and puts them one after another
-	LandsRows  Work = "packetrows"   // sends what a function makes of rows, and puts that of all in order
+	LandsRows  Work = "packetrows"   // sends the rows that a function makes, and puts the rows of all in order
 )
 
 // row describes the kernels of one kind.
@@ -113,40 +113,42 @@ type row struct {
 	kind   Kind
 	ident  string // name of the kind's constant
 	work   Work
-	does   string // the work, in the words of comments
-	blocks int64  // the most blocks of a launch where there is enough work
-	early  bool   // in a Table that is Early, the kernel first waits for the end of the launch before
+	does   string  // the work, in the words of comments
+	blocks int64   // the most blocks of a launch where there is enough work
+	early  bool    // in a Table that is Early, the kernel first waits for the end of the launch before
+	sends  sending // of kernels of packets alone
 }
 
 // rows are all kinds, in the order in which a package lists its kernels. A copy leaves the multiprocessors to the
 // products; 16 blocks fill the link. A sum comes after them: it takes two for each multiprocessor of an H200 (96 read
 // and wrote 2.4 TB/s of its memory, half of the rate that it delivers), and one where each block awaits words. Groups
-// take five, whose rows are on their way while others are added up.
+// take five, whose rows are on their way while others are added up. Kernels of packets send parts to each rank, or rows
+// to all.
 var rows = []row{
-	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1, false},
-	{Post, "Post", Nothing, "posts to peers", 1, false},
-	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16, false},
-	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264, false},
-	{Widen, "Widen", Sums, "adds up tensors in order and in fp32, and keeps that", 264, false},
-	{Get, "Get", Copies, "copies from it", 16, false},
-	{Put, "Put", Copies, "copies to it", 16, false},
-	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132, false},
-	{Gather, "Gather", Gathers, "copies tensors one after another", 132, false},
-	{Elements, "Elements", Applies, "makes each element of those at its place", 264, true},
-	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 660, true},
-	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132, false},
-	{Scatter, "Scatter", Scatters, "multiplies and sums", 132, false},
+	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1, false, nil},
+	{Post, "Post", Nothing, "posts to peers", 1, false, nil},
+	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16, false, nil},
+	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264, false, nil},
+	{Widen, "Widen", Sums, "adds up tensors in order and in fp32, and keeps that", 264, false, nil},
+	{Get, "Get", Copies, "copies from it", 16, false, nil},
+	{Put, "Put", Copies, "copies to it", 16, false, nil},
+	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132, false, nil},
+	{Gather, "Gather", Gathers, "copies tensors one after another", 132, false, nil},
+	{Elements, "Elements", Applies, "makes each element of those at its place", 264, true, nil},
+	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 660, true, nil},
+	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132, false, nil},
+	{Scatter, "Scatter", Scatters, "multiplies and sums", 132, false, nil},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
-		plan.MostPacketBlocks, true},
+		plan.MostPacketBlocks, true, toEach{}},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
-		plan.MostPacketBlocks, true},
+		plan.MostPacketBlocks, true, toEach{}},
 	{PacketSpread, "PacketSpread", LandsTwice,
 		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all",
-		plan.MostPacketBlocks, true},
+		plan.MostPacketBlocks, true, toEach{}},
 	{PacketRows, "PacketRows", LandsRows, "makes rows, sends them as packets, and puts what lands one after another",
-		plan.MostPacketBlocks, true},
+		plan.MostPacketBlocks, true, toAll{}},
 	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
-		plan.MostPacketBlocks, true},
+		plan.MostPacketBlocks, true, toEach{words: true}},
 }
 
 // threads of a block that moves bytes, each 16 bytes at a time.

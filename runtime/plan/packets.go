@@ -111,7 +111,7 @@ type PacketWords struct {
 }
 
 // PacketSpread is a further landing of a kernel of packets: the bytes from the first landing to it, on every rank, and
-// what PacketWords says of the first one.
+// the other figures that PacketWords has of the first one.
 type PacketSpread struct{ Away, Part, Half, Flags int64 }
 
 // PacketWords counts the step of a kernel of packets, which the next Launch enqueues. A kernel that sends further

@@ -179,10 +179,10 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 }
 
 // Replay is Enqueue by one launch of the graph that the plan keeps for these buffers: the host spends a few
-// microseconds, whatever the number of ranks. A collective Bind captures the graph. After a local Bind, the first
-// Replay with buffers that the plan keeps no graph for waits for the runs in flight and captures one. Its kernels have
-// the priorities of the plan's streams, and not the priority of s. The stream must not be in capture. A program that
-// must not be captured has no graph: Replay returns ErrEager.
+// microseconds, for any number of ranks. A collective Bind captures the graph. After a local Bind, the first Replay
+// with buffers that the plan keeps no graph for waits for the runs in flight and captures one. Its kernels have the
+// priorities of the plan's streams, and not the priority of s. The stream must not be in capture. A program that must
+// not be captured has no graph: Replay returns ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
 	if err := p.enter(); err != nil {
 		return fmt.Errorf("replay %s: %w", p, err)

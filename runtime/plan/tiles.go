@@ -14,7 +14,7 @@ func (p *Plan) Tiles() []string { return slices.Clone(p.tiles) }
 // UseTiles makes launches take the given kernel, which is one of Tiles, instead of choosing by the estimate. Launches
 // of products that the kernel does not make still choose: a plan may pull rows with one kernel and sum with another.
 // Call UseTiles before the first Bind, which captures the plan's graph. Ranks may take different kernels: they signal
-// each other by shards, whatever the tiles.
+// each other by shards, not by tiles.
 func (p *Plan) UseTiles(kernel string) error {
 	if !slices.Contains(p.tiles, kernel) {
 		return &UnknownTilesError{p.program.Name, kernel, p.Tiles()}

@@ -67,8 +67,8 @@ func (b *Builder) Uneven(f *Buffer, unit int64, chunks int, index func(rank, chu
 	f.uneven = &uneven{unit: unit, chunks: chunks, index: index, table: newTable(b.plan.Size(), chunks)}
 }
 
-// Padded says that the chunks of an uneven buffer begin room bytes apart, whatever their counts. No chunk may have more
-// than room bytes.
+// Padded says that the chunks of an uneven buffer begin room bytes apart, for all counts. No chunk may have more than
+// room bytes.
 func (b *Builder) Padded(f *Buffer, room int64) {
 	if f.uneven.room = room; room <= 0 || room > f.bytes/int64(f.uneven.chunks) {
 		b.mistake("buffer %s has %d bytes: they are no %d chunks of %d", f.name, f.bytes, f.uneven.chunks, room)

@@ -66,8 +66,8 @@ func (x Sum) Worth(ranks int) error {
 	return nil
 }
 
-// Microseconds is an estimate of what a sum of a tensor takes in a graph, where NVLink joins every pair of ranks. It is
-// 0 for a way that is not known.
+// Microseconds is an estimate of the time of a sum of a tensor in a graph, where NVLink joins every pair of ranks. It
+// is 0 for a way that is not known.
 func (x Sum) Microseconds(bytes int64, ranks int) float64 {
 	s, known := shots[x.By]
 	if !known {

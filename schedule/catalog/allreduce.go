@@ -39,8 +39,8 @@ var LinearAllReducePackets = s.Schedule{
 }
 
 // LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the
-// package, which adds up in one order, so that a row has the same bits whatever the number of rows beside it. On an
-// H200 it beats the library for up to 8 rows, and for more of small weights.
+// package, which adds up in one order, so that a row has the same bits beside any number of rows. On an H200 it beats
+// the library for up to 8 rows, and for more of small weights.
 var LinearAllReduceFewRows = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,

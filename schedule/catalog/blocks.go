@@ -3,8 +3,8 @@ package catalog
 import s "ovgen/schedule"
 
 // AllGatherFP4 is AllGather of which four bits travel, e2m1 with a scale of e4m3 for each 16 columns, .28 of the bytes:
-// C is what they stand for. Choose it where the eight bits of AllGatherQuantised take too long, and errors of up to
-// 3/16 of the greatest of 16 numbers will do.
+// C has the numbers that they stand for. Choose it where the eight bits of AllGatherQuantised take too long, and errors
+// of up to 3/16 of the greatest of 16 numbers will do.
 var AllGatherFP4 = inBlocks(s.DIDx(s.D), s.E2M1, s.E4M3, 16, s.QuantiseFP4())
 
 // AllGatherVFP4 is AllGatherV in four bits, as AllGatherFP4 is AllGather: SGLang's gather of the input of experts.

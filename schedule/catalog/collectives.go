@@ -99,19 +99,19 @@ var AllReduceTwoShot = s.Schedule{
 }
 
 // AllReduceTwoShotPackets is AllReduceTwoShot whose parts and sums both travel as packets, in one kernel that waits for
-// nothing but what it needs: each rank sends 2(D-1)/D of a tensor, where AllReducePackets sends D-1. Meant for three
-// ranks or more: on four H100s it is the fastest all-reduce from 2 MiB on. On two it sends as much as AllReducePackets
-// and waits twice; two H200s have it the fastest at 8 MiB alone.
+// its own data alone: each rank sends 2(D-1)/D of a tensor, where AllReducePackets sends D-1. Meant for three ranks or
+// more: on four H100s it is the fastest all-reduce from 2 MiB on. On two it sends as much as AllReducePackets and waits
+// twice; two H200s have it the fastest at 8 MiB alone.
 var AllReduceTwoShotPackets = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
 	Moves:   []s.Move{{Of: "C", Way: s.PushTwoShot{}}},
 }
 
-// AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as
-// R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
-// product of the caller's makes A: on two H200s it was faster than AllReduceNormApart for 1 to 256 rows, and package
-// tuned chooses between them by measurements.
+// AllReduceNorm is AllReducePackets with the operations that follow it in a layer: the residual is added to the sum,
+// which leaves as R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where
+// attention or another product of the caller's makes A: on two H200s it was faster than AllReduceNormApart for 1 to 256
+// rows, and package tuned chooses between them by measurements.
 var AllReduceNorm = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
@@ -152,7 +152,7 @@ var AllReduceNorms = s.Schedule{
 }
 
 // ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows
-// of the residual to those of the sum, which leave as R, norms them, and all get the norms of all rows.
+// of the residual to its rows of the sum, which leave as R, and norms them; all get the norms of all rows.
 var ReduceScatterNormGather = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
@@ -280,11 +280,10 @@ var AllGatherV = s.Schedule{
 	Ops: []s.Op{s.Copy("C", "A")},
 }
 
-// AllGatherVPadded is AllGatherV with every shard travelling as P rows, whatever its
-// count, and put in its place from there: how an all-gather of even shards serves
-// uneven ones. Only the local copies depend on the counts, and peers never read the
-// caller's memory. Padding and two more passes over memory make it slower than
-// AllGatherV where counts differ much; a tuning chooses between the two.
+// AllGatherVPadded is AllGatherV with every shard travelling as P rows, for any count, and put in its place from there:
+// how an all-gather of even shards serves uneven ones. Only the local copies depend on the counts, and peers never read
+// the caller's memory. Padding and two more passes over memory make it slower than AllGatherV where counts differ much;
+// a tuning chooses between the two.
 var AllGatherVPadded = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},

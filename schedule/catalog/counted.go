@@ -30,8 +30,8 @@ var LinearReduceScatterVQuantised = s.Schedule{
 }
 
 // GatedMLPVQuantised is an MLP of such rows of which nothing but eight bits travels: its rows are quantised and
-// gathered by counts, and its partial results are quantised and added up by counts. The gate and what is behind it have
-// 16 bits.
+// gathered by counts, and its partial results are quantised and added up by counts. The gate and the product behind it
+// have 16 bits.
 var GatedMLPVQuantised = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.K)}},

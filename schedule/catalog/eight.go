@@ -44,8 +44,8 @@ var LinearReduceScatterPacketsFP8 = s.Schedule{
 }
 
 // LinearReduceScatterE5M2 is LinearReduceScatterFP8 of an A of 16 bits of which each rank makes e5m2, with a scale for
-// each row of its part, beside a weight of e4m3. It is an input's gradient: A is that of what a layer's columns made,
-// and the weight lies the other way round. Gradients need more exponent than e4m3 has.
+// each row of its part, beside a weight of e4m3. It is an input's gradient: A is the gradient of a layer's columns, and
+// the weight lies the other way round. Gradients need more exponent than e4m3 has.
 var LinearReduceScatterE5M2 = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
@@ -78,7 +78,7 @@ var LinearAllReduceWeightsFP8 = s.Schedule{
 }
 
 // LinearAllReduceSquaresFP8 is LinearAllReduceWeightsFP8 by a weight that has a scale for each square of 128 x 128, as
-// DeepSeek's checkpoints have. The kernel multiplies what each 128 of the depth add by their scale.
+// DeepSeek's checkpoints have. The kernel multiplies the sum of each 128 of the depth by their scale.
 var LinearAllReduceSquaresFP8 = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
@@ -92,8 +92,8 @@ var LinearAllReduceSquaresFP8 = s.Schedule{
 	Teaches: true,
 }
 
-// GatedMLPFP8 is GatedMLP whose first layer has operands of eight bits with a scale for each row. What is between the
-// layers has 16 bits, and so has the second layer's weight.
+// GatedMLPFP8 is GatedMLP whose first layer has operands of eight bits with a scale for each row. The rows between the
+// layers have 16 bits, and so has the second layer's weight.
 var GatedMLPFP8 = s.Schedule{
 	Tensors: scaled(true, GatedMLP.Tensors, "A", "Gate", "Up"),
 	Ops:     GatedMLP.Ops,

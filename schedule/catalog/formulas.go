@@ -17,7 +17,7 @@ var SquaredReLUMLP = s.Schedule{
 		s.Linear("H", "A", "B", s.SquaredReLU()),
 		s.Linear("C", "H", "B2", s.Scale(.25), s.Add("Residual")),
 	},
-	Teaches: true, // what formulas cost; no other schedule computes the same
+	Teaches: true, // the cost of formulas; no other schedule computes the same
 }
 
 // NormedHeads makes the queries of Qwen3's attention: the linear of gathered rows, for this rank's heads, a norm of

@@ -3,8 +3,8 @@ package catalog
 import s "ovgen/schedule"
 
 // AllGatherLinearQuantised is AllGatherLinearFP8 of an A of 16 bits: each rank makes eight bits of its rows, e4m3 with
-// a scale for each row, before they travel. Codes and Scales are results too. Choose it where what makes A leaves 16
-// bits; where that is a norm, put schedule.Quantise() behind it, and both are one kernel.
+// a scale for each row, before they travel. Codes and Scales are results too. Choose it where A is made in 16 bits;
+// where a norm makes it, put schedule.Quantise() behind the norm, and both are one kernel.
 var AllGatherLinearQuantised = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -19,16 +19,16 @@ var AllGatherLinearQuantised = s.Schedule{
 }
 
 // AllGatherLinearQuantisedPackets is AllGatherLinearQuantised whose codes and scales go as packets of a kernel each, as
-// those of AllGatherLinearPacketsFP8, and one product takes all rows. Choose it for few rows.
+// in AllGatherLinearPacketsFP8, and one product takes all rows. Choose it for few rows.
 var AllGatherLinearQuantisedPackets = s.Schedule{
 	Tensors: AllGatherLinearQuantised.Tensors,
 	Ops:     AllGatherLinearQuantised.Ops,
 	Moves:   []s.Move{{Of: "Codes", Way: s.PushGather{}}},
 }
 
-// AllGatherQuantised is AllGather of which eight bits travel, e4m3 with a scale for each row, half the bytes: C is what
-// they stand for. Choose it where 16 bits are wanted and these do: a code is 1/16 off, at most, of all but the smallest
-// numbers of a row.
+// AllGatherQuantised is AllGather of which eight bits travel, e4m3 with a scale for each row, half the bytes: C has the
+// numbers that they stand for. Choose it where 16 bits are wanted and these do: a code is 1/16 off, at most, of all but
+// the smallest numbers of a row.
 var AllGatherQuantised = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
@@ -53,7 +53,7 @@ var AllGatherQuantisedPackets = s.Schedule{
 }
 
 // AllGatherQuantisedRows is AllGatherQuantisedPackets in which one kernel makes scales and codes, sends both, and
-// widens those of all ranks. Choose it in its place where a launch takes as long as the rows take to travel.
+// widens the codes of all ranks. Choose it in its place where a launch takes as long as the rows take to travel.
 var AllGatherQuantisedRows = s.Schedule{
 	Tensors: AllGatherQuantisedPackets.Tensors,
 	Ops:     AllGatherQuantised.Ops,
@@ -104,7 +104,7 @@ var AllGatherVQuantised = s.Schedule{
 }
 
 // AllToAllFP8 is AllToAll of rows of eight bits, e4m3 with a scale for each row: rank p gets part p of every rank's
-// rows, and the scales of these. Choose it where what makes the rows leaves eight bits, and what takes them reads them.
+// rows, and the scales of these. Choose it where the rows are made in eight bits, and read so.
 var AllToAllFP8 = s.Schedule{Tensors: exchanged(s.DIDx(s.D)), Ops: []s.Op{s.Copy("C", "A")}}
 
 // AllToAllVFP8 is AllToAllFP8 of parts that differ in rows: count [p, q] is the number of rows that rank p has for

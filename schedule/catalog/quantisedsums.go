@@ -3,15 +3,16 @@ package catalog
 import s "ovgen/schedule"
 
 // ReduceScatterQuantised is ReduceScatter of which eight bits travel: each rank makes codes of its part of the sum, own
-// rows too, and the owner adds up, in fp32, what the codes stand for. A row is quantised while the one before it
-// travels. Choose it where an error of 1/16 of each part will do, and half the bytes are worth the kernel.
+// rows too, and the owner adds up, in fp32, the numbers that the codes stand for. A row is quantised while the one
+// before it travels. Choose it where an error of 1/16 of each part will do, and half the bytes are worth the kernel.
 var ReduceScatterQuantised = s.Schedule{
 	Tensors: append(codedSummands[:3:3], s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}}),
 	Ops:     []s.Op{quantiseSummands, s.Sum("C", "Codes")},
 }
 
-// ReduceScatterVQuantised is ReduceScatterV in eight bits: SGLang's reduce-scatter of what experts made, to ranks with
-// tokens of their own. One kernel makes the codes of all rows, and another one reads those of own rows over the link.
+// ReduceScatterVQuantised is ReduceScatterV in eight bits: SGLang's reduce-scatter of the results of experts, to ranks
+// with tokens of their own. One kernel makes the codes of all rows, and another one reads the codes of own rows over
+// the link.
 var ReduceScatterVQuantised = s.Schedule{
 	Tensors: append(codedSummands[:3:3], s.Tensor{Name: "C", Axes: []s.Axis{s.Dim(s.M, uneven), s.Dim(s.N)}}),
 	Ops:     []s.Op{quantiseSummands, s.Sum("C", "Codes")},

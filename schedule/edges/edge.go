@@ -103,7 +103,7 @@ func (w *Walk) At(tensor string) (s State, ok bool) {
 	return list[0], true
 }
 
-// Step finds the edges of operation i, after those of all operations before it. The operands named in stay do not
+// Step finds the edges of operation i, after the edges of all operations before it. The operands named in stay do not
 // travel. An error is a *schedule.FieldError.
 func (w *Walk) Step(i int, stay ...string) (Step, error) {
 	o := w.Ops[i]

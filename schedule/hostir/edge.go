@@ -43,7 +43,7 @@ const (
 // edge's sums.
 type Carrier struct{ Copies, Signals, Fused, ByBlocks, Rows bool }
 
-// CarrierOf is what the options By and Signals of a way let kernels do.
+// CarrierOf has the work that the options By and Signals of a way give to kernels.
 func CarrierOf(way schedule.Way) (c Carrier) {
 	for _, o := range schedule.Options(way) {
 		switch o.Field {

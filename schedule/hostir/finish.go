@@ -32,7 +32,7 @@ func FinishBy(word string, formulas []schedule.Expr, columns Expr, operands ...V
 // Nodes are the formulas, written out as nodes.
 func (x Finish) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 
-// ByPlace reports whether the formulas read only what lies at an element's place.
+// ByPlace reports whether the formulas read only operands at an element's place.
 func (x Finish) ByPlace() bool { return x.Columns.IsZero() }
 
 // FinishOf is the formulas behind the sum in some work.

@@ -7,13 +7,13 @@ import (
 	"ovgen/schedule"
 )
 
-// PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring what they make
-// to all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them. Then it may
-// apply formulas of each element to the rows of that number of all ranks: they widen codes, say.
+// PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring their results to
+// all ranks: codes of rows, and their scales, say. Each block makes some of the rows and sends them. Then it may apply
+// formulas of each element to the rows of that number of all ranks: they widen codes, say.
 type PacketRows struct {
 	Make   Apply
 	Spread []PacketGather // of results of the formulas, in their order
-	Then   Apply          // of what the last of the formulas makes of all ranks' rows; it may have none
+	Then   Apply          // of the last formulas' results of all ranks' rows; it may have none
 }
 
 // Kind is "packetrows".
@@ -21,8 +21,8 @@ func (PacketRows) Kind() Kind { return "packetrows" }
 
 func (PacketRows) work() {}
 
-// Sending is the step of formulas that sends what they make, as a step of packets does that follows it. ok is false
-// where the formulas make nothing that the step sends.
+// Sending is the step of formulas that sends their results in place of the step of packets behind it. ok is false where
+// that step sends no result of the formulas.
 func (x PacketRows) Sending(s, packets Step) (_ Step, ok bool) {
 	g, ok := packets.Do.(PacketGather)
 	at := x.made(g)
@@ -40,7 +40,7 @@ func (x PacketRows) Sending(s, packets Step) (_ Step, ok bool) {
 	return packets.Applying(s.Applies), true
 }
 
-// GoingOn joins formulas of each element of what the last formulas make of all ranks' rows. ok is false where no kernel
+// GoingOn joins formulas of each element of the last formulas' results of all ranks' rows. ok is false where no kernel
 // can do both.
 func (x PacketRows) GoingOn(then Apply) (_ PacketRows, ok bool) {
 	x.Then = then
@@ -82,7 +82,8 @@ func (x PacketRows) Steps(s Step) (list []Step) {
 	return list
 }
 
-// Results are what the formulas make of this rank's rows, in their order, and behind each the scales that it leaves.
+// Results are the results of the formulas of this rank's rows, in their order, and behind each the scales that it
+// leaves.
 func (x PacketRows) Results() (list []View) {
 	for _, f := range x.Make.Chain() {
 		list = append(list, some(f.To, f.Scales)...)
@@ -90,7 +91,7 @@ func (x PacketRows) Results() (list []View) {
 	return list
 }
 
-// made is the place among the results of what a gather sends; it is negative where no formula makes that.
+// made is the place among the results of the one that a gather sends; it is negative where no formula makes it.
 func (x PacketRows) made(g PacketGather) int {
 	own := g.Each
 	own.Each = Range{}
@@ -108,7 +109,7 @@ func (x PacketRows) Gathers() []PacketGather {
 	return list
 }
 
-// SendsScales reports whether what a gather sends are scales that the formulas leave.
+// SendsScales reports whether a gather sends the scales that the formulas leave.
 func (x PacketRows) SendsScales(g PacketGather) bool {
 	chain := x.Make.Chain()
 	return chain[len(chain)-1].Scales.Buffer != "" && x.made(g) == len(x.Results())-1

@@ -7,8 +7,8 @@ import (
 
 // PacketSpread is, in one kernel, a sum by packets that leaves each rank its part of a result, and gathers by packets
 // that bring the part to all ranks: each thread sends its sums. With formulas of rows behind the sum a part is of whole
-// rows, which their owner alone adds up and applies the formulas to; the gathers bring what these make to all, and the
-// sum where other ranks need it.
+// rows, which their owner alone adds up and applies the formulas to; the gathers bring the results to all, and the sum
+// where other ranks need it.
 type PacketSpread struct {
 	Sum    Packets
 	Spread []PacketGather // of results of the sum's kernel, in their order
@@ -68,7 +68,7 @@ func eachOwn(flags []Word) func() []Word {
 	}
 }
 
-// Results are what the kernel leaves of this rank's part: the sum, and what formulas make of it, in their order.
+// Results are the sum of this rank's part, and the results of formulas of it, in their order.
 func (x PacketSpread) Results() []View {
 	list := []View{x.Sum.To}
 	if len(x.Sum.Then.Makes) > 0 {

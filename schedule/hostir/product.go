@@ -20,7 +20,7 @@ type Product struct {
 	To             View
 	Func           string // of each element; empty: none
 	Accumulate     bool   // it adds to its result
-	InOrder        bool   // a row has the same bits whatever the number of rows
+	InOrder        bool   // a row has the same bits beside any number of rows
 	InBlocks       bool   // scales are of blocks of rows and of squares of the weight
 	// Then has formulas of each element of the rounded result, which is stored too; it may have none. The kernel of the
 	// product makes them; where the library makes the product, a kernel of elements makes them behind it.

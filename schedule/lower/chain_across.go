@@ -52,6 +52,8 @@ func (w *writer) junctions() error {
 				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.input)
 		case !ok:
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
+		case j.next.addsShares():
+			return refused(s.partsAt, "leave it out", "a gradient takes all own rows of %s at once", j.next.input)
 		case j.next.summing != nil:
 			return refused(s.partsAt, "leave it out, or sum "+j.next.sums+" by schedule.Slots",
 				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.sums)

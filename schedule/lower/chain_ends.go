@@ -175,7 +175,8 @@ func (w *writer) tail() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
 	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
-	if (w.readsPeers() || closes) && w.any((*stage).holdsDevice) && last != mainRef {
+	meets := func(s *stage) bool { return s.holdsDevice() || w.ringsByKernels(s) }
+	if (w.readsPeers() || closes) && w.any(meets) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {

@@ -48,7 +48,7 @@ func writeChain(d *draft) error {
 	w.memories()
 	w.countRows()
 	w.room()
-	if err := cmp.Or(d.chain.wrong, w.junctions(), w.cutPieces()); err != nil {
+	if err := cmp.Or(d.chain.wrong, w.junctions(), w.cutPieces(), w.flatSums()); err != nil {
 		return err
 	}
 	if err := w.plan(); err != nil {

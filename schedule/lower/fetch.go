@@ -105,9 +105,14 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 		return err
 	}
 	input, gathers := o.In[0], false
-	for _, name := range o.In {
+	for k, name := range o.In {
 		x, _ := c.edges.At(name)
-		switch {
+		switch _, declared := d.schedule.Tensor(name); {
+		case !declared && !x.Rows() && !done.Made.Partial && d.schedule.Partial(o): // as what is declared says
+			whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(d.rowExtent(name)), d.columnsOf(name)}}
+			return refused(fmt.Sprintf("%s.In[%d]", path, k), fmt.Sprintf("declare %s %s", name, cutAs(whole, x)),
+				"%s is not declared, and nothing says whether ranks add up products of their rows of %s or gather "+
+					"these: each rank has all rows of %s", name, o.In[1-k], name)
 		case x.Cut != (edges.Cut{}):
 			return d.misplacedIn(name, edges.Along(0),
 				"no pass makes a gradient of rows of %s in other than equal parts: %s", name, o)

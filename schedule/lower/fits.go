@@ -1,11 +1,13 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
 )
 
 // The rules here and in fits_cuts.go look at the program once it is written. They refuse placements that differ from
@@ -38,6 +40,13 @@ func stagesFit(d *draft) error {
 		case s.gathers && s.addsShares() && s.into != "":
 			return d.misplaced(s.into, "leave it out",
 				"a gradient takes parts of %s as they come, and all of it comes for %s", s.input, s.into)
+		case s.moved.Kind == edges.AllToAll && d.ofColumnsThatCome(s.input):
+			o, _ := d.schedule.Maker(s.input)
+			return d.misplacedIn(o.In[0], edges.State{}, "%s is made of all columns of %s, which come, and its rows "+
+				"go to other ranks", s.input, o.In[0])
+		case d.original.OverHosts() && s.toAll && d.widens(s):
+			return refused(d.pathOf(d.declaredAs(s.sums))+".Type", "leave it out",
+				"no pass keeps sums for all ranks over hosts in fp32, such as %s", s.sums)
 		case s.gathers && of.Type == schedule.FP32:
 			return refused(d.pathOf(of.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
 				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)
@@ -50,6 +59,20 @@ func stagesFit(d *draft) error {
 	return nil
 }
 
+// ofMovedColumns says that functions make a tensor of rows that come in parts of their columns.
+func (d *draft) ofMovedColumns(name string) bool {
+	o, made := d.schedule.Maker(name)
+	return made && kind(o.Name()) == copied && d.any(func(s *stage) bool {
+		return s.moved.Kind == edges.AllToAll && s.moved.From.Columns() && s.into == o.In[0]
+	})
+}
+
+// ofColumnsThatCome says that a product makes a tensor of all columns of an operand, which come before it.
+func (d *draft) ofColumnsThatCome(name string) bool {
+	o, _ := d.schedule.Maker(name)
+	return multiplies(o) && d.chain.fetches[o.In[0]].From.Columns()
+}
+
 // edgesFit refuses options of a way beside the other communications. A kernel that waits on the streams of products
 // holds the device, and posts that peers need are behind it.
 func edgesFit(d *draft) error {
@@ -58,12 +81,18 @@ func edgesFit(d *draft) error {
 		blocks := slices.ContainsFunc(s.ops, func(o schedule.Op) bool {
 			return d.tensor(d.tensor(o.In[0]).Scale).ByBlock()
 		})
+		way := cmp.Or(e.Path, hostir.MovesField)
+		if blocks && e.Steps == s.sums && s.left.Columns() {
+			return d.misplacedIn(d.declaredAs(s.sums), edges.Along(0),
+				"%s takes columns of %s, and scales of what is multiplied lie block by block", schedule.WayName(e.Way),
+				e.Of)
+		}
 		if d.legs[i].by.elements && blocks {
-			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
+			return refused(way, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.sums && !s.gathers && !whole {
-			path, instead := e.Path, "use schedule.Shot"
+			path, instead := way, "use schedule.Shot"
 			if d.original.OverHosts() {
 				path, instead = "Mesh", "leave the mesh out, for ranks of one host"
 			}
@@ -80,6 +109,9 @@ func edgesFit(d *draft) error {
 				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
 					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
 						"behind it", e.Of)
+			case pieces && e.Steps != s.sums && d.ofMovedColumns(s.input):
+				return refused(e.Path+"."+o.Field, "leave it out",
+					"rows of %s are made of parts of columns that come, and travel in pieces", s.input)
 			case pieces && moved >= 0 && e.Steps != s.sums:
 				return refused(e.Path+"."+o.Field, "leave it out",
 					"parts of the columns of %s travel, and its rows are made in pieces", s.ops[moved].Out)
@@ -147,6 +179,29 @@ func besideFits(d *draft) error {
 					return rowOfBatches(f.PathOf(path, t.Name), t.Name, o.Out, schedule.Number(d.chunks))
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// axesFit refuses functions of tensors of several axes that lie otherwise than their results, and of parts by counts
+// that nothing brings.
+func axesFit(d *draft) error {
+	for i, o := range d.schedule.Ops {
+		in, _ := d.original.Tensor(o.In[0])
+		out, _ := d.original.Tensor(o.Out)
+		if kind(o.Name()) != copied || len(o.Then) == 0 || len(in.Axes) < 3 {
+			continue
+		}
+		brought := d.any(func(s *stage) bool { return s.into == in.Name })
+		switch {
+		case len(out.Axes) > 2 && !lieAlike(in.Axes, out.Axes):
+			return d.misplaced(out.Name, "place it "+cutAs(out, edges.Of(in)).String(),
+				"no communication leads from %s %s to %s %s", in.Name, written(in), out.Name, written(out))
+		case d.split(in.Name).Uneven && !brought:
+			hint := fmt.Sprintf("exchange %s by a schedule.Copy, or make %s without a plan", in.Name, o.Out)
+			return refused(fmt.Sprintf("Ops[%d]", i), hint, "parts of %s are by counts, and nothing brings them",
+				in.Name)
 		}
 	}
 	return nil

@@ -49,6 +49,21 @@ func countsAlike(d *draft) error {
 	})
 }
 
+// columnsOfAll refuses columns of sums for their ranks where rows need not be in equal parts.
+func columnsOfAll(d *draft) error {
+	_, uneven, err := d.unevenRows()
+	for _, s := range d.chain.stages {
+		if s.sums == "" || !s.left.Columns() || err != nil {
+			continue
+		}
+		if of := uneven[d.rowExtent(s.sums)]; of != "" {
+			return d.misplacedIn(d.declaredAs(s.sums), edges.Of(d.tensor(of)), "columns of %s are summed of all rows, "+
+				"and there are as many as of %s, which need not be in equal parts", s.sums, of)
+		}
+	}
+	return err
+}
+
 // unevenRows are a tensor with rows by counts, which are of M, and tensors with uneven rows by the extents of these:
 // that by counts, else balanced ones. It refuses a rank's part that is cut into steps, and parts by counts of other
 // axes, of a constant number of rows, and of gradients.

@@ -87,6 +87,23 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	}
 }
 
+// flatSums refuses sums between elements that another stage's sums add in parts of a rank's rows.
+func (w *writer) flatSums() error {
+	for _, l := range w.legs {
+		sums := l.stage.sums
+		if l.move != sums || !l.by.elements || w.fine[sums] < 2 {
+			continue
+		}
+		for _, s := range w.chain.stages {
+			if s.leaving.cut > 1 && slices.Contains(inRows(s.last().Then), sums) {
+				return refused(s.leaving.cutAt, "leave it out, or use schedule.Shot for "+sums,
+					"%s are added in parts of each rank's rows, and are summed between elements", sums)
+			}
+		}
+	}
+	return nil
+}
+
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	t := schedule.Tensor{Name: name, Axes: axes}
 	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
@@ -168,7 +185,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	}
 	switch {
 	case o.Out != s.sums && declared && made == o.Out:
-	case o.Out != s.sums && s.addsShares(): // of all ranks' rows
+	case o.Out != s.sums && kind(o.Name()) == gradient: // whose rows are columns of an operand
 		w.ofRows(made, o.Out, w.chain.at[o.Out].Rows(), columns)
 	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
 		w.eachRank(made, o.Out, columns)
@@ -203,6 +220,9 @@ func (w *writer) results(s *stage, o schedule.Op) {
 func (w *writer) sum(s *stage, columns schedule.Axis) {
 	if w.program.At(s.sums).Name == "" {
 		w.ofRows(s.sums, s.sums, !s.toAll, columns)
+		if rows := w.rowExtent(s.sums); !s.toAll && !s.left.Columns() && !w.unevenExtents()[rows] {
+			w.cutRows(rows, 1)
+		}
 	}
 }
 

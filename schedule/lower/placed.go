@@ -176,6 +176,9 @@ func (d *draft) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 	beside := map[schedule.Lies][]schedule.Axis{schedule.InPlace: out.Axes, schedule.ByColumn: out.Axes[columns:],
 		schedule.ByRow: out.Axes[:columns]}[x.Lies]
 	switch {
+	case d.uneven(o.Out) && x.Lies != schedule.InPlace:
+		return refused(path, d.endBefore(o, 0), "parts of %s are by counts of elements, and have no columns for %s",
+			o.Out, x.Tensor)
 	case x.Lies == schedule.OfTable:
 		return refused(path, d.endBefore(o, 0), "no kernel reads the rows of %s again for each index of the first axis",
 			x.Tensor)

@@ -61,6 +61,9 @@ func (d *draft) movedOn(o schedule.Op, e edges.Edge) error {
 	switch {
 	case e.From.Shift == 0 && e.To.Shift == 0:
 		return nil
+	case e.Kind == edges.AllToAll && e.From.Shift != 0 && e.To.Shift != 0:
+		return refused(path, "leave it out, and move "+o.In[0]+" on by a schedule.Copy first",
+			"no pass exchanges parts of %s that were moved on for parts of %s that are", o.In[0], o.Out)
 	case e.From.Size != edges.Even || e.From.Batches != "":
 		return refused(path, "leave it out", "no pass moves on parts of %s that are not even", o.In[0])
 	case e.Kind == edges.Permutation && n != 1 && n != -1:

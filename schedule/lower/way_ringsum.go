@@ -41,10 +41,21 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 	if w.schedule.HasFinish(s.last()) {
 		sum := *w.program.At(s.sums)
 		to.Buffer = w.named(reduced, s.sums)
-		w.memory(to.Buffer, sum.Chunk, sum.Tensor.Axes...)
+		chunk := sum.Chunk
+		if !sum.Rows.IsZero() { // whose columns travel further
+			chunk = sum.Elements
+		}
+		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
 		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to)}
 	}
 	return to, finish
+}
+
+// ringsByKernels says that kernels wait for the sums that ranks pass on.
+func (w *writer) ringsByKernels(s *stage) bool {
+	return w.leaves[s].passes != nil && slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
+		return e.Steps == s.sums && e.Carrier.Signals
+	})
 }
 
 // memoryOfEach is that of stacks of some names.
@@ -107,10 +118,12 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	// add takes the sum that the rank before made in a step, and adds a chunk to it.
 	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
 		products := x.product(mainRef, dst, chunk)
-		last := len(products) - 1
-		products[last] = onStep(products[last], hostir.Step.Accumulated)
-		return slices.Concat(products[:last], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[last:])
+		adds := len(products) - 1 - len(s.terms) // the first of those whose sum it is
+		for i := range products[adds:] {
+			products[adds+i] = onStep(products[adds+i], hostir.Step.Accumulated)
+		}
+		return slices.Concat(products[:adds], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
+			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[adds:])
 	}
 	d := x.passedOn(func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),

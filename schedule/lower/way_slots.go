@@ -167,9 +167,14 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 }
 
 var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
-	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"))...)
+	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"), except(
+		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...)
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
+	if d.chunks > 0 && d.widens(s) {
+		return refused(d.pathOf(s.sums)+".Type", "leave it out, or use schedule.Slots",
+			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.sums)
+	}
 	if d.chunks > 0 && !d.edge.Carrier.Fused {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
 	}

@@ -13,7 +13,7 @@ import (
 // Pass rewrites a program that the ways of its communications have written. It knows nothing beside the program.
 type Pass struct {
 	Name     string
-	Sentence string   // of what the program has behind it
+	Sentence string   // that is true of the program behind it
 	Needs    []string // passes that run before it
 	Run      func(*hostir.Program) error
 }
@@ -59,6 +59,14 @@ func within(p *hostir.Program) error {
 		if outer, _ := p.Schedule.Tensor(t.Within); readAtOnce(p, t, outer) {
 			return schedule.Refused(path, "leave it out",
 				"a kernel reads %s and %s at once, and one memory has one of them", t.Name, t.Within)
+		} else if place, _ := t.PlaceWithin(outer); place == schedule.AllOf && readBeside(p, t.Name, t.Within) {
+			return schedule.Refused(path, "leave it out",
+				"other streams read %s, for peers or for products, while %s is made there", t.Within, t.Name)
+		}
+		in, _ := p.Buffer(t.Name)
+		if of, _ := p.Buffer(t.Within); in.Rows.IsZero() != of.Rows.IsZero() {
+			return schedule.Refused(path, "leave it out",
+				"parts of the columns of %s or of %s travel, and the other lies row by row", t.Within, t.Name)
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
 			return schedule.Refused(path,
@@ -79,6 +87,34 @@ func readAtOnce(p *hostir.Program, t, outer schedule.Tensor) (both bool) {
 		both = both || place == schedule.AllOf && reads(t.Name) && reads(outer.Name)
 	})
 	return both
+}
+
+// readBeside says that copies for peers read a tensor on another stream than that on which a result is made in its
+// memory, or products of other streams than that on which products add to the result.
+func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
+	var makes, reads []hostir.Step
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		from, to := s.Views()
+		of := func(name string) func(hostir.View) bool {
+			return func(v hostir.View) bool { return v.Buffer == name }
+		}
+		if slices.ContainsFunc(to, of(result)) {
+			makes = append(makes, s)
+		}
+		if slices.ContainsFunc(from, of(tensor)) {
+			reads = append(reads, s)
+		}
+	})
+	for _, m := range makes {
+		_, adds := m.Do.(hostir.Product)
+		for _, r := range reads {
+			_, copies := r.Do.(hostir.Copy)
+			_, multiplies := r.Do.(hostir.Product)
+			apart := m.Stream.String() != r.Stream.String()
+			beside = beside || apart && (copies && r.Remote() || adds && multiplies)
+		}
+	}
+	return beside
 }
 
 // handles exchanges IPC handles once, before the first run, unless a way exchanges them in each run: those of the

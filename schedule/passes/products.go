@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -11,16 +13,25 @@ func fewRows(p *hostir.Program) error {
 	if p.Schedule.FewRows == 0 {
 		return nil
 	}
-	made := false
+	made, constant := false, ""
 	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
 		if x, multiplies := s.Do.(hostir.Product); multiplies && x.Kernel() == hostir.FewRowsKernel {
 			s.By, made = hostir.FewRowsKernel, true
+			if b, _ := p.Buffer(x.B.Buffer); !slices.ContainsFunc(b.Tensor.Axes, func(a schedule.Axis) bool {
+				return !a.Extent.Constant()
+			}) {
+				constant = x.B.Buffer
+			}
 		}
 		return []hostir.Node{s}
 	})
 	if !made {
 		return schedule.Refused("FewRows", "leave it out",
 			"no product of own rows and a weight has its result stored as it is")
+	} else if constant != "" {
+		return schedule.Refused("FewRows", "leave it out, or write extents for its axes",
+			"kernels of few rows take elements of 16 bits alone, and no proof for all types has a weight of "+
+				"constants, such as %s", constant)
 	}
 	return nil
 }

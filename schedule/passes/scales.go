@@ -18,7 +18,7 @@ type scaling struct {
 	*hostir.Program
 	scaleOf map[string]string         // the memory of scales, by that of elements
 	ofRows  map[string]bool           // memory of scales of rows
-	asked   map[schedule.Extent]int64 // of what ranks have of an axis: a number that divides it
+	asked   map[schedule.Extent]int64 // by the extent of an axis: a number that divides a rank's part of it
 	wrong   error
 }
 

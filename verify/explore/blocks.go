@@ -99,6 +99,8 @@ func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
 		return 8 * u.Bytes / m.bitsOf(u.At.Buffer) / max(rows, 1)
 	case lies == schedule.ByRow || scales:
 		return 1
+	case lies == schedule.InPlace && m.Wide[u.At.Buffer]: // two numbers for each element
+		return 2 * row
 	case lies == schedule.InPlace:
 		return row
 	}

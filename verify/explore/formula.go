@@ -53,6 +53,10 @@ func (w *walk) of(e schedule.Expr) []Number {
 			schedule.DoPairCos, schedule.DoPairSin:
 			made[i] = w.operand(e.Tensor, lies[e.Do], row, w.place(e.Do, i, column, j, width))
 		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+			if j > 0 { // the group has one
+				made[i] = made[i-j]
+				continue
+			}
 			of = append(of[:0], kind)
 			for k := range width {
 				of = append(of, uint64(args[0][i-j+k]))
@@ -213,7 +217,7 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		return m.read(op.In[0], m.plain(run, before, at))
 	}
 	at := append([]int64{}, index...)
-	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
+	if !slices.ContainsFunc(trees, beyondPlace) {
 		w.x = []Number{x(at)}
 	} else {
 		w.first = 0
@@ -224,6 +228,10 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 	}
 	return w.all(trees), int64(begin + w.first)
 }
+
+// beyondPlace says that a tree reads more of a row than the element at its place. A later tree need not read what it
+// makes, as a number of the shape doesn't.
+func beyondPlace(e schedule.Expr) bool { return schedule.ReachOf(schedule.Nodes(e)) > schedule.Local }
 
 // walk reads trees for an element of an operation's result, and has the column at which the element's row begins.
 func (m *meaning) walk(run int, op schedule.Op, index []int64) (w *walk, begin int) {

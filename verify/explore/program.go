@@ -286,8 +286,8 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 // inner adds a tensor that lies within a buffer. The caller writes the tensor's contents over the buffer's, or the
 // tensor is a result there.
 func (s *System) inner(m *meaning, b hostir.Buffer, element int64, memory Buffer) error {
-	t := b.Inner.Tensor
-	if t.Name == "" {
+	t, lies := m.Schedule.Tensor(b.Inner.Tensor.Name)
+	if !lies {
 		return nil
 	}
 	places, err := m.places(t)

@@ -73,89 +73,96 @@ func (d *device) of(nodes []schedule.Node) []float32 {
 	return made[len(nodes)-1]
 }
 
+// node is element j of a node, of the elements a and b of its arguments.
 func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) float32 {
-	at := j % head
-	switch n.Do {
-	case schedule.DoX:
-		return d.x[j]
-	case schedule.DoNumber:
-		return float32(n.Number)
-	case schedule.DoParam:
-		return float32(epsilon(n.Name))
-	case schedule.DoOf, schedule.DoRow:
-		return d.operand(n.Tensor, j)
-	case schedule.DoColumn:
-		return d.operand(n.Tensor, 0)
-	case schedule.DoHeadRow:
-		return d.operand(n.Tensor, at)
-	case schedule.DoCos:
-		return d.operand(n.Tensor, at%(head/2))
-	case schedule.DoSin:
-		return d.operand(n.Tensor, head/2+at%(head/2))
-	case schedule.DoPairCos:
-		return d.operand(n.Tensor, at/2)
-	case schedule.DoPairSin:
-		return d.operand(n.Tensor, head/2+at/2)
-	case schedule.DoPlus:
-		return a + b
-	case schedule.DoMinus:
-		return a - b
-	case schedule.DoTimes:
-		return a * b
-	case schedule.DoOver:
-		return a / b
-	case schedule.DoGreatest:
-		return greatest(a, b)
-	case schedule.DoLeast:
-		return -greatest(-a, -b)
-	case schedule.DoNeg:
-		return -a
-	case schedule.DoAbs:
-		return float32(math.Abs(float64(a)))
-	case schedule.DoExp:
-		return max(d.off(math.Exp(float64(a))), 0)
-	case schedule.DoTanh:
-		return min(max(d.off(math.Tanh(float64(a))), -1), 1)
-	case schedule.DoErf:
-		return min(max(d.off(math.Erf(float64(a))), -1), 1)
-	case schedule.DoLog:
-		return d.off(math.Log(float64(a)))
-	case schedule.DoRoot:
-		return float32(math.Sqrt(float64(a)))
-	case schedule.DoRecipRoot:
+	if f, leaf := leaves[n.Do]; leaf {
+		return f(d, n, j)
+	}
+	if f, unary := unaries[n.Do]; unary {
+		return f(d, a)
+	}
+	if f, binary := binaries[n.Do]; binary {
+		return f(a, b)
+	}
+	group := made[n.Of[0]]
+	switch at := j % head; {
+	case n.Do == schedule.DoBelow && at < int(n.Number):
+		return a
+	case n.Do == schedule.DoBelow:
+		return b
+	case n.Do == schedule.DoTurn && at < head/2:
+		return -group[j+head/2]
+	case n.Do == schedule.DoTurn:
+		return group[j-head/2]
+	case n.Do == schedule.DoPairs && at%2 == 0:
+		return -group[j+1]
+	case n.Do == schedule.DoPairs:
+		return group[j-1]
+	}
+	if n.Group != "" {
+		group = group[j/head*head : j/head*head+head]
+	}
+	return statistic(n.Do, group)
+}
+
+// leaves are element j of nodes without arguments.
+var leaves = map[schedule.Do]func(d *device, n schedule.Node, j int) float32{
+	schedule.DoX:       func(d *device, _ schedule.Node, j int) float32 { return d.x[j] },
+	schedule.DoNumber:  func(_ *device, n schedule.Node, _ int) float32 { return float32(n.Number) },
+	schedule.DoParam:   func(_ *device, n schedule.Node, _ int) float32 { return float32(epsilon(n.Name)) },
+	schedule.DoOf:      reads(func(j int) int { return j }),
+	schedule.DoRow:     reads(func(j int) int { return j }),
+	schedule.DoColumn:  reads(func(int) int { return 0 }),
+	schedule.DoHeadRow: reads(func(j int) int { return j % head }),
+	schedule.DoCos:     reads(func(j int) int { return j % head % (head / 2) }),
+	schedule.DoSin:     reads(func(j int) int { return head/2 + j%head%(head/2) }),
+	schedule.DoPairCos: reads(func(j int) int { return j % head / 2 }),
+	schedule.DoPairSin: reads(func(j int) int { return head/2 + j%head/2 }),
+}
+
+// reads is an operand's element at a place.
+func reads(at func(j int) int) func(*device, schedule.Node, int) float32 {
+	return func(d *device, n schedule.Node, j int) float32 { return d.operand(n.Tensor, at(j)) }
+}
+
+// binaries are of two elements.
+var binaries = map[schedule.Do]func(a, b float32) float32{
+	schedule.DoPlus:     func(a, b float32) float32 { return a + b },
+	schedule.DoMinus:    func(a, b float32) float32 { return a - b },
+	schedule.DoTimes:    func(a, b float32) float32 { return a * b },
+	schedule.DoOver:     func(a, b float32) float32 { return a / b },
+	schedule.DoGreatest: greatest,
+	schedule.DoLeast:    func(a, b float32) float32 { return -greatest(-a, -b) },
+}
+
+// unaries are of one element. All numbers here are finite.
+var unaries = map[schedule.Do]func(d *device, a float32) float32{
+	schedule.DoNeg:  func(_ *device, a float32) float32 { return -a },
+	schedule.DoAbs:  func(_ *device, a float32) float32 { return float32(math.Abs(float64(a))) },
+	schedule.DoExp:  func(d *device, a float32) float32 { return max(d.off(math.Exp(float64(a))), 0) },
+	schedule.DoTanh: func(d *device, a float32) float32 { return min(max(d.off(math.Tanh(float64(a))), -1), 1) },
+	schedule.DoErf:  func(d *device, a float32) float32 { return min(max(d.off(math.Erf(float64(a))), -1), 1) },
+	schedule.DoLog:  func(d *device, a float32) float32 { return d.off(math.Log(float64(a))) },
+	schedule.DoRoot: func(_ *device, a float32) float32 { return float32(math.Sqrt(float64(a))) },
+	schedule.DoRecipRoot: func(_ *device, a float32) float32 {
 		return 1 / float32(math.Sqrt(float64(a)))
-	case schedule.DoFinite:
-		return a // all numbers here are
-	case schedule.DoPower, schedule.DoLoud: // all numbers here are
-		e := math.Ceil(math.Log2(math.Abs(float64(a))))
-		return float32(math.Ldexp(1, int(min(max(e, -126), 126))))
-	case schedule.DoUp:
+	},
+	schedule.DoFinite: func(_ *device, a float32) float32 { return a },
+	schedule.DoPower:  power,
+	schedule.DoLoud:   power,
+	schedule.DoUp: func(_ *device, a float32) float32 {
 		least := float32(0x1p-9)
 		for least < 448 && least < float32(math.Abs(float64(a))) {
 			least += float32(math.Ldexp(1, max(math.Ilogb(float64(least))-3, -9)))
 		}
 		return least
-	case schedule.DoBelow:
-		if at < int(n.Number) {
-			return a
-		}
-		return b
-	case schedule.DoTurn:
-		if at < head/2 {
-			return -made[n.Of[0]][j+head/2]
-		}
-		return made[n.Of[0]][j-head/2]
-	case schedule.DoPairs:
-		if at%2 == 0 {
-			return -made[n.Of[0]][j+1]
-		}
-		return made[n.Of[0]][j-1]
-	}
-	group := made[n.Of[0]]
-	if n.Group != "" {
-		group = group[j/head*head : j/head*head+head]
-	}
-	return statistic(n.Do, group)
+	},
+}
+
+// power is the power of 2 at or above a number.
+func power(_ *device, a float32) float32 {
+	e := math.Ceil(math.Log2(math.Abs(float64(a))))
+	return float32(math.Ldexp(1, int(min(max(e, -126), 126))))
 }
 
 // greatest is what devices have for the greatest of two numbers: b where one is NaN.

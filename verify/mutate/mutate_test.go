@@ -90,114 +90,119 @@ func some(list []mutate.Mutant, most int) (shown []mutate.Mutant) {
 	return shown
 }
 
+// mutated are schedules whose mutants TestSchedule judges, with kinds that each has.
+var mutated = []struct {
+	name  string
+	s     schedule.Schedule
+	kinds []string
+}{
+	{"AllGatherLinear", catalog.AllGatherLinear, []string{"drop", "double", "move", "swap", "swap the order",
+		"drop a fork", "drop a join", "drop an item",
+		"turn round", "shift an index", "share a word", "share a workspace", "other stream",
+		"drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
+	{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term",
+		"accumulate or not"}},
+	{"OwnProduct", ownProduct, []string{"drop", "drop a term", "drop an operand", "an operand of another rank",
+		"swap operands", "shift an index"}},
+	{"OwnRows", ownRows, []string{"drop", "drop an operand", "an operand of another rank", "swap operands"}},
+	{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
+	{"FinishedSums", finishedSums(schedule.PushShot{}), []string{"drop a function", "swap operands",
+		"shift an index"}},
+	{"FinishedTwoShots", finishedSums(schedule.TwoShot{}), []string{"drop a function", "swap operands",
+		"shift an index", "drop a term"}},
+	{"FinishedSlots", finishedSums(schedule.Slots{}), []string{"drop a function", "swap operands",
+		"shift an index", "drop a term"}},
+	{"FinishedSpread", finishedSums(schedule.PushTwoShot{}), []string{"drop a function", "swap operands",
+		"shift an index"}},
+	{"AllToAllColumns", catalog.AllToAllColumns, []string{"rows for columns", "shift an index"}},
+	{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
+	{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word", "count blocks"}},
+	{"AllGatherLinearTiles", catalog.AllGatherLinearTiles, []string{"another kernel in a launch",
+		"another part of a launch", "the result first"}},
+	{"LinearReduceScatterTiles", catalog.LinearReduceScatterTiles, []string{"swap", "other blocks in a launch"}},
+	{"GateUpByTiles", gateUpByTiles, []string{"drop", "move", "swap the order", "another part of a launch"}},
+	{"AllGatherLinearPackets", catalog.AllGatherLinearPackets, []string{"without packets",
+		"another rank's packets", "packets twice", "other blocks in a launch"}},
+	{"AllReducePackets", catalog.AllReducePackets, []string{"without packets", "another rank's packets",
+		"packets twice"}},
+	{"AllReduceNormTwoShot", catalog.AllReduceNormTwoShot, []string{"drop", "drop a spread", "drop a function",
+		"shift an index", "without packets", "another rank's packets", "packets twice"}},
+	{"GatedMLPFewRows", catalog.GatedMLPFewRows, []string{"drop the functions behind", "swap operands"}},
+	{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
+		"move", "other stream"}},
+	{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{"drop", "move", "shift an index", "share a word",
+		"drop the scales", "swap the scales", "reuse a buffer early"}},
+	{"AllGatherLinearQuantised", catalog.AllGatherLinearQuantised, []string{"drop", "move", "shift an index",
+		"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
+	{"AllGatherLinearBlocksFP8", catalog.AllGatherLinearBlocksFP8, []string{"drop the scales", "swap the scales",
+		"drop the blocks"}},
+	{"SquareSums", squareSums, []string{"drop", "shift an index", "swap operands", "cut scales as their rows"}},
+	{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
+		"drop the scales", "drop a function"}},
+	{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",
+		"drop the scales", "drop a function"}},
+	{"AllGatherFP4", catalog.AllGatherFP4, []string{"drop", "move", "shift an index", "share a word",
+		"drop the scales", "drop a function"}},
+	{"AllGatherVFP4", catalog.AllGatherVFP4, []string{"drop", "move", "shift an index", "share a word",
+		"drop the scales", "drop a function"}},
+	{"AllGatherMXFP4", catalog.AllGatherMXFP4, []string{"drop", "drop the scales", "drop a function"}},
+	{"AllGatherBlocksFP8", catalog.AllGatherBlocksFP8, []string{"drop", "drop the scales", "drop a function"}},
+	{"ReduceScatterQuantised", catalog.ReduceScatterQuantised, []string{"drop", "move", "shift an index",
+		"share a word", "drop a term", "double a term", "drop the scales", "swap the scales", "drop a function"}},
+	{"ReduceScatterVQuantised", catalog.ReduceScatterVQuantised, []string{"drop", "move", "shift an index",
+		"drop a term", "drop the scales"}},
+	{"LinearReduceScatterQuantised", catalog.LinearReduceScatterQuantised, []string{"drop", "shift an index",
+		"drop the scales", "drop a function"}},
+	{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
+	{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
+	{"EightCalled", eightCalled, []string{"drop", "drop the scales", "swap the scales"}},
+	{"LinearAllReduceSquaresFP8", catalog.LinearAllReduceSquaresFP8, []string{"drop", "swap operands"}},
+	{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales",
+		"drop a function", "without packets"}},
+	{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
+		"swap the scales", "without packets"}},
+}
+
 // No mutant of a schedule survives, and each is judged for a reason: three of each kind or, where OVGEN_SOAK is set,
-// all.
-// The command judges the whole catalog.
+// all. The command judges the whole catalog.
 func TestSchedule(t *testing.T) {
-	for i, c := range []struct {
-		name  string
-		s     schedule.Schedule
-		kinds []string
-	}{
-		{"AllGatherLinear", catalog.AllGatherLinear, []string{"drop", "double", "move", "swap", "swap the order",
-			"drop a fork", "drop a join", "drop an item",
-			"turn round", "shift an index", "share a word", "share a workspace", "other stream",
-			"drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
-		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term",
-			"accumulate or not"}},
-		{"OwnProduct", ownProduct, []string{"drop", "drop a term", "drop an operand", "an operand of another rank",
-			"swap operands", "shift an index"}},
-		{"OwnRows", ownRows, []string{"drop", "drop an operand", "an operand of another rank", "swap operands"}},
-		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
-		{"FinishedSums", finishedSums(schedule.PushShot{}), []string{"drop a function", "swap operands",
-			"shift an index"}},
-		{"FinishedTwoShots", finishedSums(schedule.TwoShot{}), []string{"drop a function", "swap operands",
-			"shift an index", "drop a term"}},
-		{"FinishedSlots", finishedSums(schedule.Slots{}), []string{"drop a function", "swap operands",
-			"shift an index", "drop a term"}},
-		{"FinishedSpread", finishedSums(schedule.PushTwoShot{}), []string{"drop a function", "swap operands",
-			"shift an index"}},
-		{"AllToAllColumns", catalog.AllToAllColumns, []string{"rows for columns", "shift an index"}},
-		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
-		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word", "count blocks"}},
-		{"AllGatherLinearTiles", catalog.AllGatherLinearTiles, []string{"another kernel in a launch",
-			"another part of a launch", "the result first"}},
-		{"LinearReduceScatterTiles", catalog.LinearReduceScatterTiles, []string{"swap", "other blocks in a launch"}},
-		{"GateUpByTiles", gateUpByTiles, []string{"drop", "move", "swap the order", "another part of a launch"}},
-		{"AllGatherLinearPackets", catalog.AllGatherLinearPackets, []string{"without packets",
-			"another rank's packets", "packets twice", "other blocks in a launch"}},
-		{"AllReducePackets", catalog.AllReducePackets, []string{"without packets", "another rank's packets",
-			"packets twice"}},
-		{"AllReduceNormTwoShot", catalog.AllReduceNormTwoShot, []string{"drop", "drop a spread", "drop a function",
-			"shift an index", "without packets", "another rank's packets", "packets twice"}},
-		{"GatedMLPFewRows", catalog.GatedMLPFewRows, []string{"drop the functions behind", "swap operands"}},
-		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
-			"move", "other stream"}},
-		{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{"drop", "move", "shift an index", "share a word",
-			"drop the scales", "swap the scales", "reuse a buffer early"}},
-		{"AllGatherLinearQuantised", catalog.AllGatherLinearQuantised, []string{"drop", "move", "shift an index",
-			"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
-		{"AllGatherLinearBlocksFP8", catalog.AllGatherLinearBlocksFP8, []string{"drop the scales", "swap the scales",
-			"drop the blocks"}},
-		{"SquareSums", squareSums, []string{"drop", "shift an index", "swap operands", "cut scales as their rows"}},
-		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
-			"drop the scales", "drop a function"}},
-		{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",
-			"drop the scales", "drop a function"}},
-		{"AllGatherFP4", catalog.AllGatherFP4, []string{"drop", "move", "shift an index", "share a word",
-			"drop the scales", "drop a function"}},
-		{"AllGatherVFP4", catalog.AllGatherVFP4, []string{"drop", "move", "shift an index", "share a word",
-			"drop the scales", "drop a function"}},
-		{"AllGatherMXFP4", catalog.AllGatherMXFP4, []string{"drop", "drop the scales", "drop a function"}},
-		{"AllGatherBlocksFP8", catalog.AllGatherBlocksFP8, []string{"drop", "drop the scales", "drop a function"}},
-		{"ReduceScatterQuantised", catalog.ReduceScatterQuantised, []string{"drop", "move", "shift an index",
-			"share a word", "drop a term", "double a term", "drop the scales", "swap the scales", "drop a function"}},
-		{"ReduceScatterVQuantised", catalog.ReduceScatterVQuantised, []string{"drop", "move", "shift an index",
-			"drop a term", "drop the scales"}},
-		{"LinearReduceScatterQuantised", catalog.LinearReduceScatterQuantised, []string{"drop", "shift an index",
-			"drop the scales", "drop a function"}},
-		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
-		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
-		{"EightCalled", eightCalled, []string{"drop", "drop the scales", "swap the scales"}},
-		{"LinearAllReduceSquaresFP8", catalog.LinearAllReduceSquaresFP8, []string{"drop", "swap operands"}},
-		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales",
-			"drop a function", "without packets"}},
-		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
-			"swap the scales", "without packets"}},
-	} {
-		if !sampling.Takes(i, 3) {
-			continue
+	for i, c := range mutated {
+		if sampling.Takes(i, 3) {
+			survive(t, c.name, c.s, c.kinds)
 		}
-		list := mutants(t, c.name, c.s)
-		names := map[string]bool{}
-		kinds := map[string]int{}
-		for _, m := range list {
-			kinds[m.Kind]++
-			if names[m.Name()] {
-				t.Errorf("two mutants are %s", m.Name())
-			}
-			names[m.Name()] = true
+	}
+}
+
+// survive judges mutants of a schedule, which has some of each kind.
+func survive(t *testing.T, name string, s schedule.Schedule, kinds []string) {
+	t.Helper()
+	list, names, found := mutants(t, name, s), map[string]bool{}, map[string]int{}
+	for _, m := range list {
+		found[m.Kind]++
+		if names[m.Name()] {
+			t.Errorf("two mutants are %s", m.Name())
 		}
-		if !sampling.All() {
-			list = some(list, 3)
+		names[m.Name()] = true
+	}
+	if !sampling.All() {
+		list = some(list, 3)
+	}
+	judged, err := mutate.Each(list, runtime.GOMAXPROCS(0),
+		func(m mutate.Mutant) (mutate.Judged, error) { return mutate.Judge(m, mutate.Prove) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range judged {
+		if len(j.Why) == 0 {
+			t.Errorf("%s for no reason: %s", j.Class, j.Name())
 		}
-		judged, err := mutate.Each(list, runtime.GOMAXPROCS(0),
-			func(m mutate.Mutant) (mutate.Judged, error) { return mutate.Judge(m, mutate.Prove) })
-		if err != nil {
-			t.Fatal(err)
+		if j.Class == mutate.Survivor {
+			t.Errorf("survivor: %s\n%s", j.Name(), strings.Join(j.Why, "\n"))
 		}
-		for _, j := range judged {
-			if len(j.Why) == 0 {
-				t.Errorf("%s for no reason: %s", j.Class, j.Name())
-			}
-			if j.Class == mutate.Survivor {
-				t.Errorf("survivor: %s\n%s", j.Name(), strings.Join(j.Why, "\n"))
-			}
-		}
-		for _, kind := range c.kinds {
-			if kinds[kind] == 0 {
-				t.Errorf("%s has no mutant of kind %q", c.name, kind)
-			}
+	}
+	for _, kind := range kinds {
+		if found[kind] == 0 {
+			t.Errorf("%s has no mutant of kind %q", name, kind)
 		}
 	}
 }

@@ -79,13 +79,24 @@ func (m *maker) nextCollective(list []ops.Op, i int) int {
 	return 0
 }
 
-// items drops, swaps and shifts the waits, writes and uses of an operation.
+// changing adds the mutant in which an operation is another one.
+type changing func(kind, what string, o ops.Op)
+
+// items changes operation i: its work, its heads, its words and its uses, one at a time.
 func (m *maker) items(list []ops.Op, i int) {
 	change := func(kind, what string, o ops.Op) {
 		changed := slices.Clone(list)
 		changed[i] = o
 		m.rank(kind, list[i].Stream+": "+what, changed)
 	}
+	m.work(list, i, change)
+	heads(list[i], change)
+	words(list[i], change)
+	uses(list[i], change)
+}
+
+// work changes an operation's work: it drops terms, swaps or moves operands, and makes other functions.
+func (m *maker) work(list []ops.Op, i int, change changing) {
 	o := list[i]
 	if o.Kind == ops.Sum {
 		for n, u := range o.Uses {
@@ -122,12 +133,20 @@ func (m *maker) items(list []ops.Op, i int) {
 	if s, ok := o.Node.(hostir.Step); ok && o.Kind == ops.Apply {
 		change("make another function", o.String(), makesMore(o, s))
 	}
+}
+
+// heads halves each width of heads.
+func heads(o ops.Op, change changing) {
 	for w, width := range o.Heads {
 		c := o
 		c.Heads = slices.Clone(o.Heads)
 		c.Heads[w] = width / 2
 		change("halve the width of heads", o.String(), c)
 	}
+}
+
+// words drops each word that an operation awaits or posts, swaps it with the next, and takes another rank's.
+func words(o ops.Op, change changing) {
 	for w, word := range o.Words {
 		c := o
 		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)
@@ -141,6 +160,10 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Words[w].At.Rank = (word.At.Rank + 1) % oneSize
 		change("shift an index", word.String()+" to "+c.Words[w].String(), c)
 	}
+}
+
+// uses takes rows in place of columns, and another rank's memory in place of a peer's.
+func uses(o ops.Op, change changing) {
 	for n, u := range o.Uses {
 		if u.Columns {
 			c := o
@@ -170,7 +193,7 @@ func halved(o ops.Op, half int64) ops.Op {
 }
 
 // called changes the operands of a call: it leaves one out, takes another rank's, or takes one in place of another.
-func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
+func (m *maker) called(list []ops.Op, i int, change changing) {
 	o := list[i]
 	reads := o.Reads()
 	for n, u := range reads {
@@ -199,7 +222,7 @@ func makesMore(o ops.Op, s hostir.Step) ops.Op {
 }
 
 // collective halves the source or the destination of a collective, and writes the source beside it.
-func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
+func (m *maker) collective(list []ops.Op, i int, change changing) {
 	o := list[i]
 	for n, u := range o.Uses {
 		c := o

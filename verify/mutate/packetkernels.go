@@ -72,8 +72,8 @@ var packetKernels = []KernelMutant{
 	{File: "packets.cu.tmpl", Text: "what lies beside is sent elsewhere",
 		Old: "p.to[q] + half + p.beside + 2 * at", New: "p.to[q] + half + p.beside + at"},
 	{File: "packets.cu.tmpl", Text: "packets looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
-	{File: "packets.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be", Old: takesPart,
-		New: takesLate},
+	{File: "packets.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be",
+		Old: takesPart, New: takesLate},
 	{File: "packets.cu.tmpl", Text: "packets taken back before they are there",
 		Old: "        while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n" +
 			"        if (q != p.rank && at < end) {\n",
@@ -124,6 +124,8 @@ var packetKernels = []KernelMutant{
 	{File: "packetgather.cu.tmpl", Text: "what lies beside is sent elsewhere",
 		Old: "p.to[q] + half + p.beside + 2 * at", New: "p.to[q] + half + p.beside + at"},
 	{File: "packetgather.cu.tmpl", Text: "packets looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
+	{File: "packetgather.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be",
+		Old: takesPart, New: takesLate},
 	{File: "packetgather.cu.tmpl", Text: "one half for all runs", Old: "turn == 0 ? 0 : p.half",
 		New: "turn == 0 ? 0 : 0"},
 	{File: "packetgather.cu.tmpl", Text: "packets of the first rank alone", Old: "half + q * p.part",
@@ -168,8 +170,8 @@ var spreadKernels = []KernelMutant{
 		New: "if (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (at"},
 	{File: "packetspread.cu.tmpl", Text: "sums sent to the half of another run",
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + p.{{.Landing}} + (p.half - half);"},
-	{File: "packetspread.cu.tmpl", Text: "parts taken back a run late, where a faster peer's may be", Old: takesPart,
-		New: takesLate},
+	{File: "packetspread.cu.tmpl", Text: "parts taken back a run late, where a faster peer's may be",
+		Old: takesPart + thenAdds, New: takesLate + thenAdds},
 	{File: "packetspread.cu.tmpl", Text: "sums that landed in the run before",
 		Old: "p.from + p.{{.Landing}} + half + q * p.part",
 		New: "p.from + p.{{.Landing}} + (p.half - half) + q * p.part"},
@@ -198,12 +200,13 @@ var spreadKernels = []KernelMutant{
 		Old: "p.from + p.{{.Landing}} + half", New: "p.from + p.{{(index $.Going 0).Landing}} + half"},
 }
 
-// The text by which a part's packets are taken, and what takes those of the half of the run before in their place: a
+// The line by which a part's packets are taken, and what takes those of the half of the run before in their place: a
 // peer that is a run ahead sends there already.
 const (
-	takesPart = "          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n        }\n        add<E>"
+	takesPart = "          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n"
 	takesLate = "          const unsigned nothing[4] = {}, packets[4] = {v[u].x, v[u].y, v[u].z, v[u].w};\n" +
 		"          store_packets((unsigned *)(p.from + (p.half - half) + q * p.part + at), nothing);\n" +
 		"          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n" +
-		"          store_packets((unsigned *)(from + at), packets);\n        }\n        add<E>"
+		"          store_packets((unsigned *)(from + at), packets);\n"
+	thenAdds = "        }\n        add<E>" // of sums that are sent on, which are taken alike
 )

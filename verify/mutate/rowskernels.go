@@ -48,6 +48,13 @@ var rowsKernels = []KernelMutant{
 	{File: "device/rows.h", Text: "rows of the first rank alone", Old: "half + q * g.part;",
 		New: "half + 0 * g.part;"},
 	{File: "device/rows.h", Text: "rows looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
+	{File: "device/rows.h", Text: "rows taken back a run late, where a faster peer's may be",
+		Old: "          v[u] = take(from + at, from + g.beside + 2 * at, v[u]);\n",
+		New: "          char *const before = p.landing[p.rank] + g.away + (g.half - half) + q * g.part;\n" +
+			"          V late;\n          if (look(before + at, &late)) {\n" +
+			"            take(before + at, before + g.beside + 2 * at, late);\n          }\n" +
+			"          v[u] = take(from + at, from + g.beside + 2 * at, v[u]);\n" +
+			"          send(from + at, from + g.beside + 2 * at, v[u]);\n"},
 	{File: "device/rows.h", Text: "the rows of all ranks in one place",
 		Old: "2 * at, v[u]);\n          store_packed(g.all + q * g.bytes",
 		New: "2 * at, v[u]);\n          store_packed(g.all"},

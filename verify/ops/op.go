@@ -241,6 +241,21 @@ func (o Op) append(b []byte) []byte {
 	if o.Form != "" {
 		b = append(append(b, ' '), o.Form...)
 	}
+	b = o.appendCarried(o.appendScales(o.appendMade(b)))
+	if o.Count.Buffer != "" {
+		b = o.Count.append(append(b, " counting in "...))
+	}
+	for i, w := range o.Words {
+		b = w.append(append(b, sep(i)...))
+	}
+	for i, u := range o.Uses {
+		b = u.append(append(b, sep(i)...))
+	}
+	return b
+}
+
+// appendMade prints the rows, heads and operands that a function is made of, and where a call or an exchange goes.
+func (o *Op) appendMade(b []byte) []byte {
 	if o.Columns > 0 {
 		b = strconv.AppendInt(append(b, " of rows of "...), o.Columns, 10)
 	}
@@ -260,6 +275,11 @@ func (o Op) append(b []byte) []byte {
 		b = strconv.AppendInt(append(b, " to "...), int64(o.To), 10)
 		b = strconv.AppendInt(append(b, " from "...), int64(o.From), 10)
 	}
+	return b
+}
+
+// appendScales prints the operands and terms that have scales.
+func (o *Op) appendScales(b []byte) []byte {
 	if o.Scales > 0 {
 		b = append(b, [...]string{1: " scaled by the second", 2: " scaled"}[o.Scales]...)
 	}
@@ -275,6 +295,11 @@ func (o Op) append(b []byte) []byte {
 	if o.InBlocks {
 		b = append(b, " by blocks"...)
 	}
+	return b
+}
+
+// appendCarried prints how a product adds, and the launch that does the work.
+func (o *Op) appendCarried(b []byte) []byte {
 	if o.Accumulate {
 		b = append(b, " accumulate"...)
 	}
@@ -297,15 +322,6 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.AtOnce {
 		b = append(b, " at once"...)
-	}
-	if o.Count.Buffer != "" {
-		b = o.Count.append(append(b, " counting in "...))
-	}
-	for i, w := range o.Words {
-		b = w.append(append(b, sep(i)...))
-	}
-	for i, u := range o.Uses {
-		b = u.append(append(b, sep(i)...))
 	}
 	return b
 }

@@ -72,6 +72,9 @@ func (p *proof) crossing() *Counterexample {
 			if a == nil || b == nil || !a.ByBlocks || !b.ByBlocks {
 				continue
 			}
+			if p.nodes[x.from].rank == p.nodes[x.to].rank && a.Stream == b.Stream && !a.Early && !b.Early {
+				continue // one launch begins when all blocks of the other have ended
+			}
 			for _, u := range a.Uses {
 				for _, v := range b.Uses {
 					if (u.Write || v.Write) && overlap(u, v) && (u.At != v.At || u.Bytes != v.Bytes) {

@@ -31,13 +31,15 @@ type expectation struct {
 	handed  map[handed][]expr
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
 	then    map[string]*functions
+
+	ownOrder map[string]bool // as inOwnOrder says
 }
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
 		found: map[request]held{}, outputs: map[ofRun]expr{}, same: map[int32]bool{}, then: map[string]*functions{},
-		handed: map[handed][]expr{}}
+		handed: map[handed][]expr{}, ownOrder: map[string]bool{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
 		x.tensors[t.Name] = p
@@ -129,6 +131,11 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	if op.Call != "" {
 		return x.called(op, rank, part)
 	}
+	return x.contraction(op, rank, part)
+}
+
+// contraction is a chunk of the result of an operation by its index: a copy, or a sum of products over one letter.
+func (x *expectation) contraction(op schedule.Op, rank int, part box) (expr, error) {
 	in, out, err := x.axes(op)
 	if err != nil {
 		return stale, err
@@ -151,23 +158,34 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	case len(op.In) > 2:
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
-		copied, err := stale, fmt.Errorf("no rank has all columns of %s", op.In[0])
-		if len(x.functions(op).own) == 0 || !x.meets(op.In[0], part) {
-			copied, err = x.operandOf(op, in, 0, rank, bound)
-		} else if columns, ok := x.sideBySideOf(op.In[0], part); ok {
-			copied, err = columns, nil
-		}
-		if err != nil {
-			return stale, err
-		}
-		return x.formulas(op, copied, out, rank, bound)
+		return x.copied(op, in, out, rank, part, bound)
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
-	}
-	if op.OfPartials() {
+	case op.OfPartials():
 		return x.ofRank(op, in, summed[0], rank, bound)
 	}
-	list, partial, err := x.products(op, in, summed[0], rank, bound)
+	return x.multiplied(op, in, out, summed[0], rank, part, bound)
+}
+
+// copied is a chunk of a copy, with the operation's functions applied.
+func (x *expectation) copied(op schedule.Op, in [][]rune, out []rune, rank int, part box,
+	bound map[rune]interval) (expr, error) {
+	e, err := stale, fmt.Errorf("no rank has all columns of %s", op.In[0])
+	if len(x.functions(op).own) == 0 || !x.meets(op.In[0], part) {
+		e, err = x.operandOf(op, in, 0, rank, bound)
+	} else if columns, ok := x.sideBySideOf(op.In[0], part); ok {
+		e, err = columns, nil
+	}
+	if err != nil {
+		return stale, err
+	}
+	return x.formulas(op, e, out, rank, bound)
+}
+
+// multiplied is a chunk of a sum of products over a letter, with the operation's functions applied.
+func (x *expectation) multiplied(op schedule.Op, in [][]rune, out []rune, summed rune, rank int, part box,
+	bound map[rune]interval) (expr, error) {
+	list, partial, err := x.products(op, in, summed, rank, bound)
 	if err == nil && partial {
 		list, err = x.joined(op, rank, part, list)
 	}
@@ -200,83 +218,6 @@ func (x *expectation) toColumns(tensor string, all interval) bool {
 	})
 }
 
-// products lists the products of the parts of the summed axis. partial: each product is of a different rank.
-func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int,
-	bound map[rune]interval) (list []expr, partial bool, err error) {
-	parts, partial, err := x.parts(op, in, summed, rank)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, p := range parts {
-		bound[summed] = p.interval
-		term, err := x.term(op, in, p.rank, bound, !partial)
-		if err != nil {
-			return nil, false, err
-		}
-		list = append(list, term)
-	}
-	return list, partial, nil
-}
-
-// term is the product of the operands for one part of the summed axis, or the operand where there is one alone. The
-// operation's functions apply to the term where it is the whole sum.
-func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
-	a, err := x.operandOf(op, in, 0, rank, bound)
-	if forms[op.Index] == "gradient" {
-		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})
-	}
-	if err != nil {
-		return stale, err
-	}
-	first, err := x.boxOf(in[0], bound)
-	if err == nil {
-		a, err = x.times(a, op.In[0], rank, first)
-	}
-	if err != nil || len(op.In) == 1 {
-		return a, err
-	}
-	b, err := x.boxOf(in[1], bound)
-	if err != nil {
-		return stale, err
-	}
-	second, err := x.operand(op.In[1], rank, b)
-	if err == nil {
-		second, err = x.times(second, op.In[1], rank, b)
-	}
-	if err != nil {
-		return stale, err
-	}
-	form, bias := forms[op.Index], stale
-	then := x.functions(op).with
-	if !whole || form == "gradient" {
-		then = nil
-	}
-	for _, f := range then {
-		switch row, epilogue := f.AddsRow(), f.Epilogue(); {
-		case row != "" && biased(form):
-			columns := slices.IndexFunc(in[1], func(l rune) bool { return !slices.Contains(in[0], l) }) // of the result
-			if bias, err = x.operand(row, rank, box{bound[in[1][columns]]}); err != nil {
-				return stale, err
-			}
-		case epilogue != "" && biased(form): // of each element; no two are the same
-			form += " " + epilogue
-		default:
-			return stale, fmt.Errorf("no rule for %s", op)
-		}
-	}
-	if form == "" {
-		return stale, fmt.Errorf("no product has the index %q", op.Index)
-	}
-	return x.product(form, a, second, bias), nil
-}
-
-// forms are the known products, by the axes they contract.
-var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear", "mk,nk->dmn": "linear",
-	"mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
-
-// biased says that the library adds a bias to each row of a product of that form, and applies functions to it.
-func biased(form string) bool { return form == "linear" || form == "matmul" || nonlinear(form) }
-
 // operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
 	part, err := x.boxOf(in[i], bound)
@@ -286,20 +227,17 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// columnsAt is the chunk of a tensor at a box, or a cut of a wider chunk that has all columns.
+// columnsAt is the chunk of a matrix at a box, or a cut of a wider chunk that has all columns.
 func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
+	all, n := x.columns(tensor, rank), part[1].len()
 	p, declared := x.tensors[tensor]
-	if !declared || len(p.Axes) != 2 {
-		return x.chunk(tensor, rank, part)
-	}
-	all, err := p.extent(p.Axes[1].Extent)
-	n := part[1].len()
 	axis, _, sharded := p.Sharded()
-	if err != nil || sharded && axis == 1 || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
+	if declared && (len(p.Axes) != 2 || sharded && axis == 1) || all.lo != 0 || n == 0 || n == all.hi ||
+		all.hi%n != 0 || part[1].lo%n != 0 {
 		return x.chunk(tensor, rank, part)
 	}
-	whole, err := x.chunk(tensor, rank, box{part[0], {0, all}})
-	return x.columnsOf(whole, int(part[1].lo/n), int(all/n)), err
+	whole, err := x.chunk(tensor, rank, box{part[0], all})
+	return x.columnsOf(whole, int(part[1].lo/n), int(all.hi/n)), err
 }
 
 // boxOf is the part of a tensor at the bound letters of its axes.
@@ -351,65 +289,19 @@ func (x *expectation) axesOf(tensor string) int {
 	return len(out)
 }
 
-// contracted is a part of a summed axis, and the rank that multiplies it.
-type contracted struct {
-	interval
-	rank int
-}
-
-// parts lists the parts of a summed letter. Where an operand is spread along it, there is one part a rank, and the
-// products of the parts are partial results. Otherwise there is one part, all of the axis, for the rank of the output.
-func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) (list []contracted, partial bool,
-	err error) {
-	along, axis, spread, all := placement{}, -1, false, true
-	for i, letters := range in {
-		p, declared := x.tensors[op.In[i]]
-		at := slices.Index(letters, letter)
-		if !declared && at == 0 && x.ofSummands(op.In[i]) {
-			for r := range x.ranks {
-				list = append(list, contracted{interval{int64(r), int64(r) + 1}, r})
-			}
-			return list, true, nil
-		}
-		if !declared || at < 0 || at >= len(p.Axes) {
-			continue
-		}
-		j, _, sharded := p.Sharded()
-		here := sharded && j == at
-		if axis < 0 || here && !spread {
-			along, axis = p, at
-		}
-		spread, all = spread || here, all && here
-	}
-	if axis < 0 {
-		return nil, false, fmt.Errorf("no tensor says how much %q sums over", op.Index)
-	}
-	if !spread || !all && forms[op.Index] == "linear" { // columns of one operand alone: each rank needs all
-		n, err := along.extent(along.Axes[axis].Extent)
-		return []contracted{{interval{0, n}, rank}}, false, err
-	}
-	for r := range x.ranks {
-		a, err := along.axis(axis, r)
-		if err != nil {
-			return nil, false, err
-		}
-		of := rank
-		if all {
-			of = r
-		}
-		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, of})
-	}
-	return list, true, nil
-}
-
 // ordered reports whether the schedule promises to add in the order of ranks.
 func (x *expectation) ordered(tensor string) bool {
 	return x.Schedule.Reduces() && x.Schedule.Ordered() && !x.inOwnOrder(tensor)
 }
 
-// inOwnOrder reports whether each rank adds up a result in its own order: the gradient of rows that the rank gathers,
-// where it begins with its own rows.
+// inOwnOrder reports whether each rank adds up a result in its own order, or an operand of its maker: the gradient of
+// rows that the rank gathers, where it begins with its own rows.
 func (x *expectation) inOwnOrder(tensor string) bool {
-	op, made := x.Schedule.Maker(tensor)
-	return made && forms[op.Index] == "gradient" && !x.Schedule.Partial(op)
+	own, known := x.ownOrder[tensor]
+	if op, made := x.Schedule.Maker(tensor); made && !known {
+		own = forms[op.Index] == "gradient" && !x.Schedule.Partial(op) ||
+			slices.ContainsFunc(op.Operands(), x.inOwnOrder)
+		x.ownOrder[tensor] = own
+	}
+	return own
 }

@@ -111,6 +111,9 @@ func (x *expectation) sideBySideOf(tensor string, part box) (e expr, ok bool) {
 			columns = append(columns, e)
 		}
 	}
+	if !made && len(columns) == 0 {
+		columns = x.columnsInRows(tensor, part)
+	}
 	if made && len(columns) == 0 {
 		columns = x.madeSideBySide(tensor, part)
 	}
@@ -118,6 +121,29 @@ func (x *expectation) sideBySideOf(tensor string, part box) (e expr, ok bool) {
 		return stale, false
 	}
 	return x.sideBySide(columns), true
+}
+
+// columnsInRows lists, for each rank, the columns that the rank has of a box of an input, whose rows are in several
+// chunks; nil if they are not all columns.
+func (x *expectation) columnsInRows(tensor string, part box) (columns []expr) {
+	end := part[1].lo
+	for r, boxes := range x.boxes[tensor] {
+		var rows []expr
+		last := box{{part[0].lo, part[0].lo}, {end, end}}
+		for c, b := range boxes {
+			if b[0].lo == last[0].hi && b[1].lo == end && (len(rows) == 0 || b[1] == last[1]) && b[0].hi <= part[0].hi {
+				rows, last = append(rows, x.given(x.buffer(tensor), int32(r), x.run, int32(c))), b
+			}
+		}
+		if last[0].hi != part[0].hi {
+			return nil
+		}
+		columns, end = append(columns, x.tuple(rows)), last[1].hi
+	}
+	if end != part[1].hi {
+		return nil
+	}
+	return columns
 }
 
 // madeSideBySide lists, for each rank, the columns that the rank makes of a box of a result; nil if they are not all

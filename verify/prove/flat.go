@@ -13,7 +13,11 @@ import (
 // by elements use a part of a buffer: a product makes rows of rows, and the functions of a sum and others may
 // read rows.
 func flat(p *hostir.Program, m Model, lists [][]ops.Op) error {
-	if !slices.ContainsFunc(p.Checks, func(c hostir.Divide) bool { return c.With != "" }) {
+	if !slices.ContainsFunc(p.Checks, func(c hostir.Divide) bool {
+		rows := c
+		rows.With = ""
+		return c.With != "" && !slices.Contains(p.Checks, rows)
+	}) {
 		return nil
 	}
 	for _, list := range lists {

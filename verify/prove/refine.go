@@ -77,7 +77,7 @@ func (f finer) product(o ops.Op, to ops.Use) bool {
 	x := o.Factors()
 	switch {
 	case o.Form == "gradient":
-		return f.tie(*x.A, *x.B)
+		return !f.inColumns(*x.A) && !f.inColumns(*x.B) && f.tie(*x.A, *x.B)
 	case f.inColumns(*x.A), f.inColumns(to):
 		return false
 	}

@@ -65,7 +65,7 @@ func TestShapes(t *testing.T) {
 			p.Body = append(p.Body, hostir.Let{Name: "j", Value: rows})
 		},
 		"a product of a part that is no rows": func(p *hostir.Program) {
-			p.Checks = append(p.Checks, hostir.Divide{Extent: "M", With: "K", By: "D"})
+			p.Checks = []hostir.Divide{{Extent: "M", With: "K", By: "D"}}
 		},
 		"part of a chunk": func(p *hostir.Program) {
 			p.Buffers[0].Chunk = hostir.Add(p.Buffers[0].Chunk, hostir.Const(1))

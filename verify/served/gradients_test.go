@@ -26,6 +26,28 @@ var gradients = []declared{
 		s.Gradient("C", "A", "B"), s.Linear("X", "A", "W")), served},
 	{"G19", "the same, behind it", of("A[M/D N] B[M K/D] C[N K/D] W[N2/D N] X[M:D N2/D]", s.Linear("X", "A", "W"),
 		s.Gradient("C", "A", "B")), served},
+	{"G20", "of columns that rows of others make", of("X[M/D K] W[F/D K] B[M N] C[F/D N]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")), served},
+	{"G20b", "the same, of the second operand", of("X[M/D K] W[F/D K] A[M N] C[N F/D]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "A", "H")), served},
+	{"G20c", "the same, of rows that come at once", of("X[M/D K] W[F/D K] B[M N] C[F/D N]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")).by("X", s.GatherShot{}), served},
+	{"G21", "of own rows of a product, beside own rows", of("X[M/D K] W[F K] B[M/D N] C[F N]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")), served},
+	{"G22", "of own rows of a function, beside columns", of("X[M/D N] B[M K/D] C[N K/D]", s.Copy("H", "X", s.GELU()),
+		s.Gradient("C", "H", "B")), served},
+	{"G23", "of sums for all ranks", of("X[M K/D] W[F K/D] B[M N] C[F N]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")), served},
+	{"G23b", "of sums that are gathered", of("X[M K/D] W[F K/D] B[M N/D] C[F N/D]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")), served},
+	{"G24", "of all rows of a function, beside own rows", of("X[M N] B[M/D K] C[N K]", s.Copy("H", "X", s.GELU()),
+		s.Gradient("C", "H", "B")), at("Ops[1].In[0]", "nothing says whether ranks add up products of their rows of B "+
+		"or gather these: each rank has all rows of H (declare H [M, N])")},
+	{"G24b", "the same, declared", of("X[M N] B[M/D K] C[N K] H[M N]", s.Copy("H", "X", s.GELU()),
+		s.Gradient("C", "H", "B")), served},
+	{"G24c", "of columns of a call", of("X[M K] W[F/D K] C[F/D N] B[M/D N]", s.Linear("G", "X", "W"),
+		s.Call("H", "Own", "mn->mn", "G"), s.Gradient("C", "H", "B")), at("Ops[2].In[0]",
+		"(declare H [M, DIDx(D), F/D])")},
 }
 
 // inC lets a tensor lie within C.

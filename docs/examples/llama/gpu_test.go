@@ -93,18 +93,48 @@ func number(t *testing.T, variable string) int {
 var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 4, Heads: 32, KeyHeads: 8,
 	HeadSize: 128, Family: "llama", Positions: 8192, Epsilon: 1e-5, Theta: 500000}
 
-// TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
-// weights, which it writes to a temporary folder.
+// deep are models of large's sizes with the given numbers of layers or, if OVGEN_EXAMPLE_LAYERS is set, with so many.
+func deep(t *testing.T, layers ...int) (list []Config) {
+	const variable = "OVGEN_EXAMPLE_LAYERS"
+	if os.Getenv(variable) != "" {
+		layers = []int{number(t, variable)}
+	}
+	for _, n := range layers {
+		c := large
+		c.Layers = n
+		list = append(list, c)
+	}
+	return list
+}
+
+// TestDeep: the variable wins over the numbers that are given.
+func TestDeep(t *testing.T) {
+	for text, want := range map[string][]int{"": {4, 16}, "16": {16}} {
+		t.Setenv("OVGEN_EXAMPLE_LAYERS", text)
+		var got []int
+		for _, c := range deep(t, 4, 16) {
+			got = append(got, c.Layers)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v layers, want %v", text, got, want)
+		}
+	}
+}
+
+// TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, by ovgen's ways and by
+// NCCL, with models of random weights, which it writes to a temporary folder.
 func TestSpeed(t *testing.T) {
 	ranks := number(t, "OVGEN_EXAMPLE_SPEED")
-	dir := t.TempDir()
-	writeRandom(t, dir, large)
 	s := Usual
 	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true},
 		{2048, true, true}}
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type,
-		compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
+	for _, c := range deep(t, large.Layers) {
+		dir := t.TempDir()
+		writeRandom(t, dir, c)
+		t.Logf("%d layers on %d GPUs, %v\n%s", c.Layers, ranks, s.Type,
+			compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
+	}
 }
 
 // TestEightOnGPUs decodes by weights of eight bits on 1 to OVGEN_EXAMPLE_EIGHT GPUs, and compares with the reference.

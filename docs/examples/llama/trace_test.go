@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,18 +15,12 @@ import (
 )
 
 // TestTrace prints where the time of a step that decodes goes, by name, with 8B's sizes, 4 and 16 layers and random
-// weights: on 1, 2, 4 and so on to as many GPUs as OVGEN_EXAMPLE_TRACE says. OVGEN_EXAMPLE_LAYERS has it trace so many
-// layers alone.
+// weights: on 1, 2, 4 and so on to as many GPUs as OVGEN_EXAMPLE_TRACE says.
 func TestTrace(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_TRACE")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	list := []int{4, 16}
-	if os.Getenv("OVGEN_EXAMPLE_LAYERS") != "" {
-		list = []int{number(t, "OVGEN_EXAMPLE_LAYERS")}
-	}
-	for _, layers := range list {
-		c, dir := large, t.TempDir()
-		c.Layers = layers
+	for _, c := range deep(t, 4, 16) {
+		dir := t.TempDir()
 		writeRandom(t, dir, c)
 		for ranks := 1; ranks <= most; ranks *= 2 {
 			s := Usual

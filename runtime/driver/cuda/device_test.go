@@ -303,7 +303,7 @@ func TestPeers(t *testing.T) {
 }
 
 // TestPeersWait makes calls on device 1 while a stream of device 0, which has access to mapped memory of it, is
-// blocked. None may wait for it. With access to all memory (cuCtxEnablePeerAccess) they would.
+// blocked. None may wait for it. With access to all memory (cuCtxEnablePeerAccess) they may.
 func TestPeersWait(t *testing.T) {
 	pair := two(t)
 	a, b := pair[0], pair[1]

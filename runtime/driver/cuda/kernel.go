@@ -25,7 +25,7 @@ import (
 // C reads a grid as three words.
 var _ = [1]int{}[unsafe.Sizeof(driver.Dim3{})-3*C.sizeof_uint32_t]
 
-// module is loaded once, whatever the number of plans of a package.
+// module is loaded once for all plans of a package.
 type module struct {
 	handle driver.Module
 	users  int

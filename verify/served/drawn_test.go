@@ -1,0 +1,110 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// exchangedNorm is a product whose rows an exchange brings to a norm, whose result is gathered.
+func exchangedNorm(a string) form {
+	return of(a+" U[N/D P] Y[M/D N] V[N] W[K/D N] C[M:D K/D]", s.Linear("H", "A", "U"),
+		s.Copy("Y", "H", s.RMSNorm("V")), s.Linear("C", "Y", "W"))
+}
+
+// drawn are schedules that TestChanges has drawn, whose refusals were a checker's alone, or whose proof an exploration
+// contradicted.
+var drawn = []declared{
+	{"sums of batches by stores", "behind rows that come batch by batch", of(
+		"A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N]", s.Linear("H", "A", "B", s.GELU()), s.Linear("C", "H", "B2")).
+		by("C", s.Stores{}), at("Moves[0].Way", "one kernel waits for the slots of all batches, and rows come batch "+
+		"by batch (use Slots, or leave it out)")},
+	{"sums of batches by stores", "in fp32", of("A[M K/D] B[N K/D] C[M*4/D N]", s.Linear("C", "A", "B")).in32("C").
+		by("C", s.Stores{}), at("Tensors[2].Type", "keeps no sums in fp32 (leave it out, or use schedule.Slots)")},
+	{"an exchange of rows", "that all columns of an operand make", exchangedNorm("A[M P/D]"), at("Tensors[0]",
+		"H is made of all columns of A, which come, and its rows go to other ranks (place it [M, P])")},
+	{"an exchange of rows", "that a way sends both ways", exchangedNorm("A[M P]").by("Y",
+		s.PushRing{Direction: s.Both}), at("Moves[0].Way.Direction",
+		"rows of Y are made of parts of columns that come, and travel in pieces (leave it out)")},
+	{"an exchange", "of parts that are moved on to such parts", moved("A[M/D+1 N] C[M N/D+1]"), at(
+		"Tensors[0].Axes[0].Outer[0].Shift", "(leave it out, and move A on by a schedule.Copy first)")},
+	{"columns of sums", "beside balanced rows", of("A[M K/D] B[N K/D] C[M/D N] More[M N/D] Weight[N K/D]",
+		s.Linear("C", "A", "B"), s.Linear("More", "A", "Weight")).changed("C", balancedRows), at("Tensors[3]",
+		"columns of More are summed of all rows, and there are as many as of C, which need not be in equal parts")},
+	{"a result of own rows", "where what it gathers lies", of("Q[M/D N] Key[M/D N] C[M/D N]", s.Copy("All", "Key"),
+		s.Call("C", "Attention", "mq,pk->mq", "Q", "All")).within("C", "Key"), at("Tensors[2].Within",
+		"other streams read Key, for peers or for products, while C is made there (leave it out)")},
+	{"a gradient", "where a weight lies", of("Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]",
+		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).within("Dw", "B"), at("Tensors[4].Within",
+		"other streams read B, for peers or for products, while Dw is made there (leave it out)")},
+	{"an operand in place", "of a sum whose columns travel", of("A[M K/D] W[N K/D] U[M/D N] C[M/D N] More[M N/D]",
+		s.Linear("C", "A", "W", s.Scale(2), s.SwiGLU("U")), s.Copy("More", "C")).within("U", "C"), at(
+		"Tensors[2].Within", "parts of the columns of C or of U travel, and the other lies row by row")},
+	{"functions of parts by counts", "that nothing brings", of("A[D/D~ D M] C[D/D~ D M] E[D/D~ D M]",
+		s.Copy("C", "A", s.GELU()), s.Copy("E", "C", s.Scale(2))), at("Ops[0]", "parts of A are by counts, and "+
+		"nothing brings them (exchange A by a schedule.Copy, or make C without a plan)")},
+	{"functions of parts by counts", "with a bias", of("A[D/D~ D M] C[D D/D~ M] E[D/D~ D M] V[M]",
+		s.Copy("C", "A", s.GELU()), s.Copy("E", "C", s.Bias("V"))), at("Ops[1].Then[0].Is.Of[1].Tensor",
+		"parts of E are by counts of elements, and have no columns for V")},
+	{"a function of three axes", "that lies otherwise", of("A[D/D D M] C[D D/D M] E[D D M]", s.Copy("C", "A", s.GELU()),
+		s.Copy("E", "C", s.GELU())), at("Tensors[2]", "no communication leads from C [D, DIDx(D), M] to E [D, D, M] "+
+		"(place it [D, DIDx(D), M])")},
+	{"a gradient", "of sums whose own rows go on in parts", of("X[M K/D] W[F K/D] B[M N/D] C[F N/D]",
+		s.Linear("H", "X", "W"), s.Gradient("C", "H", "B")).by("H", s.Slots{Parts: 2}), at("Moves[0].Way.Parts",
+		"a gradient takes all own rows of H at once (leave it out)")},
+	{"columns of sums", "by scales of blocks", form{catalog.LinearReduceScatterBlocksFP8}.changed("C",
+		func(t *s.Tensor) { t.Axes = []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))} }), at("Tensors[5]",
+		"scales of what is multiplied lie block by block (place it [DIDx(D), M/D, N])")},
+	{"two sums", "one in parts that the other is not in", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}), at("Moves[0].Way.Parts", "H are added in parts of "+
+		"each rank's rows, and are summed between elements (leave it out, or use schedule.Shot for H)")},
+	{"few rows", "by a weight of constants", form{s.Schedule{FewRows: 64, Tensors: linear(
+		"A[M/D 8192] B[3584 8192] C[M:D 3584]").Tensors, Ops: []s.Op{s.Linear("C", "A", "B")}}}, at("FewRows",
+		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
+	{"sums for all hosts", "in fp32", form{catalog.AllReduceHosts}.in32("C"), at("Tensors[1].Type",
+		"no pass keeps sums for all ranks over hosts in fp32, such as C (leave it out)")},
+
+	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
+		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
+	{"a gradient", "of rows that a sum takes in parts", of("A[M N/D] W[M K] C[N/D K] More[M N] Weight[N N/D]",
+		s.Gradient("C", "A", "W"), s.Linear("More", "A", "Weight")), served},
+	{"a gradient", "of rows that come in parts", of("Dy[M/D N] B[N K] Xs[M K] Dx[M:D K] Dw[N K]",
+		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
+	{"a gradient", "whose columns are rows of a function", of("A[M N/D] W[M K] C[N/D K]", s.Gradient("Half", "A", "W"),
+		s.Copy("C", "Half", s.Scale(.5))), served},
+	{"a gradient in an order of its own", "and a call, beside a sum", of(
+		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K] More[N/D K]", s.Matmul("Dx", "Dy", "B"),
+		s.Gradient("Dw", "Dy", "Xs"), s.Call("More", "Own", "mn->mn", "Dw")), served},
+	{"a gradient", "of sums by NCCL", of("X[M K/D] W[F K/D] B[M N/D] C[F N/D]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "H", "B")).by("H", s.NCCL{Parts: 1}), served},
+	{"a gradient", "and an operand of fp32, of an odd number of elements", of("A[M/D N] W[M/D K] C[N/D K] R[N/D K]",
+		s.Gradient("C", "A", "W", s.SwiGLU("R"))).in32("R"), served},
+	{"columns for a function", "of an operand whose rows travel", of("A[M N/D] C[M N] R[M N] More[M/D N]",
+		s.Copy("C", "A", s.SwiGLU("R")), s.Copy("More", "A")), served},
+	{"a sum", "whose rows are whole for another one's codes", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).eight(true, "A"), served},
+	{"sums by blocks", "of other rows, one behind another", of("A[D/D M N] B[D/D M N] V[N] R[M N] R2[M N] C[M N]",
+		s.Sum("R", "A"), s.Sum("C", "B", s.Add("R"), s.RMSNorm("V")).Keeping("R2", 1)).by("R", s.Shot{}).
+		by("R2", s.PushTwoShot{Rows: true}), served},
+	{"two products whose columns are summed", "round a ring", of("A[M K/D] W[N K/D] A2[M P/D] W2[N P/D] C[M N/D]",
+		s.Linear("X", "A", "W"), s.Linear("C", "A2", "W2", s.Add("X"), s.Scale(2))).by("C", s.RingAccumulate{}),
+		served},
+	{"a ring by kernels", "behind an exchange", of("Q[M/D N] C[M N/D] All[M N] W[F N/D] H[M/D F]", s.Copy("C", "Q"),
+		s.Copy("All", "Q"), s.Linear("H", "C", "W")).by("H", s.RingAccumulate{By: s.Kernels}), served},
+	{"a sum by NCCL", "whose columns travel", of("A[M K/D] B[N K/D] V[N] R[M/D N] C[M/D N] More[M N/D]",
+		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R")), s.Copy("More", "C")).by("C", s.NCCL{}), served},
+	{"an operand in place", "of sums of batches", of("A[M K/D] B[N K/D] V[N] R[M*4/D N] C[M*4/D N]",
+		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R"))).within("R", "C"), served},
+	{"rows in parts", "beside a product of all columns that come", of(
+		"A[M/D K] V[K] Q[M/D K] B[N/D K] C[M:D N/D] More[M/D N] Weight[K N/D]", s.Copy("Q", "A", s.RMSNorm("V")),
+		s.Matmul("More", "A", "Weight"), s.Linear("C", "Q", "B")).by("Q", s.Pull{Parts: 2}), served},
+	{"a number of the shape", "behind a norm", func() form {
+		f := of("A[M/D K] V[K] Q[M/D K] C[M:D K]", s.Copy("Q", "A", s.RMSNorm("V"), s.Func{Is: s.Over(s.X,
+			s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
+		return f
+	}(), served},
+}
+
+// TestDrawn holds each against its verdict, and has both checkers accept what is served.
+func TestDrawn(t *testing.T) { explored(t, "Drawn", drawn) }
