@@ -225,7 +225,8 @@ var ownKernels = []KernelMutant{
 		New: "c.column += columns > 0 ? 0 : 1) {\n    to[k] = k < n ? element_at<E>(from, c.row)"},
 	{File: "device/finish.h", Text: "the number of the next row", Old: "element_at<E>(from, c.row)",
 		New: "element_at<E>(from, c.row + 1)"},
-	{File: "device/fp16.h", Text: "fp16 rounded towards zero", Old: "cvt.rn.f16.f32", New: "cvt.rz.f16.f32"},
+	{File: "device/fp16.h", Text: "fp16 rounded towards zero", Wide: true, Old: "cvt.rn.f16.f32",
+		New: "cvt.rz.f16.f32"},
 	{File: "device/bf16.h", Text: "bf16 rounded towards zero", Old: "cvt.rn.bf16.f32", New: "cvt.rz.bf16.f32"},
 	{File: "device/eight.h", Text: "8 bits of one digit less", Old: "power + (drop << 23)",
 		New: "power + ((drop + 1) << 23)"},
@@ -240,7 +241,7 @@ var ownKernels = []KernelMutant{
 		New: "false && size"},
 	{File: "device/sum.h", Text: "elements rounded at each term", Old: "x[i] += E::widen(bits);",
 		New: "x[i] = E::widen(E::narrow(x[i] + E::widen(bits)));"},
-	{File: "device/sum.h", Text: "a sum that begins at +0", Old: "x[u][k] = -0.0f;", New: "x[u][k] = 0.0f;"},
+	{File: "device/sum.h", Text: "a sum that begins at +0", Wide: true, Old: "x[u][k] = -0.0f;", New: "x[u][k] = 0.0f;"},
 	{File: "device/bf16.h", Text: "bf16 taken for fp16", Old: "__uint_as_float(x << 16)", New: "half_bits_to_float(x)"},
 
 	// Functions.

@@ -22,6 +22,7 @@ type KernelMutant struct {
 	Cores bool // the change is in code for the tensor cores, for which loops stand in the other tests
 	// Order: nothing but the order of threads is wrong, which TestThreads alone looks at. It runs first then.
 	Order bool
+	Wide  bool // kernels of bf16 do not show it
 }
 
 // Name is the mutant in one line.
@@ -117,10 +118,14 @@ func NewKernelJudge(ctx context.Context, dir string) (*KernelJudge, error) {
 func (j *KernelJudge) Close() error { return os.RemoveAll(j.temp) }
 
 // Judge runs the tests of the kernels with the mutant in place of its file, until one fails: with kernels of one type
-// first, which takes a third of the time, then of all. The mutant is caught if a test fails because of the kernels.
+// first, which takes a third of the time, then of all. A change that is right, for reasons that no type changes, is
+// judged with one. The mutant is caught if a test fails because of the kernels.
 func (j *KernelJudge) Judge(ctx context.Context, m KernelMutant) (class Class, why string, err error) {
 	rounds := []string{"", "all"}
-	if m.Right != "" {
+	switch {
+	case m.Right != "":
+		rounds = rounds[:1]
+	case m.Wide:
 		rounds = rounds[1:]
 	}
 	for _, types := range rounds {
