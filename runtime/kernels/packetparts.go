@@ -41,8 +41,5 @@ func (toEach) whole(*kernel) int64 { return 1 }
 
 // each is two for a kernel that spreads, whose blocks have half as many threads.
 func (toEach) each(k Kernel) int64 {
-	if k.Spread == 0 {
-		return 1
-	}
-	return 2
+	return int64(1 + min(k.Spread, 1))
 }

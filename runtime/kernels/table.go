@@ -14,8 +14,7 @@ type Table struct {
 	Peers   int           // of a rank, at most
 	Kernels []Kernel
 	Calls   []Call // kernels of the caller, for each element type
-	// Early: kernels of packets, elements, groups and rows start before the end of the launch before, and wait for it.
-	Early bool
+	Early   bool   // kernels of packets, elements and groups start before the end of the launch before, and wait for it
 }
 
 // Kernel describes one kernel of a package. Around its work it posts words and awaits words, or none.
@@ -270,9 +269,7 @@ func (t *Table) Code() []driver.Kernel {
 			if k.Narrows() {
 				code.From = 89
 			}
-			if t.Early && k.Kind.row().early {
-				code.Early, code.From = true, 90
-			}
+			code.Early = t.Early && k.Kind.row().early // beside kernels of products, which are for 9.0 on
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
 				code.AtOnce, code.Threads = k.Scatters(), TileThreads
