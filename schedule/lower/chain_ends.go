@@ -23,7 +23,8 @@ func (w *writer) head() {
 		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
 		// peers' copies need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.chain.stages, (*stage).holdsDevice)
-		if met < 0 || !slices.ContainsFunc(w.chain.stages[met+1:], w.early) {
+		early := func(s *stage) bool { return w.early(s) || s.bare() && s.puts() }
+		if met < 0 || !slices.ContainsFunc(w.chain.stages[met+1:], early) {
 			posts = hostir.Stream(carry[0].Name)
 		}
 	}
@@ -175,8 +176,7 @@ func (w *writer) tail() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
 	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
-	meets := func(s *stage) bool { return s.holdsDevice() || w.ringsByKernels(s) }
-	if (w.readsPeers() || closes) && w.any(meets) && last != mainRef {
+	if (w.readsPeers() || closes) && w.any(w.meets) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {

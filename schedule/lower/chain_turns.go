@@ -117,7 +117,7 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	}
 	var on []hostir.StreamRef
 	for _, x := range w.coming {
-		if !s.holdsDevice() && !slices.ContainsFunc(x.made, func(name string) bool {
+		if !w.meets(s) && !slices.ContainsFunc(x.made, func(name string) bool {
 			return slices.Contains(takes, name)
 		}) {
 			continue

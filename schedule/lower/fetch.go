@@ -139,7 +139,7 @@ func (s *stage) otherOperand() string { return s.ops[0].In[1-slices.Index(s.ops[
 func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
 	o, beside := s.ops[0], hostir.Whole(s.otherOperand())
 	if !p.rank.IsZero() {
-		beside = hostir.Chunk(s.otherOperand(), p.rank)
+		beside = w.at(s.otherOperand(), p)
 	}
 	views := map[string]hostir.View{s.input: rows, s.otherOperand(): beside}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])

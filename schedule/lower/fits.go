@@ -193,12 +193,11 @@ func axesFit(d *draft) error {
 		if kind(o.Name()) != copied || len(o.Then) == 0 || len(in.Axes) < 3 {
 			continue
 		}
-		brought := d.any(func(s *stage) bool { return s.into == in.Name })
 		switch {
-		case len(out.Axes) > 2 && !lieAlike(in.Axes, out.Axes):
+		case d.manyAxes(in.Name) && d.manyAxes(out.Name) && !lieAlike(in.Axes, out.Axes):
 			return d.misplaced(out.Name, "place it "+cutAs(out, edges.Of(in)).String(),
 				"no communication leads from %s %s to %s %s", in.Name, written(in), out.Name, written(out))
-		case d.split(in.Name).Uneven && !brought:
+		case d.split(in.Name).Uneven && len(d.legs) == 0:
 			hint := fmt.Sprintf("exchange %s by a schedule.Copy, or make %s without a plan", in.Name, o.Out)
 			return refused(fmt.Sprintf("Ops[%d]", i), hint, "parts of %s are by counts, and nothing brings them",
 				in.Name)

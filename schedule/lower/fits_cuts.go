@@ -49,14 +49,23 @@ func countsAlike(d *draft) error {
 	})
 }
 
-// columnsOfAll refuses columns of sums for their ranks where rows need not be in equal parts.
-func columnsOfAll(d *draft) error {
+// evenSums refuses columns of sums for their ranks, and rows of sums that are not declared, where rows need not be in
+// equal parts.
+func evenSums(d *draft) error {
 	_, uneven, err := d.unevenRows()
 	for _, s := range d.chain.stages {
-		if s.sums == "" || !s.left.Columns() || err != nil {
+		if s.sums == "" || err != nil {
 			continue
 		}
-		if of := uneven[d.rowExtent(s.sums)]; of != "" {
+		of := uneven[d.rowExtent(s.sums)]
+		_, declared := d.schedule.Tensor(s.sums)
+		switch {
+		case of == "":
+		case !declared && s.left.Rows() && s.left.Size == edges.Even:
+			return refused(fmt.Sprintf("Ops[%d]", d.indexOf(s.last())),
+				fmt.Sprintf("declare %s with its placement", s.sums), "each rank gets an equal part of "+
+					"the rows of %s, and there are as many as of %s, which need not be in equal parts", s.sums, of)
+		case s.left.Columns():
 			return d.misplacedIn(d.declaredAs(s.sums), edges.Of(d.tensor(of)), "columns of %s are summed of all rows, "+
 				"and there are as many as of %s, which need not be in equal parts", s.sums, of)
 		}

@@ -68,7 +68,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		infer,      // placements -> stages, and the communications between them
 		choose,     // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		countsAlike, movedSums, stagesFit, columnsInPieces, goesOn, columnsOfAll, edgesFit, operationsFit, besideFits,
+		countsAlike, movedSums, stagesFit, columnsInPieces, goesOn, evenSums, edgesFit, operationsFit, besideFits,
 		axesFit,
 		finish, // -> its tensors as they are declared
 	} {

@@ -51,11 +51,12 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 	return to, finish
 }
 
-// ringsByKernels says that kernels wait for the sums that ranks pass on.
-func (w *writer) ringsByKernels(s *stage) bool {
-	return w.leaves[s].passes != nil && slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
-		return e.Steps == s.sums && e.Carrier.Signals
-	})
+// meets says that ranks wait for each other while they hold the device: all at once, or in a ring by kernels.
+func (w *writer) meets(s *stage) bool {
+	return s.holdsDevice() || w.leaves[s].passes != nil &&
+		slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
+			return e.Steps == s.sums && e.Carrier.Signals
+		})
 }
 
 // memoryOfEach is that of stacks of some names.

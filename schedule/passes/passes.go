@@ -89,8 +89,8 @@ func readAtOnce(p *hostir.Program, t, outer schedule.Tensor) (both bool) {
 	return both
 }
 
-// readBeside says that copies for peers read a tensor on another stream than that on which a result is made in its
-// memory, or products of other streams than that on which products add to the result.
+// readBeside says that copies for peers read a tensor on another stream than that on which a call makes a result in its
+// memory, or products of other streams than that on which the products of a gradient add to it.
 func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
 	var makes, reads []hostir.Step
 	hostir.Steps(p.Body, func(s hostir.Step) {
@@ -106,12 +106,13 @@ func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
 		}
 	})
 	for _, m := range makes {
-		_, adds := m.Do.(hostir.Product)
+		_, calls := m.Do.(hostir.Call)
+		x, _ := m.Do.(hostir.Product)
 		for _, r := range reads {
 			_, copies := r.Do.(hostir.Copy)
 			_, multiplies := r.Do.(hostir.Product)
 			apart := m.Stream.String() != r.Stream.String()
-			beside = beside || apart && (copies && r.Remote() || adds && multiplies)
+			beside = beside || apart && (calls && copies && r.Remote() || x.Index == hostir.Gradient && multiplies)
 		}
 	}
 	return beside

@@ -59,6 +59,10 @@ var drawn = []declared{
 	{"two sums", "one in parts that the other is not in", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}), at("Moves[0].Way.Parts", "H are added in parts of "+
 		"each rank's rows, and are summed between elements (leave it out, or use schedule.Shot for H)")},
+	{"rows of a sum", "beside balanced ones", of("A[D/D M N] V[N] B[F/D N] W[N F/D] C[M/D N]", s.Sum("H", "A"),
+		s.Copy("X", "H", s.RMSNorm("V")), s.Linear("U", "X", "B", s.GELU()), s.Linear("C", "U", "W", s.Add("H"))).
+		changed("C", balancedRows), at("Ops[0]", "each rank gets an equal part of the rows of H, and there are as "+
+		"many as of C, which need not be in equal parts (declare H with its placement)")},
 	{"few rows", "by a weight of constants", form{s.Schedule{FewRows: 64, Tensors: linear(
 		"A[M/D 8192] B[3584 8192] C[M:D 3584]").Tensors, Ops: []s.Op{s.Linear("C", "A", "B")}}}, at("FewRows",
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
@@ -99,6 +103,15 @@ var drawn = []declared{
 	{"rows in parts", "beside a product of all columns that come", of(
 		"A[M/D K] V[K] Q[M/D K] B[N/D K] C[M:D N/D] More[M/D N] Weight[K N/D]", s.Copy("Q", "A", s.RMSNorm("V")),
 		s.Matmul("More", "A", "Weight"), s.Linear("C", "Q", "B")).by("Q", s.Pull{Parts: 2}), served},
+	{"a gradient", "of rows that come in parts, beside one that a function takes so", of(
+		"Dy[M/D N] B[N K] Xs[M K] Dx[M:D K] Dw[N K]", s.Matmul("Dx", "Dy", "B", s.Multiply("Xs")),
+		s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
+	{"a ring by kernels", "behind an exchange, and beside a sum", of(
+		"Q[M/D N] C[M N/D] All[M N] W[F N/D] H[M/D F] More[M N] Weight[N N/D]", s.Copy("C", "Q"),
+		s.Linear("More", "C", "Weight"), s.Copy("All", "Q"), s.Linear("H", "C", "W")).
+		by("H", s.RingAccumulate{By: s.Kernels}), served},
+	{"a sum in parts", "behind one that all ranks meet for", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}).by("H", s.Shot{}), served},
 	{"a number of the shape", "behind a norm", func() form {
 		f := of("A[M/D K] V[K] Q[M/D K] C[M:D K]", s.Copy("Q", "A", s.RMSNorm("V"), s.Func{Is: s.Over(s.X,
 			s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
