@@ -101,7 +101,7 @@ func choose(d *draft) error {
 	if len(of) > 0 {
 		instead = "move " + strings.Join(of, " or ")
 	}
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		if !slices.Contains(of, m.Of) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+d.besides(m.Of), "%s does not travel", m.Of)
 		}
@@ -117,7 +117,7 @@ func choose(d *draft) error {
 			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
-			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
+			d.edge.Way = cmp.Or(d.Original.Moves[chosen].Way, d.edge.Way)
 		}
 		if way, pulls := d.edge.Way.(schedule.Pull); pulls && l.need == gatherCounted {
 			way.Once = true // as New is told how many rows a product has
@@ -138,12 +138,12 @@ func choose(d *draft) error {
 	if err := d.countedProducts(); err != nil {
 		return err
 	}
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		if !slices.Contains(used, i) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
-	d.original.Moves = moves
+	d.program.Schedule.Moves = moves
 	return writeChain(d)
 }
 
@@ -152,7 +152,7 @@ func (d *draft) openWay(l leg) schedule.Way {
 	case l.need == gatherCounted, l.need == gatherBalanced && d.scaledRows(l):
 		return schedule.Pull{Once: true}
 	case l.need == reduceBalanced && d.scaledRows(l),
-		l.of == ofRows && !l.hosts && l.move == l.stage.sums && d.inSquares(l):
+		l.of == ofRows && !l.hosts && l.move == l.stage.Sums && d.inSquares(l):
 		return schedule.Shot{}
 	}
 	return Default(l.need)
@@ -161,17 +161,17 @@ func (d *draft) openWay(l leg) schedule.Way {
 // scaledRows says that a product of a leg takes scales of rows, which it reads from multiples of 16 bytes: those of
 // some of uneven rows may begin elsewhere, so it takes all rows at once.
 func (d *draft) scaledRows(l leg) bool {
-	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
-		rows := d.tensor(o.In[0])
-		return multiplies(o) && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
+	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
+		rows := d.Tensor(o.In[0])
+		return o.Multiplies() && rows.Scale != "" && d.Tensor(rows.Scale).OfRows()
 	})
 }
 
 // inSquares says that a product of a leg takes scales of squares, and those of its rows block by block: the scales of
 // some of the rows do not lie together, so it takes all rows at once.
 func (d *draft) inSquares(l leg) bool {
-	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
-		return multiplies(o) && d.tensor(o.In[0]).Scale != "" && d.tensor(d.tensor(o.In[1]).Scale).OfSquares()
+	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
+		return o.Multiplies() && d.Tensor(o.In[0]).Scale != "" && d.Tensor(d.Tensor(o.In[1]).Scale).OfSquares()
 	})
 }
 
@@ -180,9 +180,9 @@ func (d *draft) inSquares(l leg) bool {
 // gather has a move whose way is not for sums, or the second one that is.
 func (d *draft) move(l leg, of string) int {
 	open, taken := -1, false
-	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.declaredAs(x.operand) != of })
+	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.DeclaredAs(x.operand) != of })
 	apart := legs[0].operand != legs[len(legs)-1].operand
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		sums := m.Of == of && (m.Way == nil || schedule.Sums(m.Way)) &&
 			(!taken || m.Way != nil && !schedule.Travels(m.Way))
 		taken = taken || sums
@@ -208,7 +208,7 @@ func (l leg) doneBy(way schedule.Way) bool {
 func (d *draft) besides(tensor string) string {
 	const placements = "; what travels follows from the placements of "
 	var copies []string
-	for _, o := range d.original.Ops {
+	for _, o := range d.Original.Ops {
 		list := append(slices.Clone(o.In), o.Out)
 		switch {
 		case !slices.Contains(list, tensor):
@@ -248,8 +248,8 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	for _, o := range d.original.Ops {
-		if kind(o.Name()) == copied && o.In[0] == of.operand || o.Copies() && len(d.schedule.Ops) == 1 {
+	for _, o := range d.Original.Ops {
+		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(d.Schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 			break
 		}
@@ -267,11 +267,11 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
-	within := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.endsWithin(t)
+	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
+		return t.Within != "" && !d.EndsWithin(t)
 	})
-	if s.into != "" && l.Kind == edges.AllGather && ofRanks && !l.gathered {
-		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
+	if s.Into != "" && l.Kind == edges.AllGather && ofRanks && !l.gathered {
+		err = refused(d.PathOf(s.Into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if within >= 0 && !l.inPlace {
 		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), "leave it out"+inPlaceBy(l.need)+
@@ -280,9 +280,9 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 	if !l.codes {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
-	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.moved {
+	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.moved {
 		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
-			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
+			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	return err
 }
@@ -303,15 +303,15 @@ func inPlaceBy(n need) string {
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
 func (d *draft) sumsCodes(of leg, way schedule.Way) error {
-	if of.move != of.stage.sums || !d.coded(of.stage) {
+	if of.move != of.stage.Sums || !d.coded(of.stage) {
 		return nil
 	}
 	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
-		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.given)
+		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
 }
 
 func (d *draft) orOneHost() string {
-	if d.original.OverHosts() {
+	if d.Original.OverHosts() {
 		return "; or leave out Mesh, for ranks of one host"
 	}
 	return ""
@@ -319,52 +319,4 @@ func (d *draft) orOneHost() string {
 
 func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
-}
-
-// leg is one of the communications that a program does.
-type leg struct {
-	need
-	stage   *stage
-	operand string
-	move    string // that its steps have; a sum that is gathered as it is has two
-	beside  []schedule.Op
-	by      *lowering // that writes it
-}
-
-func (d *draft) travelling() (names []string) {
-	for _, l := range d.legs {
-		names = append(names, d.declaredAs(l.operand))
-	}
-	return names
-}
-
-// travels are the communications of a chain, one for each time that a stage communicates.
-func (d *draft) travels() (list []leg) {
-	for _, s := range d.chain.stages {
-		add := func(n need, operand, move string) {
-			beside := s.ops
-			if s.gathersColumns() {
-				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
-			}
-			n.hosts = d.original.OverHosts()
-			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
-		}
-		if s.gathers {
-			add(d.arrives(s), s.of(), s.here())
-		}
-		if s.sums != "" {
-			add(d.leavesBy(s), s.sums, s.sums)
-		}
-	}
-	return list
-}
-
-// productTexts are the products among operations, as they are declared.
-func (d *draft) productTexts(ops []schedule.Op) (list []string) {
-	for _, o := range ops {
-		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
-			list = append(list, declared.String())
-		}
-	}
-	return list
 }

@@ -7,6 +7,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
@@ -25,9 +26,9 @@ var pulls = slices.Concat(
 func pull(d *draft, s *stage, w schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs) > 1):
+	case d.edge.Carrier.Fused && (w.Parts > 1 || d.Batches > 0 || len(d.legs) > 1):
 		return d.noKernel("By")
-	case w.Once && len(s.ops) == 0:
+	case w.Once && len(s.Ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
@@ -35,17 +36,17 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
 	case w.Once && w.WithStep:
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
-	case w.Once && d.chunks > 0:
+	case w.Once && d.Batches > 0:
 		return refused(d.at(), "leave the batches out, or use another way",
-			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
+			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.Batches)
 	}
-	if len(s.ops) == 0 {
+	if len(s.Ops) == 0 {
 		if err := d.noPart(schedule.Pull{Parts: w.Parts, Streams: w.Streams}); err != nil {
 			return err
 		}
 	}
 	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
-	if s.once = w.Once || len(s.ops) == 0 && !w.WithStep; s.once {
+	if s.once = w.Once || len(s.Ops) == 0 && !w.WithStep; s.once {
 		return nil
 	}
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
@@ -57,7 +58,7 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 		if err := d.noPart(w); err != nil {
 			return err
 		}
-		s.arriving, s.once = arrives, !s.addsShares()
+		s.arriving, s.once = arrives, !s.AddsShares()
 		switch {
 		case d.edge.Carrier.Fused:
 			return d.noKernel("By")
@@ -65,10 +66,10 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 			return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals",
 				"no kernel copies parts of columns")
 		}
-		for _, t := range d.schedule.Tensors {
+		for _, t := range d.Schedule.Tensors {
 			exchanges := d.edge.Kind == string(edges.AllToAll)
-			if exchanges && d.split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
-				return refused(d.splitPath(t.Name, "Most"), "leave it out",
+			if exchanges && d.Split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
+				return refused(d.SplitPath(t.Name, "Most"), "leave it out",
 					"an all-to-all makes room for M elements a rank, whatever its parts are")
 			}
 		}
@@ -84,7 +85,7 @@ type pulling struct {
 
 func (x pulling) rows(w *writer, s *stage) arrival {
 	n := parts{int64(max(x.parts, 1)), "p"}
-	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}
+	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.Input}
 	made := w.makerOf(s)
 	if made != nil { // a part of each rank in a round, with streams as if all parts were in one loop
 		set := t.set
@@ -97,14 +98,14 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)
-	from := hostir.View{Buffer: s.input, Peer: p.rank, Index: p.part}
+	from := hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
 	if w.n > 1 {
 		from.Index = w.part()
 	}
 	switch {
-	case w.n > 1 && w.chain.order == batchByBatch && x.withStep:
+	case w.n > 1 && w.Order == stages.BatchByBatch && x.withStep:
 		a.begin = t.over(nil, hostir.Wait(a.on, word, p.rank))
-	case w.n > 1 && w.chain.order == batchByBatch:
+	case w.n > 1 && w.Order == stages.BatchByBatch:
 		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
 	default:
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
@@ -142,7 +143,7 @@ func groupedRows(w *writer, s *stage) arrival {
 			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
 			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
 				hostir.Wait(a.on, a.words[0].Name, from),
-				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input).At(from)))}}
+				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
 	}
 	around := hostir.Sub(hostir.Size, r)
 	a.turns = []turns{

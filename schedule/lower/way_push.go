@@ -30,7 +30,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
 		hostir.Wait(a.on, open, to).Member(p.part),
 		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
-			hostir.View{Buffer: s.input, Index: p.part}),
+			hostir.View{Buffer: s.Input, Index: p.part}),
 		hostir.Post(a.on, came, to).Member(p.part)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
 	a.turns = []turns{t}
@@ -53,7 +53,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 		hostir.Wait(copyRef, open, every),
 		hostir.Loop("q", one, hostir.Size,
 			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
-			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.input))),
+			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
 		hostir.Post(copyRef, came, every)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
 	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},
