@@ -135,9 +135,7 @@ func (w *writer) rankAfterRank(s hostir.Step) hostir.Node {
 // besidePadding is memory with padding for rows that the caller gets without it.
 func (w *writer) besidePadding(name string) string {
 	b := *w.program.At(name)
-	if b.Name += paddedSuffix; w.program.At(b.Name).Name != "" {
-		return b.Name
-	}
+	b.Name += paddedSuffix
 	b.Tensor = schedule.Tensor{Name: b.Name, Axes: b.Tensor.Axes, Type: b.Tensor.Type}
 	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
 	w.padded(&b)

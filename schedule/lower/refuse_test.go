@@ -201,6 +201,9 @@ var refusalCases = []refusalCase{
 	}), []string{"Moves[1].Way.Words: no kernel of plain data keeps the sums of C in fp32 (leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
+	{"one priority of batches", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{Equal: true}}}
+	}), []string{"Moves[0].Way.Equal: the products of batches have one priority (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
 	{"a move where nothing travels", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")},

@@ -86,9 +86,6 @@ func exchangedCounts(at edges.State) hostir.Expr {
 // that a part may have, or else for all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.program.At(name)
-	if b.Name == "" {
-		return
-	}
 	b.Counts = counts
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
 	if len(columns) > 1 {

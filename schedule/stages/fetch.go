@@ -77,11 +77,6 @@ func (c *inference) fetch(i int, o schedule.Op, done edges.Step) (first bool, er
 // gradient is a stage of a weight's gradient.
 func (c *inference) gradient(i int, path string, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	if j := c.Schedule.MadeFrom(o); j < len(o.Then) && !done.Made.Partial {
-		return refused(fmt.Sprintf("%s.Then[%d]", path, j), c.endBefore(o, j),
-			"no pass applies %s to the gradient %s, whose products add to a tensor, and do no more", o.Then[j].Name(),
-			o.Out)
-	}
 	if added := c.Schedule.With(o).Added(); c.Schedule.Made(added) && !done.Made.Partial {
 		j := slices.IndexFunc(o.Then, func(f schedule.Func) bool { return f.Adds() == added })
 		return refused(o.Then[j].PathOf(fmt.Sprintf("%s.Then[%d]", path, j), added), "name a tensor of the caller's",

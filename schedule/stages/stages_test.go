@@ -32,8 +32,7 @@ func TestStages(t *testing.T) {
 		{"a weight that travels", scheduletest.Of("linear", scheduletest.Tensors("A[M/D K] B[N/D K] C[M/D N]")...),
 			"gathers B:; A of own rows: C"},
 	} {
-		s := x.Schedule.WithDefaults().Apart().Canonical()
-		c, err := stages.Of(s, func(schedule.Way) bool { return true })
+		c, err := find(x.Schedule)
 		if err != nil {
 			t.Errorf("%s: %v", x.name, err)
 			continue
@@ -74,14 +73,54 @@ func text(s *stages.Stage) string {
 	return text
 }
 
-// TestRefuses: a placement is refused by its field, with the one that the operations ask for.
+// TestRefuses: a placement, or an operand, is refused by its field, with what the operations ask for.
 func TestRefuses(t *testing.T) {
-	s := scheduletest.Of("linear", scheduletest.Tensors("A[M K/D] B[N K] C[M/D N]")...)
-	s.Ops = append(s.Ops, schedule.Copy("G", "C", schedule.GELU()))
-	s.Tensors = append(s.Tensors, scheduletest.Tensors("G[M N/D]")...)
-	_, err := stages.Of(s.WithDefaults().Apart().Canonical(), func(schedule.Way) bool { return true })
-	const want = "Tensors[1]: A is spread along what is summed over, and B is not (place it [N, DIDx(D), K/D])"
-	if got := fmt.Sprint(err); got != want {
-		t.Errorf("refused with %s, want %s", got, want)
+	linear := schedule.Linear
+	for tensors, x := range map[string]struct {
+		ops  []schedule.Op
+		want string
+	}{
+		"A[M K/D] B[N K] C[M/D N] G[M N/D]": {[]schedule.Op{linear("C", "A", "B"),
+			schedule.Copy("G", "C", schedule.GELU())},
+			"Tensors[1]: A is spread along what is summed over, and B is not (place it [N, DIDx(D), K/D])"},
+		"A[M/D N] G[M N] C[M N]": {[]schedule.Op{schedule.Copy("G", "A", schedule.GELU()), schedule.Copy("C", "A")},
+			"Ops[1]: no pass gives the caller A twice (make C by a schedule of its own)"},
+		"A[M*4/D K] B[N K] B2[N2 K] C[M*4:D N] C2[M:4*D N2]": {[]schedule.Op{linear("C", "A", "B"),
+			linear("C2", "A", "B2")}, "Tensors[4]: C2 is made in another order than C (place it as C)"},
+		"A[M K/D] B[N K/D] T@0[P] C[M N] E[M N]": {[]schedule.Op{linear("C", "A", "B"),
+			schedule.Call("E", "F", "mn,p->mn", "C", "T")},
+			"Tensors[2]: no pass calls for a tensor on rank 0 (let every rank have it)"},
+		"A[M/D K] B[K K] X[K K] C[M:D K]": {[]schedule.Op{linear("V", "X", "B"), linear("C", "A", "V")},
+			"Ops[1].In[1]: no pass multiplies by V, which an operation makes (name a tensor that no operation makes)"},
+		"A[D/D M K] B[N K] C[M N]": {[]schedule.Op{schedule.Call("H", "F", "dmk->mk", "A"), linear("C", "H", "B")},
+			"Tensors[0]: A has 3 axes, and a chain's tensors have rows and columns (give it two axes)"},
+		"A[M/D K] B[N K] R[N N] C[M:D N]": {[]schedule.Op{schedule.Call("V", "F", "ab->a", "R"),
+			linear("C", "A", "B", schedule.Bias("V"))}, "Ops[1].Then[0].Is.Of[1].Tensor: no pass reads V by column, " +
+			"which the call F makes (let functions make it)"},
+		"A[M/D K] B[N/D K] B2[N K] G[M N] C[M N]": {[]schedule.Op{linear("G", "A", "B"),
+			linear("C", "A", "B2", schedule.Add("G"))}, "Ops[1].Then[0].Is.Of[1].Tensor: no pass goes on with all " +
+			"columns of G (end the schedule with G, and make C behind its plan)"},
+	} {
+		_, err := find(schedule.Schedule{Tensors: scheduletest.Tensors(tensors), Ops: x.ops})
+		if got := fmt.Sprint(err); got != x.want {
+			t.Errorf("%s: refused with\n%s, want\n%s", tensors, got, x.want)
+		}
 	}
+}
+
+// TestNamesBetween: what comes before functions of a sum has a name that no tensor has.
+func TestNamesBetween(t *testing.T) {
+	c, err := find(schedule.Schedule{Tensors: scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] Csum[N]"),
+		Ops: []schedule.Op{schedule.Linear("C", "A", "B", schedule.RMSNorm("Csum"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Stages[0].Sums; got != "Csums" {
+		t.Errorf("the sum is called %s, want Csums", got)
+	}
+}
+
+// find finds the stages where each way brings rows one rank's after another's.
+func find(s schedule.Schedule) (*stages.Chain, error) {
+	return stages.Of(s.WithDefaults().Apart().Canonical(), func(schedule.Way) bool { return true })
 }
