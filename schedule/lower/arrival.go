@@ -131,7 +131,7 @@ func (w *writer) plan() error {
 			continue
 		}
 		if a := w.comes[s]; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
-			return refused(w.pathOfMove(s.here()), "use schedule.Pull",
+			return refused(w.pathOfMove(s.here()), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		}

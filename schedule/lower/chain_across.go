@@ -49,12 +49,12 @@ func (w *writer) junctions() error {
 		j, ok := w.junctionAt(i)
 		switch {
 		case !ok && j.next != nil && j.next.Gathers && !j.next.pulls():
-			return refused(s.partsAt, "leave it out, or gather "+j.next.Input+" by schedule.Pull",
+			return refused(s.partsAt, "leave it out, or gather "+j.next.Input+" by "+usually(w.arrives(j.next)),
 				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.Input)
 		case !ok:
 			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.Sums)
 		case j.next.summing != nil:
-			return refused(s.partsAt, "leave it out, or sum "+j.next.Sums+" by schedule.Slots",
+			return refused(s.partsAt, "leave it out, or sum "+j.next.Sums+" by "+usually(w.leavesBy(j.next)),
 				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.Sums)
 		case parts > 0 && parts != j.parts:
 			return refused(s.partsAt, "write the same for each of its sums",

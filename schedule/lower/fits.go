@@ -45,16 +45,20 @@ func edgesFit(d *draft) error {
 		blocks := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
 			return d.Tensor(d.Tensor(o.In[0]).Scale).ByBlock()
 		})
-		if d.legs[i].by.elements && blocks {
-			return refused(e.Path, "use schedule.Shot", "%s cuts the sums of %s between elements, "+
+		oneKernel := "give each row a scale"
+		if names := waysOf(d.legs[i].need, ofAllRows); len(names) > 0 {
+			oneKernel = "use schedule." + names[0]
+		}
+		if d.legs[i].by.is(betweenElements) && blocks {
+			return refused(e.Path, oneKernel, "%s cuts the sums of %s between elements, "+
 				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.Sums && !s.Gathers && !whole {
-			path, instead := e.Path, "use schedule.Shot"
+			path, hint := e.Path, oneKernel
 			if d.Original.OverHosts() {
-				path, instead = "Mesh", oneHost
+				path, hint = "Mesh", oneHost
 			}
-			return refused(path, instead, "%s takes a part of the rows that are summed to %s, and their scales lie "+
+			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)
 		}
 		for _, o := range schedule.Options(e.Way) {

@@ -30,9 +30,11 @@ func travel(d *draft) error {
 	}
 	for _, l := range d.legs {
 		if !l.need.served() {
-			why := whyNot(l.need, schedule.Rails{})
+			way := betweenHosts()
+			why := whyNot(l.need, way)
 			l.need.hosts = false
-			return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by Rails: %s", l.need, l.operand, why)
+			return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by %s: %s", l.need, l.operand,
+				schedule.WayName(way), why)
 		}
 	}
 	return nil

@@ -32,8 +32,9 @@ func (d *draft) countedProducts() error {
 			return d.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
 				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
 		case padded >= 0 && !s.padded && (in || out):
-			return refused(d.program.Edges[padded].Path, "use schedule.Pull, or pad the rows of all products",
-				"products take all rows of %s, without padding", d.Sized(s.Input))
+			hint := "use " + usually(gatherCounted) + ", or pad the rows of all products"
+			return refused(d.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
+				d.Sized(s.Input))
 		}
 	}
 	return nil

@@ -14,11 +14,11 @@ import (
 // gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
 
 var overNCCL = slices.Concat(
-	by(gatheredByNCCL, gatherRows).with(intoCallers),
+	by(gatheredByNCCL, gatherRows).has(intoCallers),
 	by(gatheredByNCCL, gatherSteps, gatherBare, gatherOperand).with(lacksOf("Parts")),
 	by(summedByNCCL, reduceRows, allRows),
 	by(summedByNCCL, reduceBare, allBare, reduceGradient, allGradient).with(lacksOf("Parts")),
-	by(exchangedByNCCL, exchange).with(lacksOf("Parts")))
+	by(exchangedByNCCL, exchange).with(lacksOf("Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -175,7 +175,7 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 	return d.pooled(w.Streams)
-}, gatherSteps)
+}, gatherSteps).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no

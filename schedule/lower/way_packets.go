@@ -10,7 +10,7 @@ import (
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
 var pushShots = append(by(pushShot, reduceRows, allRows, reduceGradient, allGradient),
-	by(pushShot, reduceBare, allBare).with(inPlace)...)
+	by(pushShot, reduceBare, allBare).has(inPlace)...)
 
 func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
@@ -29,7 +29,7 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gatherRows).with(intoCallers),
+var pushGathers = append(by(pushGather, gatherRows).has(intoCallers),
 	by(pushGather, gatherBare, gatherOperand).with(lacksOf("Rows"))...)
 
 func pushGather(d *draft, s *stage, w schedule.PushGather) error {
@@ -104,7 +104,7 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
-}, allRows, allBare, allGradient).with(betweenElements)
+}, allRows, allBare, allGradient).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.

@@ -11,16 +11,20 @@ import (
 )
 
 var pulls = slices.Concat(
-	by(pull, gatherRows).with(intoCallers),
-	by(pull, gatherBalanced).with(lacksOf("Parts")),
-	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep")),
+	by(pull, gatherRows).has(intoCallers),
+	by(pull, gatherBalanced).with(lacksOf("Parts"), func(l *lowering) {
+		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scaledRows(of)} }
+	}),
+	by(pullOnce, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep"), func(l *lowering) {
+		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
+	}),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
-	pullOf(pulling{}.rows, gatherBare).with(inPlace),
+	pullOf(pulling{}.rows, gatherBare).has(inPlace),
 	pullOf(pulling{}.rows, gatherCountedBare),
 	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
 	pullOf(partOfEach, gatherOperand, exchange),
 	pullOf(fromNeighbour, rotation),
-	pullOf(fromRoot, broadcast)).with(ofMoved)
+	pullOf(fromRoot, broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
@@ -50,6 +54,13 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return nil
 	}
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+}
+
+// pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
+func pullOnce(d *draft, s *stage, w schedule.Pull) error {
+	w.Once = true
+	d.edge.Way = w
+	return pull(d, s, w)
 }
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
@@ -131,7 +142,7 @@ func (d *draft) noPart(w schedule.Pull) error {
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gatherRows)
+}, gatherRows).with(because(rowsInTurn))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.

@@ -8,7 +8,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...)
+var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...).
+	with(because(rowsInTurn))
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
@@ -40,7 +41,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
-}, gatherRows, gatherBalanced)
+}, gatherRows, gatherBalanced).with(because(rowsInTurn))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots

@@ -9,7 +9,8 @@ import (
 )
 
 var rings = slices.Concat(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both")),
-	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both")))
+	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both"))).
+	with(because(rowsInTurn))
 
 func ringed(d *draft, s *stage, w schedule.Ring) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)

@@ -19,7 +19,7 @@ var sumRings = append(
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
 	}, reduceRows, reduceColumns)...).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
-	"it adds up products of rows that are all there, and these come one rank's after another's"))
+	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"

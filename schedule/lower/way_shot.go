@@ -11,16 +11,19 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	by(inTwoShots, allBare).with(betweenElements, inPlace, ofCodes),
-	by(inTwoShots, allGradient).with(betweenElements),
-	by(inOneShot, reduceRows, reduceBalanced),
-	by(inOneShot, reduceBare).with(inPlace, ofCodes),
-	by(inOneShot, reduceCountedBare, allBare).with(ofCodes),
-	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient),
-	by(inTwoShots, allRows).with(betweenElements))
+	twoShots(allBare).has(inPlace|ofCodes), twoShots(allGradient),
+	by(inOneShot, reduceRows, reduceBalanced).has(ofAllRows),
+	by(inOneShot, reduceBare).has(ofAllRows|inPlace|ofCodes),
+	by(inOneShot, reduceCountedBare, allBare).has(ofAllRows|ofCodes),
+	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient).has(ofAllRows),
+	twoShots(allRows))
+
+func twoShots(of ...need) rowsOfTable {
+	return by(inTwoShots, of...).has(betweenElements).with(because(twoShotHoles))
+}
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
+var gatherShots = append(by(gatheredInOneShot, gatherRows).has(intoCallers),
 	by(gatheredInOneShot, gatherBare, gatherOperand)...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.

@@ -14,10 +14,12 @@ var slotted = slices.Concat(
 	by(slotsOf, reduceRows).with(wholeRows),
 	by(slotsOf, allRows).with(wholeRows, lacksOf("By one kernel")),
 	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("Parts")),
-	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
+	by(slotsOf, reduceBare).has(inPlace|ofCodes).with(lacksOf("Parts", "Streams", "Equal"))).
+	has(ofSomeRows).with(because(slotHoles))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).with(inPlace, ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
+var slottedSums = by(slotsOf, allBare).has(inPlace | ofCodes).with(lacksOf("Streams", "Equal", "By one kernel")).
+	with(because(slotHoles))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
@@ -168,7 +170,8 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 }
 
 var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
-	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"))...)
+	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"))...).
+	has(ofSomeRows).with(because(slotHoles))
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	if d.Batches > 0 && !d.edge.Carrier.Fused {
@@ -221,7 +224,8 @@ var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
 }, reduceRows, reduceColumns).with(except(
 	func(s *stage) bool { return !s.outward() },
-	"its products begin the schedule, since each waits until peers have read what the ones before it made"))
+	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
+	because(slotHoles)).has(ofSomeRows)
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)

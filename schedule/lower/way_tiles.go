@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var tilings = append(by(rowsByTiles, gatherRows).with(intoCallers),
-	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...)
+var tilings = append(by(rowsByTiles, gatherRows).has(intoCallers),
+	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
