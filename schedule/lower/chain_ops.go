@@ -44,32 +44,50 @@ func (w *writer) onAll(s *stage) []hostir.Node {
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
-		x, given := here, s.Given != "" && o.Out == s.Sums
-		switch {
-		case o.Call != "":
-			nodes = append(nodes, w.called(on, o, s.launch))
-			continue
-		case given && s.Summand.Out == "": // the caller has done it
-			continue
-		case s.AddsShares():
-			nodes = append(nodes, w.shareOf(on, s, p, here)...)
-			continue
-		case given: // codes of a piece of what a product has made, or the input is
-			if o = s.Summand; !s.bare() {
-				x = w.at(o.In[0], p)
-			}
-		case o.In[0] != s.Input:
-			x = w.at(o.In[0], p)
-		}
-		if o.Multiplies() {
-			if !s.inKernel(o) {
-				nodes = append(nodes, w.products(on, s, o, p, x)...)
-			}
-			x = w.at(o.Out, p)
-		}
-		nodes = append(nodes, w.make(on, o, p, x)...)
+		nodes = append(nodes, w.operation(on, s, o, p, here)...)
 	}
 	return nodes
+}
+
+// partials are the products that make the partial result of a piece, and the operations before them. Where no product
+// makes it there are none.
+func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
+	here hostir.View) (before, made []hostir.Node) {
+	for _, o := range ops {
+		if nodes := w.operation(on, s, o, p, here); o.Out == s.Sums && s.Given == "" {
+			made = nodes
+		} else {
+			before = append(before, nodes...)
+		}
+	}
+	return before, made
+}
+
+// operation is an operation of a stage on a piece, with the functions that a kernel of their own makes.
+func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
+	here hostir.View) (nodes []hostir.Node) {
+	x, given := here, s.Given != "" && o.Out == s.Sums
+	switch {
+	case o.Call != "":
+		return []hostir.Node{w.called(on, o, s.launch)}
+	case given && s.Summand.Out == "": // the caller has done it
+		return nil
+	case s.AddsShares():
+		return w.shareOf(on, s, p, here)
+	case given: // codes of a piece of what a product has made, or the input is
+		if o = s.Summand; !s.bare() {
+			x = w.at(o.In[0], p)
+		}
+	case o.In[0] != s.Input:
+		x = w.at(o.In[0], p)
+	}
+	if o.Multiplies() {
+		if !s.inKernel(o) {
+			nodes = w.products(on, s, o, p, x)
+		}
+		x = w.at(o.Out, p)
+	}
+	return append(nodes, w.make(on, o, p, x)...)
 }
 
 // product is the product of an operation. Biases and functions of partial results are applied to their sum.

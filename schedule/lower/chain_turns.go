@@ -262,13 +262,13 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		if from.Buffer == "" {
 			from = w.at(s.here(), p)
 		}
-		products := w.operations(t.work, s, s.Ops, p, from)
-		if sends := w.leaves[s].sends; p.into.Buffer != "" { // the last one writes where a peer's rows leave from
-			products = s.lastInto(p.into, products)
+		products, made := w.partials(t.work, s, s.Ops, p, from)
+		if sends := w.leaves[s].sends; p.into.Buffer != "" { // they write where a peer's rows leave from
+			made = into(p.into, made)
 		} else if sends != nil {
-			before, last := s.divided(products)
-			products = append(before, sends(t.work, p, last)...)
+			made = sends(t.work, p, made)
 		}
+		products = append(products, made...)
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 		}

@@ -101,26 +101,6 @@ func (w *writer) slotsFree(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
 }
 
-// made are the operations of a stage on a piece, the last of which makes its result elsewhere.
-func (w *writer) made(on hostir.StreamRef, s *stage, p piece, to hostir.View) []hostir.Node {
-	return s.lastInto(to, w.operations(on, s, s.Ops, p, w.at(s.here(), p)))
-}
-
-// lastInto has the last operation on a piece make its result elsewhere.
-func (s *stage) lastInto(to hostir.View, nodes []hostir.Node) []hostir.Node {
-	if len(nodes) == 0 || s.Given != "" { // the caller has it
-		return nodes
-	}
-	before, last := s.divided(nodes)
-	return append(before, into(to, last)...)
-}
-
-// divided are the operations on a piece: those that make its partial result, and the others before.
-func (s *stage) divided(nodes []hostir.Node) (before, last []hostir.Node) {
-	n := len(nodes) - 1 - len(s.Terms)
-	return nodes[:n:n], nodes[n:]
-}
-
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 	for _, t := range w.leaves[s].turns {
@@ -144,12 +124,11 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	if w.outward(s) {
 		x, ops = w.at(s.here(), p), s.Ops
 	}
-	last := w.operations(d.own, s, ops, p, x) // that are left for the end
-	if len(last) > 0 && s.Given == "" {
-		before, made := s.divided(last)
+	last, made := w.partials(d.own, s, ops, p, x) // that are left for the end
+	if len(made) > 0 {
 		made = into(w.at(w.named(slots, s.Sums), p), made)
 		made[0] = described(made[0], "own rows last, straight into their slot")
-		last = w.within(append(before, made...)...)
+		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
 		if x := d.taken(t.pieces[0]); len(x) > 0 && !w.outward(s) {

@@ -71,8 +71,14 @@ func (w *writer) inRing(s *stage) inRing {
 }
 
 // product makes the partial result of a rank's rows.
-func (x inRing) product(on hostir.StreamRef, into hostir.View, rank hostir.Expr) []hostir.Node {
-	return x.made(on, x.s, ofRank(rank), into)
+func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
+	before, made := x.partials(on, rank)
+	return append(before, into(to, made)...)
+}
+
+// partials are the products that make it, and what is made before them.
+func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
+	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
 // passedOn is the departure, with the steps of ranks that have peers.
@@ -106,11 +112,10 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.Sums, nodes...) }
 	// add takes the sum that the rank before made in a step, and adds a chunk to it.
 	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
-		products := x.product(mainRef, dst, chunk)
-		last := len(products) - 1
-		products[last] = onStep(products[last], hostir.Step.Accumulated)
-		return slices.Concat(products[:last], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[last:])
+		first, made := x.partials(mainRef, chunk)
+		made[0] = onStep(made[0], hostir.Step.Accumulated)
+		return slices.Concat(first, moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
+			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), into(dst, made))
 	}
 	d := x.passedOn(func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
