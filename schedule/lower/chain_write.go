@@ -31,21 +31,25 @@ type writer struct {
 	wrong     error           // parts of memory that is taken otherwise
 }
 
+// newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
+func newWriter(d *draft) *writer {
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling}
+	if n := d.with.compute; n > 0 {
+		d.program.Constants[poolName] = int64(n)
+		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
+	}
+	return &writer{draft: d, inBatches: inBatches{parts{int64(max(d.Batches, 1)), "s"}}, set: set,
+		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
+		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
+		through: map[*stage]bool{}, parted: map[string]*stage{}}
+}
+
 // writeChain writes the program once the ways of all communications are known.
 func writeChain(d *draft) error {
 	if err := cmp.Or(d.tensors(), d.heads()); err != nil {
 		return err
 	}
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling} // one a step
-	if n := d.with.compute; n > 0 {
-		d.program.Constants[poolName] = int64(n)
-		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
-	}
-	batches := inBatches{parts{int64(max(d.Batches, 1)), "s"}, d.Order}
-	w := &writer{draft: d, inBatches: batches, set: set, put: hostir.Stream(putName),
-		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
-		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
-		through: map[*stage]bool{}, parted: map[string]*stage{}}
+	w := newWriter(d)
 	w.memories()
 	w.countRows()
 	w.room()
@@ -72,16 +76,7 @@ func writeChain(d *draft) error {
 		w.add(s.summing.steps(w, s, s.Sums)...)
 	}
 	w.tail()
-	for _, o := range d.Schedule.Ops {
-		from, all := d.Again[o.Out], piece{}
-		if from == "" {
-			continue
-		}
-		if !w.program.At(from).Counts.IsZero() {
-			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
-		}
-		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
-	}
+	w.again()
 	err := w.padRows()
 	hostir.Steps(d.program.Body, func(s hostir.Step) { // peers may read the caller's memory
 		reads, _ := s.Views()
@@ -92,6 +87,20 @@ func writeChain(d *draft) error {
 		}
 	})
 	return err
+}
+
+// again copies what has come to the caller's other tensors of the same.
+func (w *writer) again() {
+	for _, o := range w.Schedule.Ops {
+		from, all := w.Again[o.Out], piece{}
+		if from == "" {
+			continue
+		}
+		if !w.program.At(from).Counts.IsZero() {
+			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+		}
+		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
+	}
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.

@@ -165,7 +165,7 @@ func choose(d *draft) error {
 		}
 		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
 	}
-	if err := d.countedProducts(); err != nil {
+	if err := cmp.Or(d.CountedProducts(), d.padsAll()); err != nil {
 		return err
 	}
 	for i, m := range d.Original.Moves {

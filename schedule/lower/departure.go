@@ -76,7 +76,7 @@ func (w *writer) sumsOf(s *stage) hostir.StreamRef {
 // batches, or those of sums for all ranks.
 func (w *writer) partsOf(s *stage) parts {
 	switch {
-	case w.takes == stages.BatchByBatch && w.n > 1:
+	case w.Order == stages.BatchByBatch && w.n > 1:
 		return w.parts
 	case s.ToAll && s.outward():
 		return parts{int64(max(s.parts, 1)), "j"}
@@ -91,7 +91,7 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if s.puts() && w.takes == stages.BatchesInRound {
+	if s.puts() && w.Order == stages.BatchesInRound {
 		p.part = w.part()
 	}
 	return p

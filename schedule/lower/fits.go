@@ -12,26 +12,13 @@ import (
 // The rules here look at the program once it is written. They refuse placements that differ from what its steps take or
 // leave, and two ways that can't be used together.
 
-// stagesFit refuses what a stage brings or moves, and the placements ask for otherwise.
-func stagesFit(d *draft) error {
+// rowsFit refuses operations on all rows of what products take as it comes.
+func rowsFit(d *draft) error {
 	for _, s := range d.stages {
-		in, of := d.Tensor(s.Input), d.Tensor(s.Of())
-		exchanged := s.Moved.Kind == edges.AllToAll && len(in.Axes) > 2
 		reads := slices.IndexFunc(d.Schedule.Ops, func(o schedule.Op) bool { return s.Into != "" && o.Reads(s.Into) })
-		switch {
-		case s.pulls() && reads >= 0:
+		if s.pulls() && reads >= 0 {
 			return refused(fmt.Sprintf("Ops[%d]", reads), "read "+s.Input,
 				"products take rows of %s as they come, and %s is there at the end", s.Input, s.Into)
-		case s.Gathers && s.AddsShares() && s.Into != "":
-			return d.Misplaced(s.Into, "leave it out",
-				"a gradient takes parts of %s as they come, and all of it comes for %s", s.Input, s.Into)
-		case s.Gathers && of.Type == schedule.FP32:
-			return refused(d.PathOf(of.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
-				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)
-		case exchanged && (in.Axes[0].Extent != schedule.D || in.Axes[1].Extent != schedule.D ||
-			max(s.Moved.From.Axis, s.Moved.To.Axis) > 2):
-			return d.Misplaced(in.Name, "let it have rows and columns",
-				"no pass exchanges parts of %s, which has %d axes", in.Name, len(in.Axes))
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		travel, // the communications between them
 		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		(*draft).Fits, stagesFit, columnsInPieces, edgesFit,
+		(*draft).Fits, rowsFit, columnsInPieces, edgesFit,
 		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {

@@ -350,7 +350,7 @@ func (w *writer) ofEachRank(s *stage, columns schedule.Axis, name string) {
 		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
-	if w.eachRank(name, s.Sums, columns); w.takes == stages.BatchesInRound {
+	if w.eachRank(name, s.Sums, columns); w.Order == stages.BatchesInRound {
 		w.fine[name] = w.n
 	}
 }

@@ -6,15 +6,12 @@ import (
 )
 
 // inBatches is the batches that the rows of all ranks come in.
-type inBatches struct {
-	parts
-	takes stages.Order
-}
+type inBatches struct{ parts }
 
 // within takes nodes of a round for each batch, if it takes all.
-func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
-	if m.takes == stages.BatchesInRound && len(nodes) > 0 {
-		return m.inTurn(nodes...)
+func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
+	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
+		return w.parts.inTurn(nodes...)
 	}
 	return nodes
 }

@@ -14,24 +14,12 @@ const (
 	countChunk = "c"
 )
 
-// countedProducts checks products where rows are by counts. It refuses a product whose rows are not gathered, a sum
-// that has rows by counts on one side only, and padded rows beside rows whose number New knows.
-func (d *draft) countedProducts() error {
+// padsAll refuses padded rows beside products of rows by counts without padding.
+func (d *draft) padsAll() error {
 	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range d.stages {
-		rows, in := d.Multiplied(s.Stage)
-		out := s.Left.Size == edges.Counted && !s.bare()
-		switch {
-		case in && !s.Gathers:
-			return d.Misplaced(d.Sized(rows), "let all ranks have equal parts",
-				"a product has as many rows as New is told, and Bind says how many a rank has of %s", d.Sized(rows))
-		case in && s.Sums != "" && !out:
-			return d.MisplacedIn(s.Sums, edges.Of(d.Tensor(d.Sized(rows))),
-				"the rows of %s are by counts, and those of %s are not", d.Sized(rows), s.Sums)
-		case out && !in && (s.OfAll() || !s.First):
-			return d.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
-				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
-		case padded >= 0 && !s.padded && (in || out):
+		_, in := d.Multiplied(s.Stage)
+		if out := s.Left.Size == edges.Counted && !s.bare(); padded >= 0 && !s.padded && (in || out) {
 			hint := "use " + usually(gatherCounted) + ", or pad the rows of all products"
 			return refused(d.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
 				d.Sized(s.Input))

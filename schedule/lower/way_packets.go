@@ -51,27 +51,28 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 // landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := hostir.Whole(w.summands(s))
-		if !s.ToAll {
-			each = w.rowsAt(each.Buffer, hostir.Var(hostir.RankIndex))
-		}
 		added, finish := w.finish(s, hostir.Whole(s.Sums))
 		sum := w.program.At(s.Sums).Tensor
 		to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), words, hostir.Elements(sum), sum.Axes...)
-		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, each.EachRank(), added...)
+		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, w.sent(s).EachRank(), added...)
 		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
 		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
 			Applying(w.functionsOf(s.last(), false))}
 	}
 }
 
+// sent are the partial results that a rank gets: of its rows, or all.
+func (w *writer) sent(s *stage) hostir.View {
+	if s.ToAll {
+		return hostir.Whole(w.summands(s))
+	}
+	return w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
+}
+
 // landedTerms has a kernel of its own add up what lands, and keep that in fp32: the kernel of packets rounds its sums.
 func landedTerms(w *writer, s *stage) []hostir.Node {
-	from, sum := hostir.Whole(w.summands(s)), w.program.At(s.Sums).Tensor
-	if !s.ToAll {
-		from = w.rowsAt(from.Buffer, hostir.Var(hostir.RankIndex))
-	}
-	return w.addedApart(s, from, hostir.Whole(s.Sums), hostir.Whole(s.Sums), hostir.Elements(sum), sum.Axes...)
+	sum := w.program.At(s.Sums).Tensor
+	return w.addedApart(s, w.sent(s), hostir.Whole(s.Sums), hostir.Whole(s.Sums), hostir.Elements(sum), sum.Axes...)
 }
 
 // addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view.

@@ -32,7 +32,7 @@ func (c *inference) copy(i int, o schedule.Op) error {
 		err = c.asItIs(i, o, declared)
 	case declared && gathers && !columns && ofProducts(c.Schedule, o.Out) && !byCounts(t) &&
 		!alike(t, cutAs(t, edges.Along(0))):
-		err = c.MisplacedIn(t.Name, edges.Along(0),
+		err = c.misplacedIn(t.Name, edges.Along(0),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", t.Name, c.written(t), o.Out)
 	case columns && gathers && c.came(c.Schedule, o.In[0]):
 		err = ofItsOwn(c.Schedule, i, fmt.Sprintf("%s comes, and is gathered in parts of its columns", o.In[0]))
@@ -98,7 +98,7 @@ func (c *inference) sum(i int, path string, o schedule.Op) error {
 		return c.Misplaced(o.Out, "let all ranks have equal parts",
 			"a call makes equal parts of each summand, and those of %s are not equal", o.Out)
 	case c.ofPartials(s.Input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted:
-		return c.MisplacedIn(o.Out, edges.Along(0),
+		return c.misplacedIn(o.Out, edges.Along(0),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, c.written(c.Tensor(o.Out)))
 	}
 	if last := len(c.Stages) - 1; c.ofPartials(s.Input) {

@@ -217,7 +217,7 @@ func (c *inference) addOp(path string, o schedule.Op, s *Stage, done edges.Step)
 	c.blame(c.functions(path, o, s))
 	if out.Columns() && undividedMatrix(c.Schedule, o.Out) && !s.AddsShares() {
 		if c.Uneven(s.Input) {
-			c.blame(c.MisplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",
+			c.blame(c.misplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",
 				o.Out, c.Sized(s.Input)))
 		}
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
@@ -226,12 +226,12 @@ func (c *inference) addOp(path string, o schedule.Op, s *Stage, done edges.Step)
 	t, in := c.Tensor(o.Out), c.Tensor(o.In[0])
 	givesAll := len(in.Axes) == 2 && !c.Schedule.Made(in.Name) && edges.Of(in) == edges.State{}
 	if t.InSteps() && done.Made == (edges.State{}) && !s.OfAll() && givesAll {
-		c.blame(c.MisplacedIn(o.In[0], edges.Along(0), "%s is made in steps, and every rank has all of %s",
+		c.blame(c.misplacedIn(o.In[0], edges.Along(0), "%s is made in steps, and every rank has all of %s",
 			o.Out, o.In[0]))
 	}
 	counted := c.Uneven(s.Input) || c.ofCounted(s.Input)
 	if t.InSteps() && counted && s.Input != c.Sized(s.Input) {
-		c.blame(c.MisplacedIn(t.Name, out, "%s is made in steps, and the rows of %s need not be in equal parts", t.Name,
+		c.blame(c.misplacedIn(t.Name, out, "%s is made in steps, and the rows of %s need not be in equal parts", t.Name,
 			c.Sized(s.Input)))
 	}
 	if s.Given == "" {

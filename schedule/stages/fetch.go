@@ -90,10 +90,10 @@ func (c *inference) gradient(i int, path string, o schedule.Op) error {
 		x, _ := c.edges.At(name)
 		switch {
 		case x.Cut != (edges.Cut{}):
-			return c.MisplacedIn(name, edges.Along(0),
+			return c.misplacedIn(name, edges.Along(0),
 				"no pass makes a gradient of rows of %s in other than equal parts: %s", name, o)
 		case x.Columns() && slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.Of == name }):
-			return c.MisplacedIn(name, edges.State{},
+			return c.misplacedIn(name, edges.State{},
 				"no pass gathers columns of %s for a gradient: %s", name, o)
 		case x.Rows() && !done.Made.Partial:
 			input, gathers = name, true

@@ -12,7 +12,7 @@ import (
 // Fits refuses placements that do not go together, and operands that lie otherwise than operations take them. What the
 // ways refuse comes first: their hints lead nearer.
 func (c *Chain) Fits() error {
-	return cmp.Or(c.countsAlike(), c.movedSums(), c.goesOn(), c.operationsFit(), c.besideFits())
+	return cmp.Or(c.countsAlike(), c.movedSums(), c.goesOn(), c.operationsFit(), c.besideFits(), c.movesFit())
 }
 
 // operationsFit refuses operands that are in steps as results are. Of calls it refuses other axes than rows and columns
@@ -70,6 +70,27 @@ func (c *Chain) besideFits() error {
 					return rowOfBatches(f.PathOf(path, t.Name), t.Name, o.Out, schedule.Number(c.Batches))
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// movesFit refuses what a stage brings or moves, and no communication does.
+func (c *Chain) movesFit() error {
+	for _, s := range c.Stages {
+		in, of := c.Tensor(s.Input), c.Tensor(s.Of())
+		exchanged := s.Moved.Kind == edges.AllToAll && len(in.Axes) > 2
+		switch {
+		case s.Gathers && s.AddsShares() && s.Into != "":
+			return c.Misplaced(s.Into, "leave it out",
+				"a gradient takes parts of %s as they come, and all of it comes for %s", s.Input, s.Into)
+		case s.Gathers && of.Type == schedule.FP32:
+			return refused(c.PathOf(of.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
+				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)
+		case exchanged && (in.Axes[0].Extent != schedule.D || in.Axes[1].Extent != schedule.D ||
+			max(s.Moved.From.Axis, s.Moved.To.Axis) > 2):
+			return c.Misplaced(in.Name, "let it have rows and columns",
+				"no pass exchanges parts of %s, which has %d axes", in.Name, len(in.Axes))
 		}
 	}
 	return nil

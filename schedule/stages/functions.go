@@ -83,7 +83,7 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
 	case x.Lies == schedule.ByRow && edges.Of(c.Tensor(x.Tensor)) != rowsOf(at):
-		return c.MisplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
+		return c.misplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
 			c.written(c.Tensor(x.Tensor)), c.asked(o))
 	case x.Lies == schedule.ByRow:
 		return nil

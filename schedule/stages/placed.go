@@ -67,7 +67,7 @@ func (c *Chain) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 		return c.Misplaced(t.Name, "write it "+cutAs(t, at).String(), "%s is %s, and sums are not made in steps",
 			t.Name, written(t))
 	case edges.Of(t) != at:
-		return c.MisplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, c.written(t),
+		return c.misplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, c.written(t),
 			op)
 	case inBatchesOf(t) > 0:
 		return nil
@@ -79,8 +79,8 @@ func (c *Chain) Misplaced(tensor, hint, format string, args ...any) error {
 	return refused(c.PathOf(tensor), hint, format, args...)
 }
 
-// MisplacedIn is the refusal of a placement, where the operations ask for another state.
-func (c *Chain) MisplacedIn(tensor string, at edges.State, format string, args ...any) error {
+// misplacedIn is the refusal of a placement, where the operations ask for another state.
+func (c *Chain) misplacedIn(tensor string, at edges.State, format string, args ...any) error {
 	return c.Misplaced(tensor, "place it "+c.written(cutAs(c.Tensor(tensor), at)), format, args...)
 }
 

@@ -37,6 +37,27 @@ func (c *Chain) Multiplied(s *Stage) (rows string, counted bool) {
 	return "", false
 }
 
+// CountedProducts refuses a product of rows by counts that are not gathered, and a sum that has such rows on one side
+// only.
+func (c *Chain) CountedProducts() error {
+	for _, s := range c.Stages {
+		rows, in := c.Multiplied(s)
+		out := s.Left.Size == edges.Counted && (s.Given == "" || len(s.Ops) > 1)
+		switch {
+		case in && !s.Gathers:
+			return c.Misplaced(c.Sized(rows), "let all ranks have equal parts",
+				"a product has as many rows as New is told, and Bind says how many a rank has of %s", c.Sized(rows))
+		case in && s.Sums != "" && !out:
+			return c.misplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),
+				"the rows of %s are by counts, and those of %s are not", c.Sized(rows), s.Sums)
+		case out && !in && (s.OfAll() || !s.First):
+			return c.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
+				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
+		}
+	}
+	return nil
+}
+
 // Sized is the declared tensor that a tensor has its rows of.
 func (c *Chain) Sized(name string) string {
 	for _, declared := c.Original.Tensor(name); !declared; _, declared = c.Original.Tensor(name) {
@@ -100,7 +121,7 @@ func (c *Chain) countsAlike() error {
 	}
 	for _, s := range c.Stages {
 		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
-			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
+			return c.misplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
 				"those of %s are of as many rows as %s, which need not be in equal parts", s.Sums, of)
 		}
 	}
