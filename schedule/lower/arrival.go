@@ -67,7 +67,7 @@ func (t turns) ofRanks() bool {
 // turns are rounds whose products have a stream each, or take a number of streams in turn.
 func (w *writer) turns(first, end hostir.Expr) turns {
 	t := turns{first: first, end: end, work: w.work, set: w.set}
-	if w.with.compute == 0 {
+	if w.pool.streams == 0 {
 		t.set.First, t.set.Count = first, end
 	}
 	return t
@@ -172,7 +172,7 @@ func (d *draft) pooled(streams int) error {
 		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
 			strings.Join(d.travelling(), " and "))
 	}
-	d.with.compute = max(streams, d.with.compute)
+	d.pool.streams = max(streams, d.pool.streams)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 		return []hostir.StreamRef{hostir.StreamAt(work.Name, work.First)}, all
 	case d.take != nil:
 		return all, nil
-	case w.with.compute > 0: // peers have to be waited for on each
+	case w.pool.streams > 0: // peers have to be waited for on each
 		return nil, all
 	}
 	all[0].To = d.own.Index

@@ -223,7 +223,7 @@ func (w *writer) order(s *stage) []turns {
 		t = t.onMain()
 	case s.bare(): // no product makes them
 		t.set = hostir.StreamSet{}
-	case w.outward(s) && w.with.compute == 0: // one for own rows
+	case w.outward(s) && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)
 	}
 	return []turns{t}

@@ -33,8 +33,8 @@ type writer struct {
 
 // newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
 func newWriter(d *draft) *writer {
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling}
-	if n := d.with.compute; n > 0 {
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.pool.falling}
+	if n := d.pool.streams; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}

@@ -13,10 +13,11 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// options are the options of the chosen ways, as writers and passes read them.
-type options struct {
-	compute int  // streams of products, zero for one a step
-	falling bool // streams of products have falling priority
+// pool is the streams of products.
+type pool struct {
+	streams     int    // that rounds take in turn; zero for one a step
+	falling     bool   // their priorities fall
+	way, option string // that chose them for products that leave: its path, and its option
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.

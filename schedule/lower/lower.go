@@ -18,12 +18,10 @@ var refused = schedule.Refused
 type draft struct {
 	*stages.Chain
 	program *hostir.Program
-	stages  []*stage
-	legs    []leg        // its communications
-	with    options      // of the ways
+	stages  []*stage // of the chain, with what ways say of them
+	legs    []leg    // its communications
+	pool    pool
 	edge    *hostir.Edge // that is being lowered
-	// pool is the path of the way, and its option, that chose the streams of products that leave.
-	pool struct{ way, option string }
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -65,7 +63,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	d := &draft{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
 		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
 	for _, step := range []func(*draft) error{
-		staged, // with what ways say of them
+		staged, // what ways say of stages, none yet
 		travel, // the communications between them
 		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together

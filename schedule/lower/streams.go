@@ -18,7 +18,7 @@ var (
 
 // poolIndex is the number of a step's compute stream.
 func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
-	if d.with.compute > 0 {
+	if d.pool.streams > 0 {
 		return hostir.Mod(step, hostir.Var(poolName))
 	}
 	return step

@@ -53,7 +53,7 @@ func (w *writer) countRows() {
 			sum, slots := w.program.At(s.Sums), w.program.At(w.named(slots, s.Sums))
 			slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
-		case w.Uneven(s.Input) && w.ManyAxes(s.Input) && len(s.Ops) > 0 && s.Sums == "":
+		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
 			for _, name := range append(w.eachRows(s), s.here()) {
 				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))
 			}

@@ -58,17 +58,16 @@ func (d *draft) prioritize(streams int, equal bool) error {
 // inTurn sets the streams that steps take in turn of products whose results leave, as an option of the way says, and
 // whether their priorities fall. All sums of a chain have the same.
 func (d *draft) inTurn(option string, streams int, falling bool) error {
-	before, first := d.with, d.pool
-	d.with.compute, d.with.falling = streams, falling
-	d.pool.way, d.pool.option = d.at(), option
-	if first.way == "" || before.compute == streams && before.falling == falling {
+	first := d.pool
+	d.pool = pool{streams, falling, d.at(), option}
+	if first.way == "" || first.streams == streams && first.falling == falling {
 		return nil
 	}
 	at := d.pool
 	if d.edge.Path == "" { // another one was written
 		at = first
 	}
-	if before.compute == streams {
+	if first.streams == streams {
 		at.option = "Equal"
 	}
 	return refused(at.way+"."+at.option, "write the same for each of its sums",
@@ -129,7 +128,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		if cut.n > 1 {
 			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{w.put}})
 		}
-		if w.with.compute > 0 { // own rows may have one of many
+		if w.pool.streams > 0 { // own rows may have one of many
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
 		}
 	}
@@ -234,7 +233,7 @@ func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 		axes = []schedule.Axis{w.rowAxis(s.Sums, true), columns}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
-	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.with.compute))}, axes...)
+	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
 	w.memory(w.named(staging, s.Sums), buffer, axes...)
 }
 

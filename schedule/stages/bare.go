@@ -21,7 +21,7 @@ func (c *inference) copy(i int, o schedule.Op) error {
 	t, declared := c.Schedule.Tensor(o.In[0])
 	columns, gathers := e.From.Columns() || e.To.Columns(), e.Kind == edges.AllGather && e.From.Shift == 0
 	x, _ := c.edges.At(o.In[0])
-	switch alone := len(c.Schedule.Ops) == 1 || c.ManyAxes(o.In[0]); {
+	switch alone := len(c.Schedule.Ops) == 1 || c.manyAxes(o.In[0]); {
 	case alone || err == nil && e.Kind != "" && !columns && !gathers:
 		err = cmp.Or(c.plain(o.In[0]), c.plain(o.Out))
 		if alone && err == nil && e.Kind == "" {

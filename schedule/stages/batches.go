@@ -222,6 +222,7 @@ func (c *Chain) joinAxes(i, n int, travels bool) error {
 	return nil
 }
 
+// ApartFrom refuses operation i, of batches that are an axis of their own and do not travel one by one.
 func (c *Chain) ApartFrom(i int, what string) error {
 	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
 		"no pass does the %s of batches that are an axis", what)

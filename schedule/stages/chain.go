@@ -162,7 +162,7 @@ func (c *inference) follow(i int, path string, o schedule.Op, x edges.State) err
 		return err
 	}
 	own := done.Made.Rows() && !o.OfPartials()
-	if c.ManyAxes(o.In[0]) { // whose parts are no rows of one rank
+	if c.manyAxes(o.In[0]) { // whose parts are no rows of one rank
 		own, done.Made, x = false, c.inMatrix(o.In[0], done.Made), edges.State{}
 	}
 	first, err := c.fetch(i, o, done)
@@ -243,6 +243,7 @@ func (c *inference) addOp(path string, o schedule.Op, s *Stage, done edges.Step)
 
 func (c *inference) blame(err error) { c.wrong = cmp.Or(c.wrong, err) }
 
+// operand is where the rows and columns of an operand are.
 func (c *inference) operand(name string) (edges.State, error) {
 	if c.widened(name) {
 		return edges.State{}, nil
@@ -337,7 +338,8 @@ func (c *inference) addBehind(s *Stage) {
 	}
 }
 
-// term finds where such an operation leaves its result. The stage of the other one makes it.
+// term finds where an operation leaves partial results that another one adds to its own. The stage of that one makes
+// them.
 func (c *inference) term(i int, path string, o schedule.Op) error {
 	if c.widened(o.In[0]) {
 		return c.behindColumns(path+".In[0]", o.In[0], o.Out)

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -12,7 +11,14 @@ import (
 // Fits refuses placements that do not go together, and operands that lie otherwise than operations take them. What the
 // ways refuse comes first: their hints lead nearer.
 func (c *Chain) Fits() error {
-	return cmp.Or(c.countsAlike(), c.movedSums(), c.goesOn(), c.operationsFit(), c.besideFits(), c.movesFit())
+	for _, rule := range []func() error{
+		c.countsAlike, c.movedSums, c.goesOn, c.operationsFit, c.besideFits, c.movesFit,
+	} {
+		if err := rule(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // operationsFit refuses operands that are in steps as results are. Of calls it refuses other axes than rows and columns

@@ -68,7 +68,7 @@ func (c *Chain) formulas(byRanks func(schedule.Way) bool) error {
 			}
 			c.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
-			if between != gatheredSuffix || c.ManyAxes(o.Out) {
+			if between != gatheredSuffix || c.manyAxes(o.Out) {
 				c.comesFirst(o, sum.Out)
 			}
 			ops, c.origins = append(ops, sum), append(c.origins, origin{op: i})
@@ -93,7 +93,7 @@ const (
 func (c *Chain) comesFirst(o schedule.Op, name string) {
 	t, declared := c.Schedule.Tensor(o.Out)
 	at := edges.Of(t)
-	asUsual := c.Original.Partial(o) && !c.ManyAxes(o.Out) && (at == edges.State{} || at == edges.Along(0))
+	asUsual := c.Original.Partial(o) && !c.manyAxes(o.Out) && (at == edges.State{} || at == edges.Along(0))
 	if !declared || asUsual {
 		return
 	}

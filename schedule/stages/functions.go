@@ -13,7 +13,7 @@ func (c *inference) functions(path string, o schedule.Op, s *Stage) error {
 	from := c.Schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if elements := c.ManyAxes(o.Out) && c.Uneven(o.Out); i >= from && f.Is.InRow() && elements {
+		if elements := c.manyAxes(o.Out) && c.Uneven(o.Out); i >= from && f.Is.InRow() && elements {
 			return refused(at, c.elsewhere(o, i, c.At[o.Out]),
 				"parts of %s are by counts of elements, and %s takes whole rows", o.Out, f.Name())
 		}
@@ -70,7 +70,7 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 	switch {
 	case scales:
 		return nil // they lie and travel as their rows do
-	case c.ManyAxes(o.Out):
+	case c.manyAxes(o.Out):
 		return c.besideAxes(path, o, x)
 	case made && x.Lies == schedule.InPlace:
 		return c.besideMade(path, o, x.Tensor)

@@ -75,6 +75,7 @@ func (c *Chain) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 	return c.plain(t.Name)
 }
 
+// Misplaced is the refusal of a tensor's placement.
 func (c *Chain) Misplaced(tensor, hint, format string, args ...any) error {
 	return refused(c.PathOf(tensor), hint, format, args...)
 }

@@ -154,8 +154,8 @@ func rowsOf(s edges.State) edges.State {
 	return edges.State{}
 }
 
-// ManyAxes says that a tensor has more axes than rows and columns.
-func (c *Chain) ManyAxes(name string) bool { return len(c.Tensor(name).Axes) > 2 }
+// manyAxes says that a tensor has more axes than rows and columns.
+func (c *Chain) manyAxes(name string) bool { return len(c.Tensor(name).Axes) > 2 }
 
 // inMatrix is where the rows and columns of a tensor are.
 func (c *Chain) inMatrix(name string, at edges.State) edges.State {

@@ -240,8 +240,5 @@ func (c *Chain) hasCounts(name string) bool {
 		n < 3 && c.UnevenExtents()[axes[0].Extent] {
 		return true
 	}
-	return c.any(func(s *Stage) bool {
-		made := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Out == name })
-		return c.Uneven(s.Input) && (s.Input == name || s.Into == name || made && c.ManyAxes(s.Input))
-	})
+	return c.any(func(s *Stage) bool { return c.Uneven(s.Input) && (s.Input == name || s.Into == name) })
 }
