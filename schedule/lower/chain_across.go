@@ -34,7 +34,7 @@ func (d *draft) junctionAt(i int) (j junction, ok bool) {
 	j.parts = int64(max(j.sum.parts, 1))
 	from := j.sum.Sums
 	if j.own != nil {
-		from = j.own.Ops[len(j.own.Ops)-1].Out
+		from = j.own.last().Out
 	}
 	return j, j.next.pulls() && j.next.Input == from && (j.own == nil || j.own.Input == j.sum.Sums)
 }
@@ -93,7 +93,7 @@ func (j junction) across() (list []string) {
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) (names []string) {
-	last := j.sum.Ops[len(j.sum.Ops)-1]
+	last := j.sum.last()
 	from := w.MadeIn(last.In[0])
 	if last.In[0] == j.sum.Input {
 		from = j.sum.Input // where own rows are multiplied in place
@@ -123,7 +123,7 @@ func (s *stage) beforeSum() []schedule.Op {
 	if s.Sums != "" {
 		n--
 	}
-	if s.Given != "" && !s.bare() { // the product, and the sum of its codes
+	if s.Given != "" && !s.Bare() { // the product, and the sum of its codes
 		n--
 	}
 	return s.Ops[:n]
@@ -186,7 +186,7 @@ func (w *writer) makerOf(s *stage) *stage {
 	}
 	from := w.stages[i]
 	functions := !slices.ContainsFunc(from.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord })
-	if !from.Own || from.Calls || !functions || w.through[from] || from.Ops[len(from.Ops)-1].Out != s.Input {
+	if !from.Own || from.Calls || !functions || w.through[from] || from.last().Out != s.Input {
 		return nil
 	}
 	return from

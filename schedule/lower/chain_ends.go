@@ -70,7 +70,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	s, all := w.stages[0], refs(w.sets)
 	d := w.leaves[s]
-	if len(all) == 0 || !w.outward(s) || s.bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
+	if len(all) == 0 || !w.outward(s) || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
 	work := w.sets[0] // all have one name

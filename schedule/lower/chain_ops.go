@@ -75,7 +75,7 @@ func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 	case s.AddsShares():
 		return w.shareOf(on, s, p, here)
 	case given: // codes of a piece of what a product has made, or the input is
-		if o = s.Summand; !s.bare() {
+		if o = s.Summand; !s.Bare() {
 			x = w.at(o.In[0], p)
 		}
 	case o.In[0] != s.Input:

@@ -16,7 +16,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
-	case i > 0 && s.bare():
+	case i > 0 && s.Bare():
 		nodes = append(nodes, hostir.After(w.put, mainRef))
 	case i > 0 || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
@@ -211,7 +211,7 @@ func (w *writer) order(s *stage) []turns {
 	if s.AddsShares() {
 		return []turns{w.shift(1).onMain()}
 	}
-	if d := w.leaves[s]; d.order != nil && !s.bare() {
+	if d := w.leaves[s]; d.order != nil && !s.Bare() {
 		return d.order
 	}
 	t := w.shift(1)
@@ -219,9 +219,9 @@ func (w *writer) order(s *stage) []turns {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
-	case s.bare() && s.Summand.Out != "":
+	case s.Bare() && s.Summand.Out != "":
 		t = t.onMain()
-	case s.bare(): // no product makes them
+	case s.Bare(): // no product makes them
 		t.set = hostir.StreamSet{}
 	case w.outward(s) && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)

@@ -44,7 +44,7 @@ type departure struct {
 // outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
 // begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
 // the same moment.
-func (s *stage) outward() bool { return (s.First || s.bare()) && s.puts() && !s.OfAll() }
+func (s *stage) outward() bool { return (s.First || s.Bare()) && s.puts() && !s.OfAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
@@ -57,7 +57,7 @@ func (w *writer) outward(s *stage) bool {
 // rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
 // has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
-	if !w.outward(s) || s.bare() {
+	if !w.outward(s) || s.Bare() {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
@@ -66,7 +66,7 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 
 // sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
 func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && !s.bare() && !s.ToAll && len(w.stages) == 1 {
+	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 {
 		return mainRef
 	}
 	return w.put

@@ -292,7 +292,7 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
 	rows := s.Input
-	if s.bare() {
+	if s.Bare() {
 		rows = s.Sums
 	}
 	if w.UnevenExtents()[w.RowExtent(rows)] { // counted
@@ -310,7 +310,7 @@ func (w *writer) indexed(s *stage) {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
 	names := append(w.eachRows(s), s.Into)
-	if !s.OfAll() && !s.bare() {
+	if !s.OfAll() && !s.Bare() {
 		names = append(names, s.Input)
 	}
 	for _, name := range names {
@@ -333,10 +333,10 @@ func (w *writer) leavingRows(s *stage) []string {
 	}
 	names := append(stages.InRows(s.last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
 		s.Sums)
-	if !s.bare() && w.outward(s) { // which is multiplied in these parts
+	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)
 	}
-	if !s.bare() && w.outward(s) || s.bare() && s.Summand.Out != "" {
+	if !s.Bare() && w.outward(s) || s.Bare() && s.Summand.Out != "" {
 		names = append(names, s.Input)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })

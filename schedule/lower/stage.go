@@ -56,9 +56,6 @@ func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pull
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.Sums != "" && s.summing == nil }
 
-// bare says that no product makes the summands of a stage.
-func (s *stage) bare() bool { return s.Given != "" && len(s.Ops) == 1 }
-
 // widens says that the sums of a stage are kept in fp32.
 func (d *draft) widens(s *stage) bool {
 	return s.Sums != "" && len(s.Ops) > 0 && d.Schedule.InFP32(s.last())

@@ -19,7 +19,7 @@ func (d *draft) padsAll() error {
 	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range d.stages {
 		_, in := d.Multiplied(s.Stage)
-		if out := s.Left.Size == edges.Counted && !s.bare(); padded >= 0 && !s.padded && (in || out) {
+		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
 			hint := "use " + usually(gatherCounted) + ", or pad the rows of all products"
 			return refused(d.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
 				d.Sized(s.Input))
@@ -49,7 +49,7 @@ func (w *writer) countRows() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.puts() && !s.bare() && w.Uneven(s.Sums):
+		case s.puts() && !s.Bare() && w.Uneven(s.Sums):
 			sum, slots := w.program.At(s.Sums), w.program.At(w.named(slots, s.Sums))
 			slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)

@@ -31,9 +31,9 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	switch {
 	case d.edge.Carrier.Fused && s.ToAll:
 		return d.noKernel("By")
-	case s.bare() && w.Streams > 0:
+	case s.Bare() && w.Streams > 0:
 		return d.refusal("Streams", leave, unmade, s.Sums)
-	case s.bare() && w.Equal:
+	case s.Bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.Sums)
 	}
 	if d.edge.Carrier.Fused && d.widens(s) {
@@ -78,7 +78,7 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	if s.Given != "" {
 		w.cut(s.Given, schedule.D)
-		if s.bare() {
+		if s.Bare() {
 			w.cut(s.Input, schedule.D)
 		}
 	} else {
@@ -106,9 +106,9 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	d.open = w.slotsFree(s)
 	d.take = func(p piece) (nodes []hostir.Node) {
 		switch {
-		case s.bare() && s.Summand.Out != "":
+		case s.Bare() && s.Summand.Out != "":
 			nodes = append(nodes, hostir.After(put, mainRef))
-		case !s.bare():
+		case !s.Bare():
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n == 1 {

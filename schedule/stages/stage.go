@@ -35,6 +35,9 @@ func (s *Stage) AddsShares() bool {
 	return s.OfAll() && len(s.Ops) == 1 && s.Ops[0].Name() == schedule.GradientWord
 }
 
+// Bare says that no product makes the summands of a stage.
+func (s *Stage) Bare() bool { return s.Given != "" && len(s.Ops) == 1 }
+
 // Of is the tensor that travels to a stage, or that it works on.
 func (s *Stage) Of() string { return cmp.Or(s.Moved.Of, s.Input) }
 

@@ -42,7 +42,7 @@ func (c *Chain) Multiplied(s *Stage) (rows string, counted bool) {
 func (c *Chain) CountedProducts() error {
 	for _, s := range c.Stages {
 		rows, in := c.Multiplied(s)
-		out := s.Left.Size == edges.Counted && (s.Given == "" || len(s.Ops) > 1)
+		out := s.Left.Size == edges.Counted && !s.Bare()
 		switch {
 		case in && !s.Gathers:
 			return c.Misplaced(c.Sized(rows), "let all ranks have equal parts",
