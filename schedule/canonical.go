@@ -5,14 +5,23 @@ import (
 	"strings"
 )
 
+// Words of operations, as Op.Name has them.
+const (
+	LinearWord   = "linear"   // C = A * Bᵀ
+	MatmulWord   = "matmul"   // C = A * B
+	GradientWord = "gradient" // C = Aᵀ * B
+	SumWord      = "sum"      // C = A, added up over its first axis
+	CopyWord     = "copy"     // C = A
+)
+
 // usual are the operations that have a name, with the letters that their constructors write.
 var usual = []struct {
 	name string
 	Op
 }{
-	{"linear", Linear("", "", "")}, {"matmul", Matmul("", "", "")}, {"gradient", Gradient("", "", "")},
-	{"sum", Sum("", "")}, {"copy", Copy("", "")}, {"linear", BatchedLinear("", "", "")},
-	{"linear", LinearPartial("", "", "")},
+	{LinearWord, Linear("", "", "")}, {MatmulWord, Matmul("", "", "")}, {GradientWord, Gradient("", "", "")},
+	{SumWord, Sum("", "")}, {CopyWord, Copy("", "")}, {LinearWord, BatchedLinear("", "", "")},
+	{LinearWord, LinearPartial("", "", "")},
 }
 
 // Contractions are the operations that have a name, in the usual letters and without tensors.

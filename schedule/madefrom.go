@@ -26,7 +26,7 @@ func (s Schedule) MadeFrom(o Op) int {
 		for range o.Then {
 			takes(func(f Func) bool { return f.Joins || f.local() })
 		}
-	case o.Name() == "gradient":
+	case o.Name() == GradientWord:
 		takes(tensor)
 	case len(o.In) == 2:
 		takes(row)

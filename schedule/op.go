@@ -111,8 +111,11 @@ func (o Op) Operands() []string {
 // Reads says that an operation, or a function of it, reads a tensor.
 func (o Op) Reads(tensor string) bool { return slices.Contains(o.Operands(), tensor) }
 
+// Multiplies says that an operation is a product with a weight.
+func (o Op) Multiplies() bool { return o.Call == "" && len(o.In) == 2 }
+
 // Copies says that an operation is a copy without functions.
-func (o Op) Copies() bool { return o.Name() == "copy" && len(o.Then) == 0 }
+func (o Op) Copies() bool { return o.Name() == CopyWord && len(o.Then) == 0 }
 
 // Operation names a schedule's computation by the names of its operations, each once:
 // "linear", "copy, linear".

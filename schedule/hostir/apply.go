@@ -105,6 +105,8 @@ func (x Apply) views() (reads, writes []View) {
 	return reads, writes
 }
 
+func (x Apply) result() View { return x.To }
+
 func (x Apply) with(p Parts) Work {
 	x.To, x.X, x.Scales = p.view("destination", x.To), p.view("source", x.X), p.view("scales", x.Scales)
 	x.Operands = p.views("source", x.Operands)

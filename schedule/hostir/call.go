@@ -24,6 +24,8 @@ func (Call) work() {}
 
 func (x Call) views() (reads, writes []View) { return x.Operands, some(x.To, x.Scales) }
 
+func (x Call) result() View { return x.To }
+
 func (x Call) with(p Parts) Work {
 	x.To, x.Scales = p.view("destination", x.To), p.view("scales", x.Scales)
 	x.Operands = p.views("source", x.Operands)

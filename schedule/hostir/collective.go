@@ -32,6 +32,8 @@ func (Collective) work() {}
 
 func (x Collective) views() (reads, writes []View) { return some(x.From), some(x.To) }
 
+func (x Collective) result() View { return x.To }
+
 func (x Collective) with(p Parts) Work {
 	x.Target = p.expr("the rank that gets", x.Target)
 	x.Source = p.expr("the rank that sends", x.Source)

@@ -29,10 +29,14 @@ func (Gather) work() {}
 func (x Copy) views() (reads, writes []View)   { return some(x.From), some(x.To) }
 func (x Gather) views() (reads, writes []View) { return x.From, some(x.To) }
 
+func (x Copy) result() View { return x.To }
+
 func (x Copy) with(p Parts) Work {
 	x.To, x.From = p.view("destination", x.To), p.view("source", x.From)
 	return x
 }
+
+func (x Gather) result() View { return x.To }
 
 func (x Gather) with(p Parts) Work {
 	x.To = p.view("destination", x.To)

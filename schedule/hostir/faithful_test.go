@@ -51,7 +51,7 @@ func enqueued(p *hostir.Program) string {
 	for d := 2; d <= 4; d++ {
 		for r := range d {
 			side := int64(48 * d)
-			c := ops.Case{Ranks: d, Rank: r, ElementSize: 4, Extents: hostir.Env{"M": side, "K": 2 * side,
+			c := ops.Case{Ranks: d, Rank: r, ElementBits: 32, Extents: hostir.Env{"M": side, "K": 2 * side,
 				"N": 4 * side, "N2": side, "N3": side, "F": side, "W": 4, "P": side}}
 			for i := range d * d {
 				c.Counts = append(c.Counts, int64(i+1))

@@ -1,6 +1,7 @@
 package hostir_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,5 +42,22 @@ func TestFunctions(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", d.Name, diff)
 			}
 		}
+	}
+}
+
+// TestResultsAreWritten: each step with work writes its result.
+func TestResultsAreWritten(t *testing.T) {
+	for _, d := range catalog.All() {
+		p, err := lower.Lower(d.Name, d.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hostir.Steps(p.Body, func(s hostir.Step) {
+			_, writes := s.Views()
+			same := func(v hostir.View) bool { return v.String() == s.Result().String() }
+			if s.Do != nil && !slices.ContainsFunc(writes, same) {
+				t.Errorf("%s: a %s makes %s, and does not write it", d.Name, s.Kind(), s.Result())
+			}
+		})
 	}
 }

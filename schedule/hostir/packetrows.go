@@ -127,6 +127,8 @@ func (x PacketRows) views() (reads, writes []View) {
 	return append(reads, slices.DeleteFunc(then, gathered)...), append(writes, made...)
 }
 
+func (x PacketRows) result() View { return x.Make.To }
+
 func (x PacketRows) with(p Parts) Work {
 	x.Make, x.Spread = x.Make.with(p).(Apply), slices.Clone(x.Spread)
 	for i, g := range x.Spread {

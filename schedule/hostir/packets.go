@@ -125,12 +125,16 @@ func (x Packets) views() (reads, writes []View) {
 
 func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []View{x.To, x.Landing} }
 
+func (x Packets) result() View { return x.To }
+
 func (x Packets) with(p Parts) Work {
 	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)
 	x.Each, x.Added, x.Finish = p.view("source", x.Each), p.views("source", x.Added), x.Finish.with(p)
 	x.Then, _ = x.Then.with(p).(Apply)
 	return x
 }
+
+func (x PacketGather) result() View { return x.To }
 
 func (x PacketGather) with(p Parts) Work {
 	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)

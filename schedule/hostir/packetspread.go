@@ -101,8 +101,7 @@ func (x PacketGather) of(part View) bool {
 	return part.String() == own.String() && own.Buffer == x.To.Buffer
 }
 
-// views leaves out the gathers' views of this rank's parts, which the sum and its formulas write. The first view that
-// the work writes is the first whole result.
+// views leaves out the gathers' views of this rank's parts, which the sum and its formulas write.
 func (x PacketSpread) views() (reads, writes []View) {
 	reads, _ = x.Sum.views()
 	landings := x.Landings()
@@ -115,6 +114,14 @@ func (x PacketSpread) views() (reads, writes []View) {
 		}
 	}
 	return reads, append(writes, x.Sum.Landing)
+}
+
+// result is the first result that all ranks get.
+func (x PacketSpread) result() View {
+	if len(x.Spread) == 0 {
+		return x.Sum.To
+	}
+	return x.Spread[0].To
 }
 
 func (x PacketSpread) with(p Parts) Work {

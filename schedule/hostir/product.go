@@ -49,6 +49,8 @@ func (x Product) views() (reads, writes []View) {
 	return reads, writes
 }
 
+func (x Product) result() View { return x.To }
+
 func (x Product) with(p Parts) Work {
 	x.To = p.view("result", x.To)
 	x.A, x.B, x.Bias = p.view("operand", x.A), p.view("second operand", x.B), p.view("bias", x.Bias)

@@ -54,13 +54,16 @@ type Buffer struct {
 	Lands Landing
 }
 
-// Bits is the number of bits of an element, given the bytes of the plan's elements.
-func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), 8*plan) }
+// Bits is the number of bits of an element, given that of the plan's elements.
+func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), plan) }
 
-// Bytes is the number of bytes of elements, given the bytes of the plan's elements. Elements that share a byte with
-// others have none.
+// Bytes is the number of bytes of elements, given the bits of the plan's elements. Elements that share a byte with
+// others have none, nor have elements of a type that is no tensor's own.
 func (b Buffer) Bytes(elements, plan int64) (int64, error) {
 	bits := elements * b.Bits(plan)
+	if t := b.Tensor.Type; t != "" && t.Bits() == 0 {
+		return 0, fmt.Errorf("%s has elements of type %q, which no tensor has for itself", b.Name, t)
+	}
 	if bits%8 != 0 {
 		return 0, fmt.Errorf("%d elements of %s, of %d bits each, are no whole number of bytes", elements, b.Name,
 			b.Bits(plan))

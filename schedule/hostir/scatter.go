@@ -31,6 +31,8 @@ func (x Scatter) views() (reads, writes []View) {
 	return slices.Concat(some(x.A, x.B, x.Slots), x.Added, x.Finish.Operands), []View{x.To, x.Peers, x.Own}
 }
 
+func (x Scatter) result() View { return x.To }
+
 func (x Scatter) with(p Parts) Work {
 	x.To, x.Peers, x.Own = p.view("destination", x.To), p.view("destination", x.Peers), p.view("destination", x.Own)
 	x.A, x.B = p.view("source", x.A), p.view("source", x.B)

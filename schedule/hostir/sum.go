@@ -33,6 +33,8 @@ func (x Sum) views() (reads, writes []View) {
 	return slices.Concat(x.Terms, x.Scales, x.Finish.Operands), some(x.To)
 }
 
+func (x Sum) result() View { return x.To }
+
 func (x Sum) with(p Parts) Work {
 	x.To = p.view("destination", x.To)
 	x.Terms, x.Scales, x.Finish = p.views("term", x.Terms), p.views("scales", x.Scales), x.Finish.with(p)

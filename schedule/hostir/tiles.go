@@ -55,6 +55,8 @@ func (t Tiles) views() (reads, writes []View) {
 	return some(t.Own, t.Shards, t.B, t.Bias), []View{t.To, t.Gathered}
 }
 
+func (t Tiles) result() View { return t.To }
+
 func (t Tiles) with(p Parts) Work {
 	t.To, t.Gathered = p.view("destination", t.To), p.view("destination", t.Gathered)
 	t.Own, t.Shards = p.view("source", t.Own), p.view("source", t.Shards)

@@ -11,6 +11,8 @@ type Work interface {
 	work()
 	// views are the views that the work reads, and the views that it writes.
 	views() (reads, writes []View)
+	// result is the view that the work makes; others that it writes are beside that.
+	result() View
 	// with is the work with its views and expressions rewritten; the views that it writes come first.
 	with(Parts) Work
 	// check refuses a step that can't do the work.
@@ -72,12 +74,12 @@ func (s Step) Views() (reads, writes []View) {
 	return s.Do.views()
 }
 
-// Result is the first view that a step writes.
+// Result is the view that a step's work makes.
 func (s Step) Result() View {
-	if _, writes := s.Views(); len(writes) > 0 {
-		return writes[0]
+	if s.Do == nil {
+		return View{}
 	}
-	return View{}
+	return s.Do.result()
 }
 
 // some lists the views that are not absent: an absent view has no buffer.

@@ -67,7 +67,7 @@ func (t turns) ofRanks() bool {
 // turns are rounds whose products have a stream each, or take a number of streams in turn.
 func (w *writer) turns(first, end hostir.Expr) turns {
 	t := turns{first: first, end: end, work: w.work, set: w.set}
-	if w.with.compute == 0 {
+	if w.pool.streams == 0 {
 		t.set.First, t.set.Count = first, end
 	}
 	return t
@@ -121,19 +121,19 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 // plan asks the ways how rows come and how partial results leave, and collects the streams of the products of all
 // stages. Those of one name are as many as most stages need.
 func (w *writer) plan() error {
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if s.inPieces() {
 			w.comes[s] = s.arriving(w, s)
 		}
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if !s.puts() {
 			continue
 		}
 		if a := w.comes[s]; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
-			return refused(w.pathOfMove(s.here()), "use schedule.Pull",
+			return refused(w.pathOfMove(s.here()), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
-				s.sums, s.input)
+				s.Sums, s.Input)
 		}
 		d := s.leaving.plan(w, s)
 		if d.own.Set == "" {
@@ -141,7 +141,7 @@ func (w *writer) plan() error {
 		}
 		w.leaves[s] = d
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if !w.inTurns(s) {
 			continue
 		}
@@ -156,11 +156,11 @@ func (w *writer) plan() error {
 func (d *draft) inParts(s *stage, n int, option string) error {
 	switch {
 	case n < 2:
-	case d.chunks > 0:
-		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
-	case d.uneven(s.input):
+	case d.Batches > 0:
+		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.Input)
+	case d.Uneven(s.Input):
 		return d.refusal(option, "leave it out",
-			"balanced parts of %s differ by a row, and parts of these would again", s.input)
+			"balanced parts of %s differ by a row, and parts of these would again", s.Input)
 	}
 	s.cut, s.cutAt = n, d.at()+"."+option
 	return nil
@@ -172,7 +172,7 @@ func (d *draft) pooled(streams int) error {
 		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
 			strings.Join(d.travelling(), " and "))
 	}
-	d.with.compute = max(streams, d.with.compute)
+	d.pool.streams = max(streams, d.pool.streams)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (w *writer) cutPieces() error {
 		if parts < 2 || len(names) == 0 {
 			return nil
 		}
-		w.cutRows(w.rowExtent(of), int64(parts))
+		w.cutRows(w.RowExtent(of), int64(parts))
 		for _, name := range names {
 			if n := w.fine[name]; n > 0 && n != int64(parts) {
 				return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
@@ -218,21 +218,21 @@ func (w *writer) cutPieces() error {
 		}
 		return nil
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if s.cut > 1 && s.puts() && !s.leaving.behind {
-			return refused(s.cutAt, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
+			return refused(s.cutAt, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.Sums)
 		}
 		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
-			for _, name := range append(w.eachRows(from), from.input) {
+			for _, name := range append(w.eachRows(from), from.Input) {
 				if w.fine[name] == 0 {
-					w.finer(name, s.input, int64(s.cut))
+					w.finer(name, s.Input, int64(s.cut))
 				}
 			}
 		}
-		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
+		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
 		if partial := w.summands(s); s.summing != nil { // of which the sums are made when all rows have come
 			come = slices.DeleteFunc(append(come, partial), func(name string) bool {
-				return name == s.sums || w.program.At(name).Name == ""
+				return name == s.Sums || w.program.At(name).Name == ""
 			})
 		}
 		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
@@ -240,8 +240,8 @@ func (w *writer) cutPieces() error {
 			come = append(come, leave[0])
 		}
 		if err := cmp.Or(
-			cut(s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
-			cut(s.sums, s.leaving.cut, s.leaving.cutAt,
+			cut(s.Input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
+			cut(s.Sums, s.leaving.cut, s.leaving.cutAt,
 				"%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
 			return err
 		}
@@ -265,4 +265,10 @@ func (w *writer) finer(name, as string, parts int64) {
 		axes = append(axes, b.Tensor.Axes[n-1])
 	}
 	b.Chunk = hostir.Elements(schedule.Tensor{Axes: axes})
+}
+
+// onMain are rounds whose products are on the caller's stream.
+func (t turns) onMain() turns {
+	t.work, t.set = mainRef, hostir.StreamSet{}
+	return t
 }

@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // Across a sum: a rank's own rows go in parts from a sum of partial results through the functions behind it, such as a
@@ -20,43 +21,43 @@ type junction struct {
 }
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
-func (c *chain) junctionAt(i int) (j junction, ok bool) {
-	j.sum = c.stages[i]
-	if !j.sum.puts() || j.sum.toAll || i+1 == len(c.stages) {
+func (d *draft) junctionAt(i int) (j junction, ok bool) {
+	j.sum = d.stages[i]
+	if !j.sum.puts() || j.sum.ToAll || i+1 == len(d.stages) {
 		return j, false
 	}
-	j.next = c.stages[i+1]
-	if j.next.own && !j.next.calls && i+2 < len(c.stages) &&
-		!slices.ContainsFunc(j.next.ops, func(o schedule.Op) bool { return kind(o.Name()) != copied }) {
-		j.own, j.next = j.next, c.stages[i+2]
+	j.next = d.stages[i+1]
+	if j.next.Own && !j.next.Calls && i+2 < len(d.stages) &&
+		!slices.ContainsFunc(j.next.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord }) {
+		j.own, j.next = j.next, d.stages[i+2]
 	}
 	j.parts = int64(max(j.sum.parts, 1))
-	from := j.sum.sums
+	from := j.sum.Sums
 	if j.own != nil {
-		from = j.own.ops[len(j.own.ops)-1].Out
+		from = j.own.last().Out
 	}
-	return j, j.next.pulls() && j.next.input == from && (j.own == nil || j.own.input == j.sum.sums)
+	return j, j.next.pulls() && j.next.Input == from && (j.own == nil || j.own.Input == j.sum.Sums)
 }
 
 // junctions finds by stage the junctions whose parts a schedule asks for, and cuts the memory of own rows there.
 func (w *writer) junctions() error {
 	parts := int64(0)
-	for i, s := range w.chain.stages {
+	for i, s := range w.stages {
 		if s.parts < 2 || w.partsOf(s).n > 1 {
 			continue
 		}
-		j, ok := w.chain.junctionAt(i)
+		j, ok := w.junctionAt(i)
 		switch {
-		case !ok && j.next != nil && j.next.gathers && !j.next.pulls():
-			return refused(s.partsAt, "leave it out, or gather "+j.next.input+" by schedule.Pull",
-				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.input)
+		case !ok && j.next != nil && j.next.Gathers && !j.next.pulls():
+			return refused(s.partsAt, "leave it out, or gather "+j.next.Input+" by "+usually(w.arrives(j.next)),
+				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.Input)
 		case !ok:
-			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
-		case j.next.addsShares():
-			return refused(s.partsAt, "leave it out", "a gradient takes all own rows of %s at once", j.next.input)
+			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.Sums)
+		case j.next.AddsShares():
+			return refused(s.partsAt, "leave it out", "a gradient takes all own rows of %s at once", j.next.Input)
 		case j.next.summing != nil:
-			return refused(s.partsAt, "leave it out, or sum "+j.next.sums+" by schedule.Slots",
-				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.sums)
+			return refused(s.partsAt, "leave it out, or sum "+j.next.Sums+" by "+usually(w.leavesBy(j.next)),
+				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.Sums)
 		case parts > 0 && parts != j.parts:
 			return refused(s.partsAt, "write the same for each of its sums",
 				"all sums of a chain go on in as many parts")
@@ -64,16 +65,16 @@ func (w *writer) junctions() error {
 		parts = j.parts
 		w.across[s], w.through[j.next] = j, true
 		for e := range w.program.Edges {
-			if edge := &w.program.Edges[e]; edge.Steps == s.sums {
+			if edge := &w.program.Edges[e]; edge.Steps == s.Sums {
 				edge.Parts, edge.Across = s.parts, j.across()
 			}
 		}
 		if j.own != nil {
 			w.through[j.own] = true
 		}
-		w.cutRows(w.rowExtent(s.sums), parts)
+		w.cutRows(w.RowExtent(s.Sums), parts)
 		for _, name := range w.memoryOf(j) {
-			w.finer(name, j.sum.sums, parts)
+			w.finer(name, j.sum.Sums, parts)
 		}
 	}
 	return nil
@@ -82,7 +83,7 @@ func (w *writer) junctions() error {
 // across are the operations that take own rows from a sum on before another communication.
 func (j junction) across() (list []string) {
 	if j.own != nil {
-		for _, o := range j.own.ops {
+		for _, o := range j.own.Ops {
 			list = append(list, o.String())
 		}
 	}
@@ -94,25 +95,25 @@ func (j junction) across() (list []string) {
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) (names []string) {
-	last := j.sum.ops[len(j.sum.ops)-1]
-	from := w.madeIn(last.In[0])
-	if last.In[0] == j.sum.input {
-		from = j.sum.input // where own rows are multiplied in place
+	last := j.sum.last()
+	from := w.MadeIn(last.In[0])
+	if last.In[0] == j.sum.Input {
+		from = j.sum.Input // where own rows are multiplied in place
 	}
-	names = []string{from, w.named(slots, j.sum.sums), j.sum.sums}
-	for _, t := range j.sum.terms {
+	names = []string{from, w.named(slots, j.sum.Sums), j.sum.Sums}
+	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
 	ops := []schedule.Op{last}
 	if j.own != nil {
-		ops = append(ops, j.own.ops...)
+		ops = append(ops, j.own.Ops...)
 	}
 	for _, o := range slices.Concat(ops, j.next.beforeSum()) {
-		if o.Out != j.sum.sums {
-			names = append(names, w.madeIn(o.Out))
+		if o.Out != j.sum.Sums {
+			names = append(names, w.MadeIn(o.Out))
 		}
-		for _, name := range inRows(o.Then) {
-			names = append(names, w.madeIn(name))
+		for _, name := range stages.InRows(o.Then) {
+			names = append(names, w.MadeIn(name))
 		}
 	}
 	return names
@@ -120,14 +121,14 @@ func (w *writer) memoryOf(j junction) (names []string) {
 
 // beforeSum are the operations of a stage ahead of the one whose partial results meet.
 func (s *stage) beforeSum() []schedule.Op {
-	n := len(s.ops)
-	if s.sums != "" {
+	n := len(s.Ops)
+	if s.Sums != "" {
 		n--
 	}
-	if s.given != "" && !s.bare() { // the product, and the sum of its codes
+	if s.Given != "" && !s.Bare() { // the product, and the sum of its codes
 		n--
 	}
-	return s.ops[:n]
+	return s.Ops[:n]
 }
 
 // ofPart cuts steps to one part of their own rows.
@@ -151,7 +152,7 @@ func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.N
 // goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
 // their partial results, and taken takes partial results of peers' rows away.
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
-	of := j.sum.sums
+	of := j.sum.Sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
 	for i := range j.parts {
@@ -165,7 +166,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 		}
 		added = append(added, w.ofPart(part, []hostir.Node{leaves.sum})...)
 		if nodes = append(nodes, hostir.MovesOf(of, added...)...); j.own != nil {
-			own := w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here()))
+			own := w.operations(w.put, j.own, j.own.Ops, piece{}, hostir.Whole(j.own.here()))
 			nodes = append(nodes, w.ofPart(part, own)...)
 		}
 		if i > 0 {
@@ -181,13 +182,13 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 
 // makerOf is the stage that makes the own rows of another one in the parts that travel; nil: they are there already.
 func (w *writer) makerOf(s *stage) *stage {
-	i := slices.Index(w.chain.stages, s) - 1
+	i := slices.Index(w.stages, s) - 1
 	if i < 0 || s.cut < 2 || !s.asMade || !s.pulls() {
 		return nil
 	}
-	from := w.chain.stages[i]
-	functions := !slices.ContainsFunc(from.ops, func(o schedule.Op) bool { return kind(o.Name()) != copied })
-	if !from.own || from.calls || !functions || w.through[from] || from.ops[len(from.ops)-1].Out != s.input {
+	from := w.stages[i]
+	functions := !slices.ContainsFunc(from.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord })
+	if !from.Own || from.Calls || !functions || w.through[from] || from.last().Out != s.Input {
 		return nil
 	}
 	return from
@@ -197,12 +198,12 @@ func (w *writer) makerOf(s *stage) *stage {
 // on a stream that waits for the post: peers may wait for it in the same place.
 func (w *writer) partsMade(from, s *stage, n parts, post hostir.Node, each turns, on hostir.StreamRef) turns {
 	w.through[from] = true
-	made := w.operations(mainRef, from, from.ops, piece{}, hostir.Whole(from.here()))
+	made := w.operations(mainRef, from, from.Ops, piece{}, hostir.Whole(from.here()))
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), made)}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
 		onStep(post, func(post hostir.Step) hostir.Step {
-			return post.Member(n.part()).Described("peers may read a part of " + s.input)
+			return post.Member(n.part()).Described("peers may read a part of " + s.Input)
 		}))...)
 	behind := hostir.MovesOf(s.here(), hostir.After(on, mainRef))
 	if on.Set == workName {

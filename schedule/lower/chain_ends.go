@@ -22,9 +22,9 @@ func (w *writer) head() {
 	} else if len(carry) > 0 {
 		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
 		// peers' copies need must not come behind that meeting, which holds the device.
-		met := slices.IndexFunc(w.chain.stages, (*stage).holdsDevice)
-		early := func(s *stage) bool { return w.early(s) || s.bare() && s.puts() }
-		if met < 0 || !slices.ContainsFunc(w.chain.stages[met+1:], early) {
+		met := slices.IndexFunc(w.stages, (*stage).holdsDevice)
+		early := func(s *stage) bool { return w.early(s) || s.Bare() && s.puts() }
+		if met < 0 || !slices.ContainsFunc(w.stages[met+1:], early) {
 			posts = hostir.Stream(carry[0].Name)
 		}
 	}
@@ -42,9 +42,9 @@ func (w *writer) head() {
 	if w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges && !w.outward(s) }) {
 		w.add(hostir.After(collectiveRef, posts))
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		w.moves(s.here(), w.comes[s].begin...)
-		w.moves(s.sums, w.leaves[s].begin...)
+		w.moves(s.Sums, w.leaves[s].begin...)
 	}
 }
 
@@ -69,9 +69,9 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 // for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
-	s, all := w.chain.stages[0], refs(w.sets)
+	s, all := w.stages[0], refs(w.sets)
 	d := w.leaves[s]
-	if len(all) == 0 || !w.outward(s) || s.bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
+	if len(all) == 0 || !w.outward(s) || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
 	work := w.sets[0] // all have one name
@@ -81,7 +81,7 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 		return []hostir.StreamRef{hostir.StreamAt(work.Name, work.First)}, all
 	case d.take != nil:
 		return all, nil
-	case w.with.compute > 0: // peers have to be waited for on each
+	case w.pool.streams > 0: // peers have to be waited for on each
 		return nil, all
 	}
 	all[0].To = d.own.Index
@@ -94,7 +94,7 @@ func (w *writer) exchanges() bool {
 
 // beside are the streams that arrivals and departures have of their own.
 func (w *writer) beside() (sets []hostir.StreamSet) {
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		for _, set := range slices.Concat(w.comes[s].beside, w.leaves[s].beside) {
 			sets = withSet(sets, set)
 		}
@@ -106,7 +106,7 @@ func (w *writer) putting(s *stage) bool { return w.leaves[s].sums.Set == putName
 
 // putSets are the sets of streams of copies and sums that leave.
 func (w *writer) putSets() (sets []hostir.StreamSet) {
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if w.putting(s) {
 			sets = withSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
@@ -117,15 +117,15 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
-	for i, s := range w.chain.stages {
+	for i, s := range w.stages {
 		a := w.comes[s]
 		w.moves(s.here(), hostir.AllOn(a.free, on)...)
 		if i == 0 || w.early(s) {
 			w.moves(s.here(), hostir.AllOn(a.ready, on)...)
 		}
 	}
-	for _, s := range w.chain.stages {
-		w.moves(s.sums, hostir.AllOn(w.leaves[s].open, on)...)
+	for _, s := range w.stages {
+		w.moves(s.Sums, hostir.AllOn(w.leaves[s].open, on)...)
 	}
 }
 
@@ -155,11 +155,11 @@ func (w *writer) tail() {
 	}
 	w.close(reader)
 	name, of := "", "" // the first memory that peers read, or that they read the sums of, and its move
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		if reads := w.comes[s].reads; name == "" && reads != "" {
 			name, of = reads, s.here()
 		} else if name == "" && w.spreads(s) {
-			name, of = s.sums, s.sums
+			name, of = s.Sums, s.Sums
 		}
 	}
 	post := hostir.Post(posts, read, every).Described(name + " may be overwritten afterwards")
@@ -182,7 +182,7 @@ func (w *writer) tail() {
 	if w.readsPeers() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(w.comes[s].closed, last)...)
 	}
 	w.join(sets)
@@ -193,10 +193,10 @@ func (w *writer) close(on hostir.StreamRef) {
 	if on != mainRef && w.any(func(s *stage) bool { return w.comes[s].withStep() }) {
 		w.add(hostir.After(on, mainRef))
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		a, comes := w.comes[s]
-		if comes && s.pulls() && s.into != "" && !a.copied {
-			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
+		if comes && s.pulls() && s.Into != "" && !a.copied {
+			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), hostir.Whole(s.Input)).
 				Described("the caller gets all rows").AskedBy("Tensors"))
 		}
 		w.moves(s.here(), hostir.AllOn(a.close, on)...)
@@ -205,7 +205,7 @@ func (w *writer) close(on hostir.StreamRef) {
 
 // join makes the caller's stream wait for what it does not yet know to be done.
 func (w *writer) join(sets []hostir.StreamSet) {
-	last := w.chain.stages[len(w.chain.stages)-1]
+	last := w.stages[len(w.stages)-1]
 	switch {
 	case last.puts(): // the sum of this rank's rows waited for all products
 	case !w.joined(last):
@@ -220,3 +220,9 @@ func (w *writer) join(sets []hostir.StreamSet) {
 }
 
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
+
+// early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
+func (w *writer) early(s *stage) bool {
+	_, declared := w.Schedule.Tensor(s.Input)
+	return s.Gathers && declared && !w.Schedule.Made(s.Input)
+}

@@ -2,11 +2,22 @@ package lower
 
 import (
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
+
+func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
+	var operands []hostir.View
+	for _, name := range o.In {
+		all := hostir.Whole(name)
+		if d.program.At(name).Counts.Equal(hostir.Var(countChunk)) {
+			all = hostir.Chunks(name, hostir.Const(0), hostir.Size)
+		}
+		operands = append(operands, all)
+	}
+	return hostir.CallOf(on, o.Call, l, hostir.Whole(d.MadeIn(o.Out)), operands...)
+}
 
 // sumOf is a sum of partial results and of the tensors that are added to it, with the formulas behind; rows is the view
 // of the result that it belongs to, wherever it is made.
@@ -22,56 +33,74 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // onAll does the operations of a stage on all rows at once.
 func (w *writer) onAll(s *stage) []hostir.Node {
-	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.own || w.uneven(s.sums) {
+	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
 		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
-		return w.operations(mainRef, s, s.ops, all, w.at(s.here(), all))
+		return w.operations(mainRef, s, s.Ops, all, w.at(s.here(), all))
 	}
-	return w.operations(mainRef, s, s.ops, piece{}, hostir.Whole(s.here()))
+	return w.operations(mainRef, s, s.Ops, piece{}, hostir.Whole(s.here()))
 }
 
 // operations are operations of a stage on a piece of the rows; here is where the stage's input has them.
 func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
-		x, given := here, s.given != "" && o.Out == s.sums
-		switch {
-		case o.Call != "":
-			nodes = append(nodes, w.called(on, o, s.launch))
-			continue
-		case given && s.summand.Out == "": // the caller has done it
-			continue
-		case s.addsShares():
-			nodes = append(nodes, w.shareOf(on, s, p, here)...)
-			continue
-		case given: // codes of a piece of what a product has made, or the input is
-			if o = s.summand; !s.bare() {
-				x = w.at(o.In[0], p)
-			}
-		case o.In[0] != s.input:
-			x = w.at(o.In[0], p)
-		}
-		if multiplies(o) {
-			if !s.inKernel(o) {
-				nodes = append(nodes, w.products(on, s, o, p, x)...)
-			}
-			x = w.at(o.Out, p)
-		}
-		nodes = append(nodes, w.make(on, o, p, x)...)
+		nodes = append(nodes, w.operation(on, s, o, p, here)...)
 	}
 	return nodes
 }
 
+// partials are the products that make the partial result of a piece, and the operations before them. Where no product
+// makes it there are none.
+func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
+	here hostir.View) (before, made []hostir.Node) {
+	for _, o := range ops {
+		if nodes := w.operation(on, s, o, p, here); o.Out == s.Sums && s.Given == "" {
+			made = nodes
+		} else {
+			before = append(before, nodes...)
+		}
+	}
+	return before, made
+}
+
+// operation is an operation of a stage on a piece, with the functions that a kernel of their own makes.
+func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
+	here hostir.View) (nodes []hostir.Node) {
+	x, given := here, s.Given != "" && o.Out == s.Sums
+	switch {
+	case o.Call != "":
+		return []hostir.Node{w.called(on, o, s.launch)}
+	case given && s.Summand.Out == "": // the caller has done it
+		return nil
+	case s.AddsShares():
+		return w.shareOf(on, s, p, here)
+	case given: // codes of a piece of what a product has made, or the input is
+		if o = s.Summand; !s.Bare() {
+			x = w.at(o.In[0], p)
+		}
+	case o.In[0] != s.Input:
+		x = w.at(o.In[0], p)
+	}
+	if o.Multiplies() {
+		if !s.inKernel(o) {
+			nodes = w.products(on, s, o, p, x)
+		}
+		x = w.at(o.Out, p)
+	}
+	return append(nodes, w.make(on, o, p, x)...)
+}
+
 // product is the product of an operation. Biases and functions of partial results are applied to their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	if o.Out == s.sums {
+	if o.Out == s.Sums {
 		return w.partialOf(on, s, o, p, x)
 	}
-	with := w.schedule.With(o)
+	with := w.Schedule.With(o)
 	var bias []hostir.View
 	if with.Bias() != "" {
 		bias = []hostir.View{hostir.Whole(with.Bias())}
 	}
-	n := hostir.Multiply(on, indices[kind(o.Name())], w.at(o.Out, p), x, w.weight(o), bias...)
+	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), bias...)
 	for _, f := range with.Then {
 		if e := f.Epilogue(); e != "" {
 			n = n.Then(e)
@@ -83,10 +112,10 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 // partialOf is a product whose result is partial. Columns that are summed are rows of the weight.
 func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	weight := w.weight(o)
-	if s.left.Columns() {
+	if s.Left.Columns() {
 		x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
 	}
-	return hostir.Multiply(on, indices[kind(o.Name())], w.at(w.named(partial, s.sums), p), x, weight)
+	return hostir.Multiply(on, indices[o.Name()], w.at(w.named(partial, s.Sums), p), x, weight)
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.
@@ -96,7 +125,7 @@ func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
 
 // at is a piece of the step's batch in a buffer of all ranks' rows.
 func (w *writer) at(buffer string, p piece) hostir.View {
-	if buffer = w.madeIn(buffer); p.rank.IsZero() {
+	if buffer = w.MadeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
 	cut := hostir.Const(w.fine[buffer])
@@ -115,31 +144,16 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.
 
-// addsTerm says that a function adds partial results, which a product does.
-func (d *draft) addsTerm(f schedule.Func) bool {
-	return d.schedule.IsTerm(f.Adds())
-}
-
-// term finds where such an operation leaves its result. The stage of the other one makes it.
-func (c *chain) term(d *draft, i int, path string, o schedule.Op) error {
-	if c.widened(o.In[0]) {
-		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
-	}
-	done, err := c.edges.Step(i)
-	c.at[o.Out] = done.Made
-	return err
-}
-
 // products returns the product of an operation. Where it adds to other products, these come first.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
 	product := w.product(on, s, o, p, x)
-	if o.Out != s.sums && kind(o.Name()) == gradient {
+	if o.Out != s.Sums && o.Name() == schedule.GradientWord {
 		return w.onto(o, product)
 	}
-	if o.Out != s.sums {
+	if o.Out != s.Sums {
 		return []hostir.Node{product}
 	}
-	for _, t := range s.terms {
+	for _, t := range s.Terms {
 		term := w.partialOf(on, s, t, p, w.at(t.In[0], p))
 		if len(nodes) > 0 {
 			term = term.Accumulated()
@@ -150,12 +164,10 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 		return append(nodes, product)
 	}
 	var adds []hostir.Function // that add partial results
-	for _, t := range append(slices.Clone(w.schedule.Terms(o)), o) {
-		for i, declared := range w.original.Ops {
-			for j, f := range declared.Then {
-				if w.addsTerm(f) && (declared.Out == t.Out || w.sumsOnly[declared.Out].sum == t.Out) {
-					adds = append(adds, hostir.Function{Op: i, Then: j})
-				}
+	for _, t := range append(slices.Clone(w.Schedule.Terms(o)), o) {
+		for j, f := range t.Then {
+			if op, then := w.Origin(t, j); f.Joins {
+				adds = append(adds, hostir.Function{Op: op, Then: then})
 			}
 		}
 	}
@@ -169,53 +181,43 @@ func into(to hostir.View, products []hostir.Node) (nodes []hostir.Node) {
 	return nodes
 }
 
-// finish is what a stage's sum takes beside partial results: tensors that are further terms, and the formulas behind
-// them. rows is the view of the result that the sum belongs to.
-func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish hostir.Finish) {
-	at := func(tensor string) hostir.View {
-		v := rows
-		if n := w.fine[tensor]; n > 0 && w.fine[rows.Buffer] == 0 && !rows.Index.IsZero() { // a rank's, in parts
-			v.Index, v.Count = hostir.Mul(rows.Index, hostir.Const(n)), hostir.Const(n)
-		}
-		v.Buffer = tensor
-		return v
+func (s *stage) last() schedule.Op { return s.Ops[len(s.Ops)-1] }
+
+// weight is all that a rank has of the weight of a product: its own, or all that it has fetched.
+func (w *writer) weight(o schedule.Op) hostir.View {
+	if w.Fetched(o.In[1]) {
+		return hostir.Whole(o.In[1] + hostir.GatheredSuffix)
 	}
-	o := s.last()
-	added, behind := w.schedule.Summed(o)
-	for _, tensor := range added {
-		terms = append(terms, at(tensor))
-	}
-	list, word := w.trees(behind)
-	var operands []hostir.View
-	for _, x := range schedule.Operands(schedule.Nodes(list...)) {
-		v := hostir.Whole(x.Tensor)
-		if x.Lies != schedule.ByColumn {
-			v = at(x.Tensor)
-		}
-		operands = append(operands, v)
-	}
-	return terms, hostir.FinishBy(word, list, w.columns(o), operands...)
+	return hostir.Whole(o.In[1])
 }
 
-func (s *stage) last() schedule.Op { return s.ops[len(s.ops)-1] }
+// otherOperand is the operand of such a stage that every rank has.
+func (s *stage) otherOperand() string { return s.Ops[0].In[1-slices.Index(s.Ops[0].In, s.Input)] }
 
-// columns is the number of columns of a row of an operation's result.
-func (w *writer) columns(o schedule.Op) hostir.Expr {
-	columns := hostir.Extent(w.columnsOf(o.Out).Extent)
-	declared, _ := w.original.Maker(o.Out)
-	if block := w.original.Block(declared); block > 0 {
-		return hostir.Const(block)
-	} else if w.chain.at[o.Out].Columns() {
-		return hostir.Div(columns, hostir.Size)
+// shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
+func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
+	o, beside := s.Ops[0], hostir.Whole(s.otherOperand())
+	if !p.rank.IsZero() {
+		beside = w.at(s.otherOperand(), p)
 	}
-	return columns
+	views := map[string]hostir.View{s.Input: rows, s.otherOperand(): beside}
+	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
+	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
+		return w.onto(o, product.Applying(w.functionsOf(o, false)))
+	}
+	return []hostir.Node{product.Accumulated()}
 }
 
-// trees are functions as trees, and their words.
-func (d *draft) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
-	var words []string
-	for _, f := range functions {
-		list, words = append(list, d.original.Tree(f)), append(words, f.Name())
+// onto is the first product of a gradient. Where the operation adds a tensor, it adds to that.
+func (w *writer) onto(o schedule.Op, product hostir.Step) []hostir.Node {
+	added := w.Schedule.With(o).Added()
+	if added == "" {
+		return []hostir.Node{product}
 	}
-	return list, strings.Join(words, " and ")
+	before := hostir.Set(product.Stream, product.Result(), w.at(added, piece{}))
+	return []hostir.Node{before, product.Accumulated()}
 }
+
+// indices are those of products in programs.
+var indices = map[string]string{schedule.LinearWord: hostir.Linear, schedule.MatmulWord: hostir.Matmul,
+	schedule.GradientWord: hostir.Gradient}

@@ -12,21 +12,21 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case w.through[s]: // peers may read its input already
-	case i > 0 && s.addsShares() && (s.held != nil || w.early(s)):
+	case i > 0 && s.AddsShares() && (s.held != nil || w.early(s)):
 	case w.comes[s].ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
-	case i > 0 && s.bare():
+	case i > 0 && s.Bare():
 		nodes = append(nodes, hostir.After(w.put, mainRef))
-	case i > 0 || s.gathers && !s.pulls():
+	case i > 0 || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
 	if _, goesOn := w.across[s]; (w.putting(s) || s.leaving.ofAll) && !goesOn {
-		sums := coming{made: []string{s.sums}, on: []hostir.StreamRef{w.put}}
+		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{w.put}}
 		for _, o := range s.beforeSum() {
 			if w.outward(s) {
-				sums.made = append(sums.made, w.madeIn(o.Out))
+				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
 		}
 		if d := w.leaves[s]; s.leaving.ofAll {
@@ -45,7 +45,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := w.comes[s]
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
-		nodes[0] = described(nodes[0], "peers may read "+s.input)
+		nodes[0] = described(nodes[0], "peers may read "+s.Input)
 	}
 	if a.withStep() {
 		return append(nodes, w.workAfter(s, made))
@@ -87,11 +87,11 @@ func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
 	case a.own != nil:
 		nodes = append(nodes, a.own)
 	case !a.copied:
-		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
+		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.Input)))
 	}
-	w.coming = append(w.coming, coming{[]string{cmp.Or(s.into, s.input)},
+	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
 		append([]hostir.StreamRef{a.on}, refs(a.beside)...)})
-	if len(s.ops) > 0 {
+	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
 	return hostir.MovesOf(s.here(), nodes...)
@@ -108,7 +108,7 @@ type coming struct {
 // before, or, where all ranks meet while they hold the device, for all: peers need what leaves here before they can.
 // What none takes is waited for at the end.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
-	takes := append(s.operands(), s.into)
+	takes := append(s.operands(), s.Into)
 	if j, goesOn := w.across[s]; goesOn {
 		takes = append(takes, j.next.operands()...)
 		if j.own != nil {
@@ -138,8 +138,8 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 }
 
 func (s *stage) operands() []string {
-	list := []string{s.input}
-	for _, o := range append(slices.Clone(s.terms), s.ops...) {
+	list := []string{s.Input}
+	for _, o := range append(slices.Clone(s.Terms), s.Ops...) {
 		list = append(list, o.Operands()...)
 	}
 	return list
@@ -149,7 +149,7 @@ func (s *stage) operands() []string {
 // operation, and where nothing comes.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	var nodes []hostir.Node
-	ops, d := s.ops, w.leaves[s]
+	ops, d := s.Ops, w.leaves[s]
 	switch {
 	case d.passes != nil:
 		return d.passes()
@@ -181,7 +181,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if s.puts() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
-	if (s != w.chain.stages[len(w.chain.stages)-1] || w.joined(s)) && len(w.sets) > 0 {
+	if (s != w.stages[len(w.stages)-1] || w.joined(s)) && len(w.sets) > 0 {
 		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes
@@ -189,7 +189,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 
 // joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
 func (w *writer) joined(s *stage) bool {
-	return s.summing != nil || s.gathersColumns() || w.comes[s].withStep()
+	return s.summing != nil || s.GathersColumns() || w.comes[s].withStep()
 }
 
 // afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:
@@ -208,10 +208,10 @@ func (w *writer) order(s *stage) []turns {
 	if a, comes := w.comes[s]; comes && s.pulls() {
 		return a.turns
 	}
-	if s.addsShares() {
+	if s.AddsShares() {
 		return []turns{w.shift(1).onMain()}
 	}
-	if d := w.leaves[s]; d.order != nil && !s.bare() {
+	if d := w.leaves[s]; d.order != nil && !s.Bare() {
 		return d.order
 	}
 	t := w.shift(1)
@@ -219,11 +219,11 @@ func (w *writer) order(s *stage) []turns {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
-	case s.bare() && s.summand.Out != "":
+	case s.Bare() && s.Summand.Out != "":
 		t = t.onMain()
-	case s.bare(): // no product makes them
+	case s.Bare(): // no product makes them
 		t.set = hostir.StreamSet{}
-	case w.outward(s) && w.with.compute == 0: // one for own rows
+	case w.outward(s) && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)
 	}
 	return []turns{t}
@@ -262,22 +262,22 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		if from.Buffer == "" {
 			from = w.at(s.here(), p)
 		}
-		products := w.operations(t.work, s, s.ops, p, from)
-		if sends := w.leaves[s].sends; p.into.Buffer != "" { // the last one writes where a peer's rows leave from
-			products = s.lastInto(p.into, products)
+		products, made := w.partials(t.work, s, s.Ops, p, from)
+		if sends := w.leaves[s].sends; p.into.Buffer != "" { // they write where a peer's rows leave from
+			made = into(p.into, made)
 		} else if sends != nil {
-			before, last := s.divided(products)
-			products = append(before, sends(t.work, p, last)...)
+			made = sends(t.work, p, made)
 		}
+		products = append(products, made...)
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 		}
 		round = append(round, w.within(products...)...)
 		if w.outward(s) {
-			round = append(round, hostir.MovesOf(s.sums, w.leaves[s].taken(piece)...)...)
+			round = append(round, hostir.MovesOf(s.Sums, w.leaves[s].taken(piece)...)...)
 		}
 	}
-	round = slices.Concat(round, hostir.MovesOf(s.sums, t.leave...), t.behind)
+	round = slices.Concat(round, hostir.MovesOf(s.Sums, t.leave...), t.behind)
 	bring = hostir.MovesOf(s.here(), t.bring...)
 	if s.pulls() && !a.withStep() && len(t.pieces) > 0 {
 		bring = append(bring, hostir.After(t.work, cmp.Or(t.on, a.on)))
@@ -297,8 +297,8 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.inTurn() || s.gathers && len(s.taken) > 0 {
-		return hostir.Chunk(s.input, w.part())
+	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
+		return hostir.Chunk(s.Input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)
 }

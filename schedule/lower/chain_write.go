@@ -28,6 +28,20 @@ type writer struct {
 	sets      []hostir.StreamSet // of all products
 	work, put hostir.StreamRef
 	most      schedule.Extent // rows that a rank has at most, where padded rows are multiplied
+	wrong     error           // parts of memory that is taken otherwise
+}
+
+// newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
+func newWriter(d *draft) *writer {
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.pool.falling}
+	if n := d.pool.streams; n > 0 {
+		d.program.Constants[poolName] = int64(n)
+		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
+	}
+	return &writer{draft: d, inBatches: inBatches{parts{int64(max(d.Batches, 1)), "s"}}, set: set,
+		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
+		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
+		through: map[*stage]bool{}, parted: map[string]*stage{}}
 }
 
 // writeChain writes the program once the ways of all communications are known.
@@ -35,20 +49,11 @@ func writeChain(d *draft) error {
 	if err := cmp.Or(d.tensors(), d.heads()); err != nil {
 		return err
 	}
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.with.falling} // one a step
-	if n := d.with.compute; n > 0 {
-		d.program.Constants[poolName] = int64(n)
-		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
-	}
-	batches := inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
-	w := &writer{draft: d, inBatches: batches, set: set, put: hostir.Stream(putName),
-		work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
-		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
-		through: map[*stage]bool{}, parted: map[string]*stage{}}
+	w := newWriter(d)
 	w.memories()
 	w.countRows()
 	w.room()
-	if err := cmp.Or(d.chain.wrong, w.junctions(), w.cutPieces(), w.flatSums()); err != nil {
+	if err := cmp.Or(w.wrong, w.junctions(), w.cutPieces(), w.flatSums()); err != nil {
 		return err
 	}
 	if err := w.plan(); err != nil {
@@ -56,9 +61,9 @@ func writeChain(d *draft) error {
 	}
 	w.words()
 	w.head()
-	for i, s := range d.chain.stages {
+	for i, s := range d.stages {
 		w.add(w.awaitComing(s)...)
-		if w.through[s] && s.own {
+		if w.through[s] && s.Own {
 			continue
 		}
 		w.add(s.gathering.steps(w, s, s.here())...)
@@ -68,19 +73,10 @@ func writeChain(d *draft) error {
 		} else {
 			w.add(w.onAll(s)...)
 		}
-		w.add(s.summing.steps(w, s, s.sums)...)
+		w.add(s.summing.steps(w, s, s.Sums)...)
 	}
 	w.tail()
-	for _, o := range d.schedule.Ops {
-		from, all := d.chain.again[o.Out], piece{}
-		if from == "" {
-			continue
-		}
-		if !w.program.At(from).Counts.IsZero() {
-			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
-		}
-		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
-	}
+	w.again()
 	err := w.padRows()
 	hostir.Steps(d.program.Body, func(s hostir.Step) { // peers may read the caller's memory
 		reads, _ := s.Views()
@@ -93,19 +89,33 @@ func writeChain(d *draft) error {
 	return err
 }
 
+// again copies what has come to the caller's other tensors of the same.
+func (w *writer) again() {
+	for _, o := range w.Schedule.Ops {
+		from, all := w.Again[o.Out], piece{}
+		if from == "" {
+			continue
+		}
+		if !w.program.At(from).Counts.IsZero() {
+			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+		}
+		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
+	}
+}
+
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
 func (w *writer) inTurns(s *stage) bool { return s.inTurn() || s.puts() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {
-	return w.inTurns(s) && !s.leaving.ofAll || s.gathers && !s.moved.From.Columns() || len(s.taken) > 0
+	return w.inTurns(s) && !s.leaving.ofAll || s.Gathers && !s.Moved.From.Columns() || len(s.taken) > 0
 }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
 
 func (d *draft) any(is func(*stage) bool) bool {
-	return slices.ContainsFunc(d.chain.stages, is)
+	return slices.ContainsFunc(d.stages, is)
 }
 
 // named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
@@ -130,7 +140,7 @@ func namedByMove(legs []leg, of leg) bool {
 }
 
 func (w *writer) words() {
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}

@@ -13,24 +13,42 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// options are the options of the chosen ways, as writers and passes read them.
-type options struct {
-	compute int  // streams of products, zero for one a step
-	falling bool // streams of products have falling priority
+// pool is the streams of products.
+type pool struct {
+	streams     int    // that rounds take in turn; zero for one a step
+	falling     bool   // their priorities fall
+	way, option string // that chose them for products that leave: its path, and its option
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need
-	way               schedule.Way // the zero value
-	gathered, inPlace bool         // as intoCallers and inPlace say
-	codes, moved      bool         // as ofCodes and ofMoved say
-	elements          bool         // as betweenElements says
-	not               func(*stage) bool
-	why               string   // it does not serve such stages, or stands beside not all rows that come
-	lacks             []string // options, or values of theirs, that the way has for other communications
-	write             func(d *draft, s *stage, w schedule.Way) error
+	way   schedule.Way // the zero value
+	facts fact
+	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
+	usual func(*draft, leg) schedule.Way
+	not   func(*stage) bool
+	why   string   // it does not serve such stages, or stands beside not all rows that come
+	lacks []string // options, or values of theirs, that the way has for other communications
+	holes []hole   // facts why the way does not do other communications
+	write func(d *draft, s *stage, w schedule.Way) error
 }
+
+// fact is what a lowering can do, or what it asks, and others do not.
+type fact uint
+
+// Facts of lowerings.
+const (
+	intoCallers     fact = 1 << iota // the gathered operand may be the caller's
+	inPlace                          // an operand may lie within the result, or the result within an operand
+	ofCodes                          // a kernel of its sums reads codes with their scales
+	ofMoved                          // rows may come from other ranks than those of their numbers
+	ofAllRows                        // one kernel makes all rows of its sums
+	ofSomeRows                       // products make some rows before others
+	betweenElements                  // it cuts sums between elements
+)
+
+func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
 
 // lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
@@ -61,24 +79,41 @@ func by[W schedule.Way](write func(d *draft, s *stage, w W) error, of ...need) (
 	return list
 }
 
-// with gives lowerings further facts.
-func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
+// has gives lowerings facts.
+func (list rowsOfTable) has(facts fact) rowsOfTable {
+	return list.with(func(l *lowering) { l.facts |= facts })
+}
+
+// with gives lowerings what else there is to say.
+func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 	for i := range list {
-		for _, fact := range facts {
-			fact(&list[i])
+		for _, say := range says {
+			say(&list[i])
 		}
 	}
 	return list
 }
 
-// Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
-// within an operand; a kernel of its sums reads codes with their scales; rows may come from other ranks than those of
-// their numbers; and it cuts sums between elements, which scales of blocks do not allow.
-func intoCallers(l *lowering)     { l.gathered = true }
-func inPlace(l *lowering)         { l.inPlace = true }
-func ofCodes(l *lowering)         { l.codes = true }
-func ofMoved(l *lowering)         { l.moved = true }
-func betweenElements(l *lowering) { l.elements = true }
+// because gives the facts why the way of lowerings does not do other communications.
+func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
+
+// waysOf names the ways of a communication that have a fact.
+func waysOf(n need, has fact) (names []string) {
+	for _, l := range doing(n) {
+		if l.is(has) {
+			names = append(names, schedule.WayName(l.way))
+		}
+	}
+	return names
+}
+
+// usually names the way of a communication that most schedules leave open.
+func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].way) }
+
+// betweenHosts is the way of communications over hosts.
+func betweenHosts() schedule.Way {
+	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.hosts })].way
+}
 
 // except says that it does not serve stages of a kind, and why.
 func except(not func(*stage) bool, why string) func(*lowering) {
@@ -101,7 +136,7 @@ func choose(d *draft) error {
 	if len(of) > 0 {
 		instead = "move " + strings.Join(of, " or ")
 	}
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		if !slices.Contains(of, m.Of) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+d.besides(m.Of), "%s does not travel", m.Of)
 		}
@@ -112,20 +147,15 @@ func choose(d *draft) error {
 	for i, l := range d.legs {
 		chosen := d.move(l, of[i])
 		d.edge = &d.program.Edges[i]
-		open := d.openWay(l)
+		open := d.open(l)
 		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
 			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
-			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
-		}
-		if way, pulls := d.edge.Way.(schedule.Pull); pulls && l.need == gatherCounted {
-			way.Once = true // as New is told how many rows a product has
-			d.edge.Way = way
+			d.edge.Way = cmp.Or(d.Original.Moves[chosen].Way, d.edge.Way)
 		}
 		d.edge.Carrier = hostir.CarrierOf(d.edge.Way)
 		used = append(used, chosen)
-		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
 		x, err := d.lowering(l, d.edge.Way)
 		if err != nil {
 			return err
@@ -134,44 +164,48 @@ func choose(d *draft) error {
 		if err := x.write(d, l.stage, d.edge.Way); err != nil {
 			return err
 		}
+		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
 	}
-	if err := d.countedProducts(); err != nil {
+	if err := cmp.Or(d.CountedProducts(), d.padsAll()); err != nil {
 		return err
 	}
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		if !slices.Contains(used, i) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
-	d.original.Moves = moves
+	d.program.Schedule.Moves = moves
 	return writeChain(d)
 }
 
-func (d *draft) openWay(l leg) schedule.Way {
-	switch {
-	case l.need == gatherCounted, l.need == gatherBalanced && d.scaledRows(l):
-		return schedule.Pull{Once: true}
-	case l.need == reduceBalanced && d.scaledRows(l),
-		l.of == ofRows && !l.hosts && l.move == l.stage.sums && d.inSquares(l):
-		return schedule.Shot{}
+// open is the way of a leg where the schedule leaves it open: not one that takes some rows, or elements, before others
+// where their scales do not lie together.
+func (d *draft) open(l leg) schedule.Way {
+	apart := l.need == reduceBalanced && d.scaledRows(l) || l.of == ofRows && d.inSquares(l)
+	list := doing(l.need)
+	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool {
+		return !apart || !x.is(ofSomeRows|betweenElements)
+	}))]
+	if x.usual != nil {
+		return x.usual(d, l)
 	}
-	return Default(l.need)
+	return x.way
 }
 
 // scaledRows says that a product of a leg takes scales of rows, which it reads from multiples of 16 bytes: those of
 // some of uneven rows may begin elsewhere, so it takes all rows at once.
 func (d *draft) scaledRows(l leg) bool {
-	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
-		rows := d.tensor(o.In[0])
-		return multiplies(o) && rows.Scale != "" && d.tensor(rows.Scale).OfRows()
+	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
+		rows := d.Tensor(o.In[0])
+		return o.Multiplies() && rows.Scale != "" && d.Tensor(rows.Scale).OfRows()
 	})
 }
 
 // inSquares says that a product of a leg takes scales of squares, and those of its rows block by block: the scales of
 // some of the rows do not lie together, so it takes all rows at once.
 func (d *draft) inSquares(l leg) bool {
-	return slices.ContainsFunc(l.stage.ops, func(o schedule.Op) bool {
-		return multiplies(o) && d.tensor(o.In[0]).Scale != "" && d.tensor(d.tensor(o.In[1]).Scale).OfSquares()
+	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
+		return o.Multiplies() && d.Tensor(o.In[0]).Scale != "" && d.Tensor(d.Tensor(o.In[1]).Scale).OfSquares()
 	})
 }
 
@@ -180,9 +214,9 @@ func (d *draft) inSquares(l leg) bool {
 // gather has a move whose way is not for sums, or the second one that is.
 func (d *draft) move(l leg, of string) int {
 	open, taken := -1, false
-	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.declaredAs(x.operand) != of })
+	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.DeclaredAs(x.operand) != of })
 	apart := legs[0].operand != legs[len(legs)-1].operand
-	for i, m := range d.original.Moves {
+	for i, m := range d.Original.Moves {
 		sums := m.Of == of && (m.Way == nil || schedule.Sums(m.Way)) &&
 			(!taken || m.Way != nil && !schedule.Travels(m.Way))
 		taken = taken || sums
@@ -208,7 +242,7 @@ func (l leg) doneBy(way schedule.Way) bool {
 func (d *draft) besides(tensor string) string {
 	const placements = "; what travels follows from the placements of "
 	var copies []string
-	for _, o := range d.original.Ops {
+	for _, o := range d.Original.Ops {
 		list := append(slices.Clone(o.In), o.Out)
 		switch {
 		case !slices.Contains(list, tensor):
@@ -224,9 +258,6 @@ func (d *draft) besides(tensor string) string {
 	slices.Sort(copies)
 	return placements + strings.Join(slices.Compact(copies), ", ")
 }
-
-// Default is the way of a communication that a schedule leaves open.
-func Default(n need) schedule.Way { return doing(n)[0].way }
 
 // lowering finds the lowering of a communication by a way.
 func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
@@ -248,8 +279,8 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	for _, o := range d.original.Ops {
-		if kind(o.Name()) == copied && o.In[0] == of.operand || o.Copies() && len(d.schedule.Ops) == 1 {
+	for _, o := range d.Original.Ops {
+		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(d.Schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 			break
 		}
@@ -267,51 +298,45 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
-	within := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.endsWithin(t)
+	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
+		return t.Within != "" && !d.EndsWithin(t)
 	})
-	if s.into != "" && l.Kind == edges.AllGather && ofRanks && !l.gathered {
-		err = refused(d.pathOf(s.into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
+	if s.Into != "" && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
+		err = refused(d.PathOf(s.Into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
-	if within >= 0 && !l.inPlace {
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), "leave it out"+inPlaceBy(l.need)+
-			d.orOneHost(), "no pass does the %s by %s in place", l.need, name))
+	if within >= 0 && !l.is(inPlace) {
+		hint := "leave it out"
+		if names := waysOf(l.need, inPlace); len(names) > 0 {
+			hint += ", or use " + strings.Join(names, ", ")
+		}
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint+d.orOneHost(),
+			"no pass does the %s by %s in place", l.need, name))
 	}
-	if !l.codes {
+	if !l.is(ofCodes) {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
-	if s.moved.Kind == edges.AllGather && s.moved.From.Shift != 0 && !l.moved {
-		err = errors.Join(err, refused(d.at(), "use schedule.Pull",
-			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.input))
+	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
+		err = errors.Join(err, refused(d.at(), "use schedule."+waysOf(l.need, ofMoved)[0],
+			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	return err
 }
 
-// inPlaceBy names the ways that do a communication in place.
-func inPlaceBy(n need) string {
-	var names []string
-	for _, l := range doing(n) {
-		if l.inPlace {
-			names = append(names, schedule.WayName(l.way))
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return ", or use " + strings.Join(names, ", ")
-}
-
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
 func (d *draft) sumsCodes(of leg, way schedule.Way) error {
-	if of.move != of.stage.sums || !d.coded(of.stage) {
+	if of.move != of.stage.Sums || !d.coded(of.stage) {
 		return nil
 	}
-	return refused(d.at(), "use Slots, Shot, or TwoShot for all ranks"+d.orOneHost(),
-		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.given)
+	hint := "leave out Mesh, for ranks of one host"
+	if names := waysOf(of.need, ofCodes); len(names) > 0 {
+		hint = "use " + strings.Join(names, ", ")
+	}
+	return refused(d.at(), hint,
+		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
 }
 
 func (d *draft) orOneHost() string {
-	if d.original.OverHosts() {
+	if d.Original.OverHosts() {
 		return "; or leave out Mesh, for ranks of one host"
 	}
 	return ""
@@ -319,52 +344,4 @@ func (d *draft) orOneHost() string {
 
 func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
-}
-
-// leg is one of the communications that a program does.
-type leg struct {
-	need
-	stage   *stage
-	operand string
-	move    string // that its steps have; a sum that is gathered as it is has two
-	beside  []schedule.Op
-	by      *lowering // that writes it
-}
-
-func (d *draft) travelling() (names []string) {
-	for _, l := range d.legs {
-		names = append(names, d.declaredAs(l.operand))
-	}
-	return names
-}
-
-// travels are the communications of a chain, one for each time that a stage communicates.
-func (d *draft) travels() (list []leg) {
-	for _, s := range d.chain.stages {
-		add := func(n need, operand, move string) {
-			beside := s.ops
-			if s.gathersColumns() {
-				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
-			}
-			n.hosts = d.original.OverHosts()
-			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
-		}
-		if s.gathers {
-			add(d.arrives(s), s.of(), s.here())
-		}
-		if s.sums != "" {
-			add(d.leavesBy(s), s.sums, s.sums)
-		}
-	}
-	return list
-}
-
-// productTexts are the products among operations, as they are declared.
-func (d *draft) productTexts(ops []schedule.Op) (list []string) {
-	for _, o := range ops {
-		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
-			list = append(list, declared.String())
-		}
-	}
-	return list
 }

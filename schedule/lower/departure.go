@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
@@ -43,7 +44,7 @@ type departure struct {
 // outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
 // begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
 // the same moment.
-func (s *stage) outward() bool { return (s.first || s.bare()) && s.puts() && !s.ofAll() }
+func (s *stage) outward() bool { return (s.First || s.Bare()) && s.puts() && !s.OfAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
@@ -56,7 +57,7 @@ func (w *writer) outward(s *stage) bool {
 // rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
 // has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
-	if !w.outward(s) || s.bare() {
+	if !w.outward(s) || s.Bare() {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
@@ -65,7 +66,7 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 
 // sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
 func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && !s.bare() && !s.toAll && len(w.chain.stages) == 1 {
+	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 {
 		return mainRef
 	}
 	return w.put
@@ -75,9 +76,9 @@ func (w *writer) sumsOf(s *stage) hostir.StreamRef {
 // batches, or those of sums for all ranks.
 func (w *writer) partsOf(s *stage) parts {
 	switch {
-	case w.takes == batchByBatch && w.n > 1:
+	case w.Order == stages.BatchByBatch && w.n > 1:
 		return w.parts
-	case s.toAll && s.outward():
+	case s.ToAll && s.outward():
 		return parts{int64(max(s.parts, 1)), "j"}
 	}
 	return parts{n: 1}
@@ -90,34 +91,14 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if s.puts() && w.takes == batchesInRound {
+	if s.puts() && w.Order == stages.BatchesInRound {
 		p.part = w.part()
 	}
 	return p
 }
 
 func (w *writer) slotsFree(s *stage) []hostir.Node {
-	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.sums), every).Described("the slots may be written")}
-}
-
-// made are the operations of a stage on a piece, the last of which makes its result elsewhere.
-func (w *writer) made(on hostir.StreamRef, s *stage, p piece, to hostir.View) []hostir.Node {
-	return s.lastInto(to, w.operations(on, s, s.ops, p, w.at(s.here(), p)))
-}
-
-// lastInto has the last operation on a piece make its result elsewhere.
-func (s *stage) lastInto(to hostir.View, nodes []hostir.Node) []hostir.Node {
-	if len(nodes) == 0 || s.given != "" { // the caller has it
-		return nodes
-	}
-	before, last := s.divided(nodes)
-	return append(before, into(to, last)...)
-}
-
-// divided are the operations on a piece: those that make its partial result, and the others before.
-func (s *stage) divided(nodes []hostir.Node) (before, last []hostir.Node) {
-	n := len(nodes) - 1 - len(s.terms)
-	return nodes[:n:n], nodes[n:]
+	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
 }
 
 // rounds are those of a departure that has its own.
@@ -125,7 +106,7 @@ func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 	for _, t := range w.leaves[s].turns {
 		nodes = append(nodes, w.nested(s, t)...)
 	}
-	return append(nodes, hostir.MovesOf(s.sums, w.leaves[s].toAll...)...)
+	return append(nodes, hostir.MovesOf(s.Sums, w.leaves[s].toAll...)...)
 }
 
 // taken are the steps that bring a piece to its owner.
@@ -139,16 +120,15 @@ func (d departure) taken(p piece) []hostir.Node {
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := w.leaves[s], []hostir.Node{}
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.ops[len(s.beforeSum()):]
+	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.beforeSum()):]
 	if w.outward(s) {
-		x, ops = w.at(s.here(), p), s.ops
+		x, ops = w.at(s.here(), p), s.Ops
 	}
-	last := w.operations(d.own, s, ops, p, x) // that are left for the end
-	if len(last) > 0 && s.given == "" {
-		before, made := s.divided(last)
-		made = into(w.at(w.named(slots, s.sums), p), made)
+	last, made := w.partials(d.own, s, ops, p, x) // that are left for the end
+	if len(made) > 0 {
+		made = into(w.at(w.named(slots, s.Sums), p), made)
 		made[0] = described(made[0], "own rows last, straight into their slot")
-		last = w.within(append(before, made...)...)
+		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
 		if x := d.taken(t.pieces[0]); len(x) > 0 && !w.outward(s) {
@@ -161,5 +141,5 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	if len(last) > 0 {
 		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))
 	}
-	return append(last, hostir.MovesOf(s.sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
+	return append(last, hostir.MovesOf(s.Sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

@@ -8,22 +8,20 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/passes"
+	"ovgen/schedule/stages"
 )
+
+// refused is the error of a field.
+var refused = schedule.Refused
 
 // draft is a program in the making, until the ways of its communications have written it.
 type draft struct {
-	original schedule.Schedule // with defaults, and the usual letters
-	schedule schedule.Schedule // the same, with one axis of batches and their rows
-	program  *hostir.Program
-	chain    *chain             // its stages
-	legs     []leg              // its communications
-	origins  []hostir.Function  // of the operations: those that were declared, and their first functions
-	sumsOnly map[string]sumOnly // sums whose functions are of operations of their own, by the results
-	chunks   int                // that the stream axis has, where they are a constant
-	with     options            // of the ways
-	edge     *hostir.Edge       // that is being lowered
-	// pool is the path of the way, and its option, that chose the streams of products that leave.
-	pool struct{ way, option string }
+	*stages.Chain
+	program *hostir.Program
+	stages  []*stage // of the chain, with what ways say of them
+	legs    []leg    // its communications
+	pool    pool
+	edge    *hostir.Edge // that is being lowered
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -58,22 +56,22 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 // write is the program of a schedule as the ways of its communications write it.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	s = s.WithDefaults().Apart().Canonical()
-	d := &draft{original: s, schedule: s,
-		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
-			Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
+	chain, err := stages.Of(s, leg{need: gatherBalanced}.doneBy)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
+		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
 	for _, step := range []func(*draft) error{
-		callsApart, // calls beside rows by counts
-		formulas,   // functions behind sums and gathers -> operations of their own
-		recognise,  // operations that some program does together
-		infer,      // placements -> stages, and the communications between them
-		choose,     // -> their naive program, by the writers of their ways
+		staged, // what ways say of stages, none yet
+		travel, // the communications between them
+		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		countsAlike, movedSums, stagesFit, columnsInPieces, goesOn, evenSums, edgesFit, operationsFit, besideFits,
-		axesFit,
+		(*draft).Fits, rowsFit, columnsInPieces, edgesFit,
 		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
-			return d.program, d.asDeclared(err)
+			return nil, d.AsDeclared(err)
 		}
 	}
 	return d.program, nil
@@ -90,14 +88,13 @@ func (d *draft) pathOfMove(move string) string {
 	return cmp.Or(d.program.Edges[i].Path, hostir.MovesField)
 }
 
-// finish gives the program the schedule as it is declared, and the axes of tensors of batches.
+// finish gives the program the axes of tensors of batches as they are declared.
 func finish(d *draft) error {
-	d.program.Schedule = d.original
 	seen := map[string]bool{}
 	for k, b := range d.program.Buffers {
-		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(d.original.Tensors[i].Axes) {
-			d.program.Buffers[k].Tensor.Axes = d.original.Tensors[i].Axes
+		i := slices.IndexFunc(d.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(d.Original.Tensors[i].Axes) {
+			d.program.Buffers[k].Tensor.Axes = d.Original.Tensors[i].Axes
 		}
 		if seen[b.Name] && i >= 0 {
 			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",

@@ -1,17 +1,72 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // Buffers and semaphores of a program, and the numbers that must divide its shape for them.
+
+// tensors declares a buffer for each tensor, indexed by the parts of its first axis,
+// and the numbers by which the splits divide the shape.
+func (d *draft) tensors() error {
+	for i, t := range d.Schedule.Tensors {
+		t.Axes = slices.Clone(t.Axes)
+		for j, a := range t.Axes { // with the name S for a constant number of steps
+			a.Outer = slices.Clone(a.Outer)
+			for k, split := range a.Outer {
+				if split.Count == schedule.D {
+					continue
+				}
+				if string(split.Count) != strconv.Itoa(d.Batches) {
+					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
+						"write the same in both", "%s parts where the stream axis of %s has %d steps",
+						split.Count, d.Schedule.Ops[0].Out, d.Batches)
+				}
+				d.program.Constants[chunksName] = int64(d.Batches)
+				a.Outer[k].Count = chunksName
+			}
+			t.Axes[j] = a
+		}
+		cut := t.Axes
+		if declared, _ := d.Original.Tensor(t.Name); len(declared.Axes) > len(cut) {
+			cut = declared.Axes // some of these are one
+		}
+		for _, a := range cut {
+			check := hostir.Divide{Extent: a.Extent} // that it can be cut into its parts
+			for _, s := range a.Outer {
+				switch {
+				case s.Uneven || s.Count == a.Extent:
+				case s.Count == schedule.D:
+					check.By = s.Count
+				default:
+					check.Times = d.program.Constants[string(s.Count)]
+				}
+			}
+			if check.By != "" && !a.InBlocks() { // the products of their tensor ask more
+				d.program.Ask(check)
+			}
+		}
+		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
+		if i >= len(d.Original.Tensors) {
+			b.Owner = hostir.Plan
+		}
+		d.program.Buffers = append(d.program.Buffers, b)
+	}
+	return nil
+}
+
+// chunk counts the elements of one part of the outermost axis, or all without parts.
+func chunk(t schedule.Tensor) hostir.Expr {
+	return hostir.Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
+}
 
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of.
 func (d *draft) cut(name string, parts ...schedule.Extent) {
@@ -63,9 +118,9 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 // that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
 // rows of a rank. What functions read beside the sums is cut as they are.
 func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
-	sums := w.program.At(s.sums)
+	sums := w.program.At(s.Sums)
 	axes := sums.Tensor.Axes
-	_, finish := w.finish(s, hostir.Whole(s.sums))
+	_, finish := w.finish(s, hostir.Whole(s.Sums))
 	if rows || !finish.ByPlace() || w.widens(s) || w.any(w.byRanks) || w.coded(s) {
 		w.cutRows(axes[0].Extent, 1)
 	} else {
@@ -75,10 +130,10 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		}
 		w.program.Ask(check)
 	}
-	for _, name := range append(names, s.sums) {
+	for _, name := range append(names, s.Sums) {
 		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: max(w.fine[name], 1)}.all(hostir.Size))
 	}
-	for _, f := range w.schedule.With(s.last()).Then {
+	for _, f := range w.Schedule.With(s.last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
 				b.Chunk = hostir.Div(b.Elements, hostir.Size)
@@ -90,13 +145,17 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 // flatSums refuses sums between elements that another stage's sums add in parts of a rank's rows.
 func (w *writer) flatSums() error {
 	for _, l := range w.legs {
-		sums := l.stage.sums
-		if l.move != sums || !l.by.elements || w.fine[sums] < 2 {
+		sums := l.stage.Sums
+		if l.move != sums || !l.by.is(betweenElements) || w.fine[sums] < 2 {
 			continue
 		}
-		for _, s := range w.chain.stages {
-			if s.leaving.cut > 1 && slices.Contains(inRows(s.last().Then), sums) {
-				return refused(s.leaving.cutAt, "leave it out, or use schedule.Shot for "+sums,
+		for _, s := range w.stages {
+			if s.leaving.cut > 1 && slices.Contains(stages.InRows(s.last().Then), sums) {
+				instead := "leave it out"
+				if names := waysOf(l.need, ofAllRows); len(names) > 0 {
+					instead += ", or use schedule." + names[0] + " for " + sums
+				}
+				return refused(s.leaving.cutAt, instead,
 					"%s are added in parts of each rank's rows, and are summed between elements", sums)
 			}
 		}
@@ -119,10 +178,10 @@ func (d *draft) semaphores(names ...string) {
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
 func (d *draft) heads() error {
-	for i, o := range d.schedule.Ops {
-		columns, spread := d.columnsOf(o.Out).Extent, d.chain.at[o.Out].Columns()
+	for i, o := range d.Schedule.Ops {
+		columns, spread := d.ColumnsOf(o.Out).Extent, d.At[o.Out].Columns()
 		for j, f := range o.Then {
-			nodes := schedule.Nodes(d.original.Tree(f))
+			nodes := schedule.Nodes(d.Original.Tree(f))
 			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 			})
@@ -151,24 +210,24 @@ func (d *draft) heads() error {
 
 // memories declares the memory that the stages need beside the caller's tensors.
 func (w *writer) memories() {
-	for _, s := range w.chain.stages {
-		all := schedule.Dim(w.columnsOf(s.input).Extent)
+	for _, s := range w.stages {
+		all := schedule.Dim(w.ColumnsOf(s.Input).Extent)
 		switch {
-		case !s.gathers, s.into != "" && w.program.At(s.into).Name != "": // the caller's
-		case s.into != "" && s.moved != (edges.Edge{}):
-			w.ofRows(s.into, s.input, s.moved.To.Rows(), all)
-		case s.into == "" && s.moved.From.Columns():
-			w.memory(s.here(), hostir.Expr{}, w.rowAxis(s.input, false), all)
+		case !s.Gathers, s.Into != "" && w.program.At(s.Into).Name != "": // the caller's
+		case s.Into != "" && s.Moved != (edges.Edge{}):
+			w.ofRows(s.Into, s.Input, s.Moved.To.Rows(), all)
+		case s.Into == "" && s.Moved.From.Columns():
+			w.memory(s.here(), hostir.Expr{}, w.rowAxis(s.Input, false), all)
 		default:
-			w.eachRank(s.here(), s.input, w.columnsOf(s.input))
+			w.eachRank(s.here(), s.Input, w.ColumnsOf(s.Input))
 		}
-		for _, o := range s.ops {
+		for _, o := range s.Ops {
 			w.results(s, o)
 		}
 	}
-	for _, s := range w.chain.stages {
+	for _, s := range w.stages {
 		switch {
-		case s.addsShares():
+		case s.AddsShares():
 			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
@@ -178,49 +237,49 @@ func (w *writer) memories() {
 
 // results declares memory for partial results of an operation, and for a result that the caller does not get.
 func (w *writer) results(s *stage, o schedule.Op) {
-	columns, made := w.columnsOf(o.Out), w.madeIn(o.Out)
-	_, declared := w.schedule.Tensor(o.Out)
+	columns, made := w.ColumnsOf(o.Out), w.MadeIn(o.Out)
+	_, declared := w.Schedule.Tensor(o.Out)
 	if made != o.Out {
 		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	switch {
-	case o.Out != s.sums && declared && made == o.Out:
-	case o.Out != s.sums && kind(o.Name()) == gradient: // whose rows are columns of an operand
-		w.ofRows(made, o.Out, w.chain.at[o.Out].Rows(), columns)
-	case o.Out != s.sums && w.byRanks(s) && !w.uneven(s.input) && !w.uneven(s.sums):
+	case o.Out != s.Sums && declared && made == o.Out:
+	case o.Out != s.Sums && o.Name() == schedule.GradientWord: // whose rows are columns of an operand
+		w.ofRows(made, o.Out, w.At[o.Out].Rows(), columns)
+	case o.Out != s.Sums && w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
 		w.eachRank(made, o.Out, columns)
-	case o.Out != s.sums && w.calledForSummands(o.Out):
+	case o.Out != s.Sums && w.CalledForSummands(o.Out):
 		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
 		w.memory(made, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
-	case o.Out != s.sums:
-		w.ofRows(made, o.Out, s.own, columns)
+	case o.Out != s.Sums:
+		w.ofRows(made, o.Out, s.Own, columns)
 	case s.puts():
 		s.leaving.memory(w, s, columns)
 	case s.inKernel(o): // into memory of its kernel's way
-	case s.given != "":
-		if !s.toAll {
-			w.cut(s.given, schedule.D)
+	case s.Given != "":
+		if !s.ToAll {
+			w.cut(s.Given, schedule.D)
 		}
 	case w.byRanks(s):
-		w.eachRank(w.named(partial, s.sums), s.sums, columns)
+		w.eachRank(w.named(partial, s.Sums), s.Sums, columns)
 	default:
 		var cut []schedule.Extent
-		if !s.toAll {
+		if !s.ToAll {
 			cut = []schedule.Extent{schedule.D}
 		}
-		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
-		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
+		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.Sums, false), columns}}
+		w.memory(w.named(partial, s.Sums), part(t, cut...), t.Axes...)
 	}
-	if o.Out == s.sums {
+	if o.Out == s.Sums {
 		w.sum(s, columns)
 	}
 }
 
 // sum declares memory for a stage's sums, if there is none.
 func (w *writer) sum(s *stage, columns schedule.Axis) {
-	if w.program.At(s.sums).Name == "" {
-		w.ofRows(s.sums, s.sums, !s.toAll, columns)
-		if rows := w.rowExtent(s.sums); !s.toAll && !s.left.Columns() && !w.unevenExtents()[rows] {
+	if w.program.At(s.Sums).Name == "" {
+		w.ofRows(s.Sums, s.Sums, !s.ToAll, columns)
+		if rows := w.RowExtent(s.Sums); !s.ToAll && !s.Left.Columns() && !w.UnevenExtents()[rows] {
 			w.cutRows(rows, 1)
 		}
 	}
@@ -228,7 +287,7 @@ func (w *writer) sum(s *stage, columns schedule.Axis) {
 
 // rowAxis is the rows of a tensor: each rank's own, or all.
 func (w *writer) rowAxis(of string, own bool) schedule.Axis {
-	rows := schedule.Dim(w.rowExtent(of))
+	rows := schedule.Dim(w.RowExtent(of))
 	if own {
 		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
@@ -240,54 +299,14 @@ func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 	w.memory(name, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
 }
 
-func (d *draft) rowExtent(name string) schedule.Extent {
-	if t, declared := d.schedule.Tensor(name); declared {
-		return t.Axes[0].Extent
-	}
-	return d.extentOf(name, schedule.Contraction.Rows)
-}
-
-// columnsOf is the axis of a tensor's columns. Of a tensor that is not declared each rank has what operations leave.
-func (d *draft) columnsOf(name string) schedule.Axis {
-	if t, declared := d.schedule.Tensor(name); declared {
-		return t.Axes[len(t.Axes)-1]
-	}
-	columns := schedule.Dim(d.extentOf(name, schedule.Contraction.Columns))
-	if d.chain != nil && d.chain.at[name].Columns() {
-		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
-	}
-	return columns
-}
-
-// extentOf is the extent of the rows or of the columns of a tensor that an operation makes: that of an operand's axis
-// with their letter.
-func (d *draft) extentOf(name string, letter func(schedule.Contraction) byte) schedule.Extent {
-	o, _ := d.schedule.Maker(name)
-	c, _ := d.schedule.Contraction(o) // Validate has read it
-	for i, in := range c.In {
-		at := strings.IndexByte(in, letter(c))
-		t, declared := d.schedule.Tensor(o.In[i])
-		switch {
-		case at < 0:
-		case declared:
-			return t.Axes[at].Extent
-		case at > 0 && at == len(in)-1:
-			return d.extentOf(o.In[i], schedule.Contraction.Columns)
-		default:
-			return d.extentOf(o.In[i], schedule.Contraction.Rows)
-		}
-	}
-	return ""
-}
-
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
 // come in batches each batch has those of all ranks.
 func (w *writer) eachRank(name, of string, columns schedule.Axis) {
-	rows := schedule.Dim(w.rowExtent(of))
+	rows := schedule.Dim(w.RowExtent(of))
 	if w.n > 1 {
 		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
-	if !w.uneven(of) { // else they lie one after another
+	if !w.Uneven(of) { // else they lie one after another
 		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 	}
 	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
@@ -296,27 +315,27 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
-	rows := s.input
-	if s.bare() {
-		rows = s.sums
+	rows := s.Input
+	if s.Bare() {
+		rows = s.Sums
 	}
-	if w.unevenExtents()[w.rowExtent(rows)] { // counted
+	if w.UnevenExtents()[w.RowExtent(rows)] { // counted
 		return
 	}
-	if s.left.Columns() {
-		for _, o := range append(slices.Clone(s.terms), s.ops...) {
+	if s.Left.Columns() {
+		for _, o := range append(slices.Clone(s.Terms), s.Ops...) {
 			w.cut(o.In[1], schedule.D)
 		}
 		return
 	}
-	w.cutRows(w.rowExtent(rows), 1)
+	w.cutRows(w.RowExtent(rows), 1)
 	cut := []schedule.Extent{schedule.D}
 	if w.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
-	names := append(w.eachRows(s), s.into)
-	if !s.ofAll() && !s.bare() {
-		names = append(names, s.input)
+	names := append(w.eachRows(s), s.Into)
+	if !s.OfAll() && !s.Bare() {
+		names = append(names, s.Input)
 	}
 	for _, name := range names {
 		b, by := w.program.At(name), w.parted[name]
@@ -324,8 +343,8 @@ func (w *writer) indexed(s *stage) {
 			continue
 		}
 		if w.cut(name, cut...); by != nil {
-			w.chain.blame(refused(by.leaving.cutAt, "leave it out",
-				"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.sums, name))
+			w.wrong = cmp.Or(w.wrong, refused(by.leaving.cutAt, "leave it out",
+				"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.Sums, name))
 		}
 	}
 }
@@ -336,12 +355,13 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.puts() {
 		return nil
 	}
-	names := append(inRows(s.last().Then), w.summands(s), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums)
-	if !s.bare() && w.outward(s) { // which is multiplied in these parts
+	names := append(stages.InRows(s.last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
+		s.Sums)
+	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)
 	}
-	if !s.bare() && w.outward(s) || s.bare() && s.summand.Out != "" {
-		names = append(names, s.input)
+	if !s.Bare() && w.outward(s) || s.Bare() && s.Summand.Out != "" {
+		names = append(names, s.Input)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
 }
@@ -349,50 +369,37 @@ func (w *writer) leavingRows(s *stage) []string {
 // ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
 // rank's. Rows of batches that leave together lie together there.
 func (w *writer) ofEachRank(s *stage, columns schedule.Axis, name string) {
-	name = w.named(name, s.sums)
-	if sum := *w.program.At(s.sums); s.left.Columns() {
+	name = w.named(name, s.Sums)
+	if sum := *w.program.At(s.Sums); s.Left.Columns() {
 		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
-	if w.eachRank(name, s.sums, columns); w.takes == batchesInRound {
+	if w.eachRank(name, s.Sums, columns); w.Order == stages.BatchesInRound {
 		w.fine[name] = w.n
 	}
 }
 
 // eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
 func (w *writer) eachRows(s *stage) (names []string) {
-	for _, t := range s.terms {
+	for _, t := range s.Terms {
 		names = append(names, t.In[0])
 	}
-	for _, o := range s.ops {
-		if o.Out != s.sums || s.toAll {
-			names = append(append(names, w.madeIn(o.Out)), inRows(w.schedule.With(o).Then)...)
+	for _, o := range s.Ops {
+		if o.Out != s.Sums || s.ToAll {
+			names = append(append(names, w.MadeIn(o.Out)), stages.InRows(w.Schedule.With(o).Then)...)
 		}
-		if o.Out == s.sums && s.toAll {
-			names = append(names, w.named(reduced, s.sums))
+		if o.Out == s.Sums && s.ToAll {
+			names = append(names, w.named(reduced, s.Sums))
 		}
-		names = append(names, inRows(w.schedule.Own(o))...)
+		names = append(names, stages.InRows(w.Schedule.Own(o))...)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
 }
 
-// inRows are the operands of functions that have the rows of what these are of. Partial results are in no memory of
-// their own.
-func inRows(list []schedule.Func) (names []string) {
-	for _, f := range list {
-		for _, x := range f.Operands() {
-			if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead && !f.Joins {
-				names = append(names, x.Tensor)
-			}
-		}
-	}
-	return names
-}
-
 // summands is the memory in which each rank has its summands of a stage's sums.
 func (w *writer) summands(s *stage) string {
-	if s.given != "" {
-		return s.given
+	if s.Given != "" {
+		return s.Given
 	}
-	return w.named(partial, s.sums)
+	return w.named(partial, s.Sums)
 }

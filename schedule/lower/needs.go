@@ -1,6 +1,10 @@
 package lower
 
-import "ovgen/schedule/edges"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/stages"
+)
 
 // need is a communication as ways tell it apart: an edge, and what of its data they depend on.
 type need struct {
@@ -114,56 +118,56 @@ func (n need) overHosts() need {
 // arrives is the communication that brings what a stage works on.
 func (d *draft) arrives(s *stage) need {
 	n := need{Kind: edges.AllGather}
-	if s.moved.Kind != "" {
-		n.Kind = s.moved.Kind
+	if s.Moved.Kind != "" {
+		n.Kind = s.Moved.Kind
 	}
-	t, declared := d.schedule.Tensor(s.input)
-	_, counted := d.multiplied(s)
+	t, declared := d.Schedule.Tensor(s.Input)
+	_, counted := d.Multiplied(s.Stage)
 	switch {
 	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
 	case n.Kind != edges.AllGather:
-	case s.moved.From.Columns():
+	case s.Moved.From.Columns():
 		n.of = ofColumns
 	case s.takesParts():
 		n.of = ofOperand
-	case d.chain.order == batchInRound:
+	case d.Order == stages.BatchInRound:
 		n.of = ofSteps
-	case d.chunks > 0:
+	case d.Batches > 0:
 		n.of = ofBatches
 	case counted:
 		n.of = ofCounted
-	case d.uneven(s.input) && len(s.ops) > 0:
+	case d.Uneven(s.Input) && len(s.Ops) > 0:
 		n.of = ofBalanced
-	case d.uneven(s.input):
+	case d.Uneven(s.Input):
 		n.of, n.bare = ofCounted, true
 	default:
-		n.bare = len(d.chain.stages) == 1 && len(s.ops) == 0
+		n.bare = len(d.stages) == 1 && len(s.Ops) == 0
 	}
 	return n
 }
 
 // takesParts says that a stage takes parts of what travels otherwise than the rows of one rank after another's.
-func (s *stage) takesParts() bool { return s.moved.Kind != "" || s.addsShares() }
+func (s *stage) takesParts() bool { return s.Moved.Kind != "" || s.AddsShares() }
 
 // leavesBy is the communication that adds up the partial results of a stage.
 func (d *draft) leavesBy(s *stage) need {
 	n := need{Kind: edges.ReduceScatter}
-	if s.toAll {
+	if s.ToAll {
 		n.Kind = edges.AllReduce
 	}
 	switch last := s.last(); {
-	case s.left.Size == edges.Counted || s.given != "" && d.uneven(s.sums):
-		n.of, n.bare = ofCounted, s.given != ""
-	case s.given != "":
+	case s.Left.Size == edges.Counted || s.Given != "" && d.Uneven(s.Sums):
+		n.of, n.bare = ofCounted, s.Given != ""
+	case s.Given != "":
 		n.bare = true
-	case kind(last.Name()) == gradient:
+	case last.Name() == schedule.GradientWord:
 		n.of = ofGradient
-	case s.left.Columns():
+	case s.Left.Columns():
 		n.of = ofColumns
-	case s.left.Size != edges.Even:
+	case s.Left.Size != edges.Even:
 		n.of = ofBalanced
-	case d.chunks > 0:
+	case d.Batches > 0:
 		n.of = ofBatches
 	}
 	return n

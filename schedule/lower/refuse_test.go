@@ -47,6 +47,16 @@ func copyWith(s schedule.Schedule, f func(*schedule.Schedule)) schedule.Schedule
 	return s
 }
 
+// balanced spreads tensors in balanced parts.
+func balanced(s schedule.Schedule, names ...string) schedule.Schedule {
+	for _, t := range s.Tensors {
+		if axis, split, _ := t.Sharded(); slices.Contains(names, t.Name) {
+			t.Axes[axis].Outer[split] = schedule.Balanced(schedule.D)
+		}
+	}
+	return s
+}
+
 // onHosts is a schedule for ranks on several hosts, its first move by a way.
 func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule {
 	s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: of, Way: way}}
@@ -201,6 +211,18 @@ var refusalCases = []refusalCase{
 	}), []string{"Moves[1].Way.Words: no kernel of plain data keeps the sums of C in fp32 (leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
+	{"balanced parts that only a call reads", balanced(schedule.Schedule{
+		Tensors: scheduletest.Tensors("A[M K/D] R[P/D F] B[N K/D] C[M/D N]"),
+		Ops:     []schedule.Op{schedule.Call("G", "F", "mk,pf->mk", "A", "R"), schedule.Linear("C", "G", "B")}}, "R"),
+		[]string{"Tensors[1].Axes[0].Outer[0].Balanced: no communication has the parts of R, and no step reads them " +
+			"(leave it and Uneven out)"}},
+	{"balanced parts that are exchanged", balanced(schedule.Schedule{
+		Tensors: scheduletest.Tensors("R[D/D D M] G[D D/D M]"), Ops: []schedule.Op{schedule.Copy("G", "R")}}, "R", "G"),
+		[]string{"Tensors[1].Axes[1].Outer[0].Balanced: only rows are in balanced parts, and G has such parts of " +
+			"another axis (leave it and Uneven out)"}},
+	{"one priority of batches", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{Equal: true}}}
+	}), []string{"Moves[0].Way.Equal: the products of batches have one priority (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
 	{"a move where nothing travels", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")},

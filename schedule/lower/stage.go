@@ -2,31 +2,19 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
-// stage is the operations on rows from one communication to the next.
+// stage is a stage with what the ways of its communications say of it.
 type stage struct {
-	input   string        // its first operand
-	into    string        // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
-	moved   edges.Edge    // of a stage without operations
-	gathers bool          // the rows of the input have to come from their owners
-	held    *stage        // an earlier one that has gathered them; nil: none
-	own     bool          // it works on each rank's own rows only
-	first   bool          // no stage is before it
-	calls   bool          // it is the caller's own work
-	launch  hostir.Launch // of that, where a kernel does it
-	ops     []schedule.Op
-	sums    string        // the last result, if the ranks have partial results; else empty
-	given   string        // the tensor with each rank's summand, where its memory is not the plan's; else empty
-	summand schedule.Op   // functions that make these summands; no Out: a call has, or the caller
-	left    edges.State   // of them, when they have met
-	toAll   bool          // every rank gets the sums of all rows, else of its own
-	terms   []schedule.Op // products whose partial results are added to them before they meet
+	*stages.Stage
+	held    *stage        // an earlier one that has gathered its rows; nil: none
+	launch  hostir.Launch // of the caller's own work, where a kernel does it
 	parts   int           // of own rows, as they go on from the sum; 0 and 1: whole
 	partsAt string        // the field that says so
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
@@ -41,10 +29,23 @@ type stage struct {
 	padded             bool                              // they take each rank's rows with padding
 }
 
-func (s *stage) of() string { return cmp.Or(s.moved.Of, s.input) }
+// staged begins the stages of a program.
+func staged(d *draft) (err error) {
+	of := map[*stages.Stage]*stage{nil: nil}
+	for _, s := range d.Stages {
+		of[s] = &stage{Stage: s, held: of[s.Held]}
+		d.stages = append(d.stages, of[s])
+		if s.Calls {
+			i := slices.IndexFunc(d.Schedule.Ops, func(o schedule.Op) bool { return o.Out == s.Ops[0].Out })
+			l, wrong := hostir.LaunchOf(d.Schedule, fmt.Sprintf("Ops[%d].Kernel", i), s.Ops[0].Kernel)
+			of[s].launch, err = l, cmp.Or(err, wrong)
+		}
+	}
+	return err
+}
 
 // inPieces says that the rows of a stage's input come in pieces, one after another.
-func (s *stage) inPieces() bool { return s.gathers && s.gathering == nil }
+func (s *stage) inPieces() bool { return s.Gathers && s.gathering == nil }
 
 // pulls says that the operations on each piece begin when it is there.
 func (s *stage) pulls() bool { return s.inPieces() && !s.once }
@@ -53,14 +54,11 @@ func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pulls() }
 
 // puts says that the partial results of a stage are put into slots at their owners.
-func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
-
-// bare says that no product makes the summands of a stage.
-func (s *stage) bare() bool { return s.given != "" && len(s.ops) == 1 }
+func (s *stage) puts() bool { return s.Sums != "" && s.summing == nil }
 
 // widens says that the sums of a stage are kept in fp32.
 func (d *draft) widens(s *stage) bool {
-	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.last())
+	return s.Sums != "" && len(s.Ops) > 0 && d.Schedule.InFP32(s.last())
 }
 
 // holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
@@ -69,25 +67,12 @@ func (s *stage) holdsDevice() bool { return s.gathering != nil || s.summing != n
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
 	switch {
-	case !s.ofAll():
-		return s.input
-	case s.into != "":
-		return s.into
+	case !s.OfAll():
+		return s.Input
+	case s.Into != "":
+		return s.Into
 	}
-	return s.input + hostir.GatheredSuffix
-}
-
-// ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
-func (s *stage) ofAll() bool { return s.gathers || s.held != nil }
-
-// hasRowsOf says that a stage works on a tensor, and that no other part of it comes than rows, or all.
-func (s *stage) hasRowsOf(name string) bool {
-	return s.input == name && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather)
-}
-
-func (s *stage) makes(name string) bool {
-	return s.sums == "" && !s.calls && (s.input == name && !s.ofAll() ||
-		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
+	return s.Input + hostir.GatheredSuffix
 }
 
 // atOnce is a way by which all rows of a stage's input come at once, or all its partial results meet, on the stream of

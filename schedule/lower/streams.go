@@ -18,7 +18,7 @@ var (
 
 // poolIndex is the number of a step's compute stream.
 func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
-	if d.with.compute > 0 {
+	if d.pool.streams > 0 {
 		return hostir.Mod(step, hostir.Var(poolName))
 	}
 	return step
@@ -85,42 +85,6 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// parts counts the parts of a rank's rows and names their index.
-type parts struct {
-	n     int64
-	index string
-}
-
-// part is the one that a step takes, absent where there is one only.
-func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
-
-// numbered is a part by its number, absent where there is one only.
-func (p parts) numbered(part hostir.Expr) hostir.Expr {
-	if p.n == 1 {
-		return hostir.Expr{}
-	}
-	return part
-}
-
-// chunk is the index of the step's part of a rank where all ranks' parts are, rank by rank.
-func (p parts) chunk(rank hostir.Expr) hostir.Expr { return p.chunkOf(rank, hostir.Var(p.index)) }
-
-// chunkOf is the index of a part of a rank.
-func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
-	if p.n == 1 {
-		return rank
-	}
-	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
-}
-
-// all counts the parts of a number of ranks or hosts.
-func (p parts) all(n hostir.Expr) hostir.Expr {
-	if p.n == 1 {
-		return n
-	}
-	return hostir.Mul(n, hostir.Const(p.n))
-}
-
 // onStep changes a node that is a step.
 func onStep(n hostir.Node, change func(hostir.Step) hostir.Step) hostir.Node {
 	if s, ok := n.(hostir.Step); ok {
@@ -132,35 +96,4 @@ func onStep(n hostir.Node, change func(hostir.Step) hostir.Step) hostir.Node {
 // described gives a step a remark.
 func described(n hostir.Node, remark string) hostir.Node {
 	return onStep(n, func(s hostir.Step) hostir.Step { return s.Described(remark) })
-}
-
-// semaphore has a member for each part.
-func (p parts) semaphore(name string) hostir.Semaphore {
-	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
-}
-
-// posts tell every peer a word of each part.
-func (p parts) posts(word string) (nodes []hostir.Node) {
-	for i := range p.n {
-		nodes = append(nodes, hostir.Post(mainRef, word, every).Member(p.numbered(hostir.Const(i))))
-	}
-	return nodes
-}
-
-// partByPart are rounds in which the parts take their turns.
-func (p parts) partByPart(t turns) turns {
-	if p.n == 1 {
-		return t
-	}
-	each := t
-	each.index, each.first, each.end = p.index, hostir.Const(0), hostir.Const(p.n)
-	return turns{index: t.index, first: t.first, end: t.end, then: []turns{each}}
-}
-
-// inTurn takes the parts one after the other.
-func (p parts) inTurn(body ...hostir.Node) []hostir.Node {
-	if p.n == 1 {
-		return body
-	}
-	return []hostir.Node{hostir.Loop(p.index, hostir.Const(0), hostir.Const(p.n), body...)}
 }

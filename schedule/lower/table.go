@@ -49,7 +49,7 @@ func Table() (list []Communication) {
 func NotOverHosts(kind string) (list []string) {
 	for _, n := range needs {
 		if across := n.overHosts(); string(n.Kind) == kind && !across.served() {
-			list = append(list, n.data()+": "+whyNot(across, schedule.Rails{}))
+			list = append(list, n.data()+": "+whyNot(across, betweenHosts()))
 		}
 	}
 	return list
@@ -106,15 +106,6 @@ type hole struct {
 	why string
 }
 
-// holesOf are the facts that each way says of itself, in its file; the first that holds is given, and behind them those
-// of ways that are alike.
-var holesOf = map[string][]hole{
-	"Push": rowsInTurn, "Grouped": rowsInTurn, "Ring": rowsInTurn, "PushRing": rowsInTurn, "Broadcast": rowsInTurn,
-	"Naive": rowsInTurn, "Tiles": tileHoles, "Collective": collectiveHoles, "Padded": paddedHoles, "NCCL": ncclHoles,
-	"Rails": railHoles, "Slots": slotHoles, "Stores": slotHoles, "Staged": slotHoles, "RingSum": slotHoles,
-	"RingAccumulate": slotHoles, "TwoShot": twoShotHoles, "PushTwoShot": twoShotHoles,
-}
-
 // memoryOfPeers is the fact of all ways but those of the network.
 var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't reach the memory of another host"}
 
@@ -122,7 +113,7 @@ var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't rea
 var ofOneCollective = hole{cutInto(ofSteps),
 	"a step multiplies a batch of all ranks' rows, which one collective brings"}
 
-// holes are facts of communications that several ways do not do.
+// holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
 	memoryOfPeers,
 	ofOneCollective,
@@ -148,7 +139,8 @@ func whyNot(n need, w schedule.Way) string {
 	case n.sums() && !schedule.Sums(w):
 		return "it adds nothing up"
 	}
-	for _, h := range append(slices.Clone(holesOf[schedule.WayName(w)]), holes...) {
+	own := lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.takes(w) })].holes
+	for _, h := range slices.Concat(own, holes) {
 		if h.is(n) {
 			return h.why
 		}

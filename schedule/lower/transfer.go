@@ -25,18 +25,18 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 		w.cut(buffer, schedule.D)
 		return func(rank hostir.Expr) hostir.View { return hostir.Chunk(buffer, rank) }
 	}
-	of, place = hostir.Whole(s.input), part(s.here(), s.moved.From.Axis)
-	if n, at := s.moved.From.Shift, place; n != 0 {
+	of, place = hostir.Whole(s.Input), part(s.here(), s.Moved.From.Axis)
+	if n, at := s.Moved.From.Shift, place; n != 0 {
 		place = func(rank hostir.Expr) hostir.View {
 			return at(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
 		}
 	}
-	if s.moved.To.Spread() {
-		of = part(s.input, s.moved.To.Axis)(hostir.Rank)
+	if s.Moved.To.Spread() {
+		of = part(s.Input, s.Moved.To.Axis)(hostir.Rank)
 	}
-	if w.uneven(s.input) {
-		w.counted(s.input, exchangedCounts(s.moved.From))
-		w.counted(s.here(), exchangedCounts(s.moved.To))
+	if w.Uneven(s.Input) {
+		w.counted(s.Input, exchangedCounts(s.Moved.From))
+		w.counted(s.here(), exchangedCounts(s.Moved.To))
 	}
 	return of, place
 }
@@ -45,7 +45,7 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 // or rows that are multiplied one rank's after another's: each product adds its share of a gradient to the sum of those
 // before, so one stream has them all.
 func partOfEach(w *writer, s *stage) arrival {
-	if s.addsShares() {
+	if s.AddsShares() {
 		a := pulling{}.rows(w, s)
 		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 		return a
@@ -55,24 +55,24 @@ func partOfEach(w *writer, s *stage) arrival {
 	round := w.shift(1)
 	peer := round.pieces[0].rank
 	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
-	return arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
+	return arrival{on: copyRef, reads: s.Input, words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
 		ready: []hostir.Node{hostir.Post(mainRef, word, every)}, own: hostir.Set(mainRef, place(hostir.Rank), of)}
 }
 
 // fromNeighbour copies a shard from the one rank that has it.
 func fromNeighbour(w *writer, s *stage) arrival {
-	distance := onwards(s.moved.To.Shift - s.moved.From.Shift)
+	distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	ready, read := w.named(ready, s.here()), w.named(read, s.here())
 	return w.onMain(s, hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
 		hostir.If{X: from, Y: hostir.Rank,
-			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input))},
+			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input))},
 			Else: []hostir.Node{
 				hostir.Post(mainRef, ready, to),
 				hostir.Wait(mainRef, ready, from),
-				hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input).At(from)),
+				hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input).At(from)),
 				hostir.Post(mainRef, read, from),
-				hostir.Wait(mainRef, read, to).Described(s.input + " may be overwritten afterwards"),
+				hostir.Wait(mainRef, read, to).Described(s.Input + " may be overwritten afterwards"),
 			}})
 }
 
@@ -90,12 +90,12 @@ func fromRoot(w *writer, s *stage) arrival {
 	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
-			hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input)),
-			hostir.Wait(mainRef, read, every).Described(s.input + " may be overwritten afterwards"),
+			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input)),
+			hostir.Wait(mainRef, read, every).Described(s.Input + " may be overwritten afterwards"),
 		},
 		Else: []hostir.Node{
 			hostir.Wait(mainRef, ready, root),
-			hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input).At(root)),
+			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input).At(root)),
 			hostir.Post(mainRef, read, root),
 		}})
 }

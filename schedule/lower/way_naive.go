@@ -11,15 +11,15 @@ import (
 var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	const hint = "use schedule.Pull"
 	more := d.alsoTravels()
-	for _, x := range d.chain.stages {
-		if more == "" && x.own && len(x.ops) > 0 {
-			more = ": " + x.ops[0].Out + " is made of own rows"
+	for _, x := range d.stages {
+		if more == "" && x.Own && len(x.Ops) > 0 {
+			more = ": " + x.Ops[0].Out + " is made of own rows"
 		}
 	}
 	switch {
 	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
 		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
-	case len(d.chain.stages) > 1 || s.sums != "":
+	case len(d.stages) > 1 || s.Sums != "":
 		return refused(d.at(), hint,
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
 	case d.edge.Carrier.Fused && w.SignalsInStep:
@@ -27,7 +27,7 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	}
 	s.arriving = mistakes(w).rows
 	return d.pooled(w.Streams)
-}, gatherRows).with(intoCallers)
+}, gatherRows).has(intoCallers).with(because(rowsInTurn))
 
 // alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {
@@ -53,13 +53,13 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
 	}
 	if x.HandlesInLoop {
-		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.input}, To: to, From: from,
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.Input}, To: to, From: from,
 			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
 	}
 	if x.Copied { // as those of peers are, in the first round
 		t.first = hostir.Const(0)
 		t.set = w.turns(t.first, t.end).set
-		own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
+		own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input)).Described("i = 0: the own rows")
 		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
 	}
 	if x.StartInLoop {

@@ -7,21 +7,22 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it. Or it
 // gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
 
 var overNCCL = slices.Concat(
-	by(gatheredByNCCL, gatherRows).with(intoCallers),
+	by(gatheredByNCCL, gatherRows).has(intoCallers),
 	by(gatheredByNCCL, gatherSteps, gatherBare, gatherOperand).with(lacksOf("Parts")),
 	by(summedByNCCL, reduceRows, allRows),
 	by(summedByNCCL, reduceBare, allBare, reduceGradient, allGradient).with(lacksOf("Parts")),
-	by(exchangedByNCCL, exchange).with(lacksOf("Parts")))
+	by(exchangedByNCCL, exchange).with(lacksOf("Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
-	switch inSteps := d.chain.order == batchInRound; {
+	switch inSteps := d.Order == stages.BatchInRound; {
 	case inSteps && w.Parts > 1:
 		return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
 			"NCCL does the %s at once", d.edge.Kind)
@@ -30,20 +31,20 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	case w.Parts < 2:
 		s.gathering = func(_ *writer, s *stage) []hostir.Node {
 			return []hostir.Node{
-				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
+				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 		}
 		return nil
 	case s.takesParts():
 		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
-	case s.into != "", d.any(func(x *stage) bool { return x.held == s }):
+	case s.Into != "", d.any(func(x *stage) bool { return x.held == s }):
 		var by []string
-		for _, o := range d.schedule.Ops {
-			if slices.Contains(o.In, s.input) {
+		for _, o := range d.Schedule.Ops {
+			if slices.Contains(o.In, s.Input) {
 				by = append(by, o.Out)
 			}
 		}
 		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
-			"is of each rank's", s.input, strings.Join(by, ", "))
+			"is of each rank's", s.Input, strings.Join(by, ", "))
 	}
 	return d.inParts(s, w.Parts, "Parts")
 }
@@ -55,7 +56,7 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 	t := turns{first: hostir.Const(0), end: hostir.Const(max(int64(s.cut), w.n)), work: mainRef, ofAll: s.cut > 1,
 		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
-			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.input, step))}}
+			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.Input, step))}}
 	if t.ofAll {
 		t.pieces = []piece{{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}}
 	}
@@ -66,15 +67,15 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 // exchangedByNCCL is an all-to-all by one collective.
 func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.gathering = func(w *writer, s *stage) []hostir.Node {
-		w.cut(s.input, schedule.D)
+		w.cut(s.Input, schedule.D)
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
-			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.input))}
+			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 	}
 	switch {
 	case w.Parts > 1:
 		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
-	case d.uneven(d.edge.Of):
+	case d.Uneven(d.edge.Of):
 		return refused(d.at(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return nil
@@ -86,20 +87,20 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	const leave = "leave it out"
 	switch {
 	case w.Parts < 2:
-	case s.given != "":
-		return d.refusal("Parts", leave, "no product makes the terms of %s", s.sums)
-	case kind(s.last().Name()) == gradient:
-		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.sums)
-	case !s.first || s.ofAll():
+	case s.Given != "":
+		return d.refusal("Parts", leave, "no product makes the terms of %s", s.Sums)
+	case s.last().Name() == schedule.GradientWord:
+		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.Sums)
+	case !s.First || s.OfAll():
 		return d.refusal("Parts", leave, "parts of the rows of %s are made of rows that are there from the beginning, "+
-			"and others come or are made before", s.sums)
+			"and others come or are made before", s.Sums)
 	default:
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
 		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"})
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
 		do := hostir.ReduceScatter
-		if s.toAll {
+		if s.ToAll {
 			do = hostir.AllReduce
 		}
 		to, finish := w.rounded(s)
@@ -111,11 +112,11 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 // roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made
 // in fp32 of the rounded sums.
 func (d *draft) roundsSums(s *stage, what string) error {
-	if !d.widens(s) || d.schedule.HasFinish(s.last()) {
+	if !d.widens(s) || d.Schedule.HasFinish(s.last()) {
 		return nil
 	}
 	return refused(d.at(), "use schedule.Slots, or leave it out",
-		"%s rounds the sums of %s to the type of the plan", what, s.sums)
+		"%s rounds the sums of %s to the type of the plan", what, s.Sums)
 }
 
 // partsSummed are partial results of a stage that leave in parts of all ranks' rows.
@@ -126,34 +127,34 @@ type partsSummed struct {
 
 // memory is that of the partial results. In a reduce-scatter a part has rows of each rank.
 func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
-	n, rows := schedule.Number(x.n), w.rowExtent(s.sums)
+	n, rows := schedule.Number(x.n), w.RowExtent(s.Sums)
 	w.sum(s, columns)
-	w.cut(s.sums, n)
-	if s.toAll {
+	w.cut(s.Sums, n)
+	if s.ToAll {
 		w.program.Ask(hostir.Divide{Extent: rows, By: n})
 	} else {
 		w.cutRows(rows, x.n)
-		w.fine[s.sums] = x.n
+		w.fine[s.Sums] = x.n
 	}
-	w.parted[s.sums] = s
-	for _, name := range append(w.eachRows(s), s.input) {
-		if w.parted[name] = s; s.toAll {
+	w.parted[s.Sums] = s
+	for _, name := range append(w.eachRows(s), s.Input) {
+		if w.parted[name] = s; s.ToAll {
 			w.cut(name, n)
 		} else {
-			w.finer(name, s.sums, x.n)
+			w.finer(name, s.Sums, x.n)
 		}
 	}
-	w.memory(w.named(partial, s.sums), w.program.At(s.sums).Chunk, schedule.Dim(rows), columns)
+	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), columns)
 }
 
 // plan multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
 func (x partsSummed) plan(w *writer, s *stage) (d departure) {
-	partial := w.named(partial, s.sums)
+	partial := w.named(partial, s.Sums)
 	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
 	to, finish := w.rounded(s)
 	to.Index = x.part()
-	if s.toAll {
+	if s.ToAll {
 		t.pieces = []piece{{rank: x.part(), into: of}}
 	} else {
 		first, q := hostir.Mul(x.part(), hostir.Size), hostir.Var(hostir.RankIndex)
@@ -174,19 +175,19 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 	return d.pooled(w.Streams)
-}, gatherSteps)
+}, gatherSteps).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.input, copied: true,
+	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true
 	}
-	own, from := hostir.Chunk(s.input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
+	own, from := hostir.Chunk(s.Input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))
 	}

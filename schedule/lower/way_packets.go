@@ -10,7 +10,7 @@ import (
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
 var pushShots = append(by(pushShot, reduceRows, allRows, reduceGradient, allGradient),
-	by(pushShot, reduceBare, allBare).with(inPlace)...)
+	by(pushShot, reduceBare, allBare).has(inPlace)...)
 
 func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
@@ -18,24 +18,24 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	switch {
 	case w.Words && w.Rows:
 		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
-			s.sums)
+			s.Sums)
 	case !d.widens(s):
 		return nil
 	case w.Words:
-		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.sums)
+		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.Sums)
 	}
 	s.summing = landedTerms
 	return nil
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gatherRows).with(intoCallers),
+var pushGathers = append(by(pushGather, gatherRows).has(intoCallers),
 	by(pushGather, gatherBare, gatherOperand).with(lacksOf("Rows"))...)
 
 func pushGather(d *draft, s *stage, w schedule.PushGather) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.gathering = landedRows
-	if t := d.tensor(s.input); t.Scale != "" && !d.tensor(t.Scale).OfRows() {
+	if t := d.Tensor(s.Input); t.Scale != "" && !d.Tensor(t.Scale).OfRows() {
 		return refused(d.at(), "use another way, or give each row of "+t.Name+" a scale",
 			"packets bring rows with their scales, and %s has one", t.Name)
 	}
@@ -43,44 +43,45 @@ func pushGather(d *draft, s *stage, w schedule.PushGather) error {
 }
 
 func landedRows(w *writer, s *stage) []hostir.Node {
-	own := w.program.At(s.input).Tensor
+	own := w.program.At(s.Input).Tensor
 	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, hostir.Elements(own), own.Axes...)
-	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
+	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.Input).EachRank())}
 }
 
 // landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := hostir.Whole(w.summands(s))
-		if !s.toAll {
-			each = w.rowsAt(each.Buffer, hostir.Var(hostir.RankIndex))
-		}
-		added, finish := w.finish(s, hostir.Whole(s.sums))
-		sum := w.program.At(s.sums).Tensor
-		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, hostir.Elements(sum), sum.Axes...)
-		step := hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...)
+		added, finish := w.finish(s, hostir.Whole(s.Sums))
+		sum := w.program.At(s.Sums).Tensor
+		to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), words, hostir.Elements(sum), sum.Axes...)
+		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, w.sent(s).EachRank(), added...)
 		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
 		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
 			Applying(w.functionsOf(s.last(), false))}
 	}
 }
 
+// sent are the partial results that a rank gets: of its rows, or all.
+func (w *writer) sent(s *stage) hostir.View {
+	if s.ToAll {
+		return hostir.Whole(w.summands(s))
+	}
+	return w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
+}
+
 // landedTerms has a kernel of its own add up what lands, and keep that in fp32: the kernel of packets rounds its sums.
 func landedTerms(w *writer, s *stage) []hostir.Node {
-	from, sum := hostir.Whole(w.summands(s)), w.program.At(s.sums).Tensor
-	if !s.toAll {
-		from = w.rowsAt(from.Buffer, hostir.Var(hostir.RankIndex))
-	}
-	return w.addedApart(s, from, hostir.Whole(s.sums), hostir.Whole(s.sums), hostir.Elements(sum), sum.Axes...)
+	sum := w.program.At(s.Sums).Tensor
+	return w.addedApart(s, w.sent(s), hostir.Whole(s.Sums), hostir.Whole(s.Sums), hostir.Elements(sum), sum.Axes...)
 }
 
 // addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view.
 // rows is the view of the result that the sums belong to.
 func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.Expr,
 	axes ...schedule.Axis) []hostir.Node {
-	slots := w.named(slots, s.sums)
+	slots := w.named(slots, s.Sums)
 	w.memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), false, part, axes...)
+	to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), false, part, axes...)
 	term := hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()
 	return []hostir.Node{
 		hostir.GatherPackets(mainRef, hostir.Whole(slots), to, from.EachRank()).Described("q's part to rank q"),
@@ -104,7 +105,7 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
-}, allRows, allBare, allGradient).with(betweenElements)
+}, allRows, allBare, allGradient).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
@@ -112,11 +113,11 @@ func spreadSums(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
 		from := w.summands(s)
 		w.cutFlat(s, rows, from)
-		added, finish := w.finish(s, hostir.Chunk(s.sums, hostir.Rank))
+		added, finish := w.finish(s, hostir.Chunk(s.Sums, hostir.Rank))
 		each := w.rowsAt(from, hostir.Var(hostir.RankIndex)).EachRank()
 		sums := w.landingOfParts(s, landed, arrived)
 		spread := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
-		sum := hostir.SpreadPackets(mainRef, s.sums, sums, spread, each, added...)
+		sum := hostir.SpreadPackets(mainRef, s.Sums, sums, spread, each, added...)
 		sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
 		return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
 			Applying(w.functionsOf(s.last(), false))}
@@ -125,8 +126,8 @@ func spreadSums(rows bool) atOnce {
 
 // landingOfParts declares memory in which a part of a stage's sums from every rank lands.
 func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
-	sums, name := *w.program.At(s.sums), w.named(name, s.sums)
-	w.landing(name, w.named(flags, s.sums), false, sums.Chunk, partOf(sums.Tensor))
+	sums, name := *w.program.At(s.Sums), w.named(name, s.Sums)
+	w.landing(name, w.named(flags, s.Sums), false, sums.Chunk, partOf(sums.Tensor))
 	w.program.At(name).Elements = sums.Elements
 	return *w.program.At(name)
 }
@@ -134,18 +135,18 @@ func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
 // spreadTerms has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
 func spreadTerms(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		from, own, sum := w.summands(s), w.named(reduced, s.sums), w.program.At(s.sums).Tensor
+		from, own, sum := w.summands(s), w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
 		part := partOf(sum)
 		w.memory(own, hostir.Expr{}, part)
 		w.cutFlat(s, rows, from, own)
-		elements := w.program.At(s.sums).Chunk
+		elements := w.program.At(s.Sums).Chunk
 		nodes := w.addedApart(s, w.rowsAt(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
-			hostir.Chunk(s.sums, hostir.Rank), elements, part)
+			hostir.Chunk(s.Sums, hostir.Rank), elements, part)
 		all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 		w.program.At(own).Elements = elements
 		for _, name := range []string{own, all.Name} {
 			w.program.At(name).Tensor.Type = sum.Type
 		}
-		return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.sums), all, hostir.Whole(own).EachRank()))
+		return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), all, hostir.Whole(own).EachRank()))
 	}
 }

@@ -7,27 +7,32 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
-	by(pull, gatherRows).with(intoCallers),
-	by(pull, gatherBalanced).with(lacksOf("Parts")),
-	by(pull, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep")),
+	by(pull, gatherRows).has(intoCallers),
+	by(pull, gatherBalanced).with(lacksOf("Parts"), func(l *lowering) {
+		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scaledRows(of)} }
+	}),
+	by(pullOnce, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep"), func(l *lowering) {
+		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
+	}),
 	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
-	pullOf(pulling{}.rows, gatherBare).with(inPlace),
+	pullOf(pulling{}.rows, gatherBare).has(inPlace),
 	pullOf(pulling{}.rows, gatherCountedBare),
 	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
 	pullOf(partOfEach, gatherOperand, exchange),
 	pullOf(fromNeighbour, rotation),
-	pullOf(fromRoot, broadcast)).with(ofMoved)
+	pullOf(fromRoot, broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs) > 1):
+	case d.edge.Carrier.Fused && (w.Parts > 1 || d.Batches > 0 || len(d.legs) > 1):
 		return d.noKernel("By")
-	case w.Once && len(s.ops) == 0:
+	case w.Once && len(s.Ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
@@ -35,20 +40,27 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
 	case w.Once && w.WithStep:
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
-	case w.Once && d.chunks > 0:
+	case w.Once && d.Batches > 0:
 		return refused(d.at(), "leave the batches out, or use another way",
-			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
+			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.Batches)
 	}
-	if len(s.ops) == 0 {
+	if len(s.Ops) == 0 {
 		if err := d.noPart(schedule.Pull{Parts: w.Parts, Streams: w.Streams}); err != nil {
 			return err
 		}
 	}
 	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
-	if s.once = w.Once || len(s.ops) == 0 && !w.WithStep; s.once {
+	if s.once = w.Once || len(s.Ops) == 0 && !w.WithStep; s.once {
 		return nil
 	}
 	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+}
+
+// pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
+func pullOnce(d *draft, s *stage, w schedule.Pull) error {
+	w.Once = true
+	d.edge.Way = w
+	return pull(d, s, w)
 }
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
@@ -57,7 +69,7 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 		if err := d.noPart(w); err != nil {
 			return err
 		}
-		s.arriving, s.once = arrives, !s.addsShares()
+		s.arriving, s.once = arrives, !s.AddsShares()
 		switch {
 		case d.edge.Carrier.Fused:
 			return d.noKernel("By")
@@ -65,10 +77,10 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 			return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals",
 				"no kernel copies parts of columns")
 		}
-		for _, t := range d.schedule.Tensors {
+		for _, t := range d.Schedule.Tensors {
 			exchanges := d.edge.Kind == string(edges.AllToAll)
-			if exchanges && d.split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
-				return refused(d.splitPath(t.Name, "Most"), "leave it out",
+			if exchanges && d.Split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
+				return refused(d.SplitPath(t.Name, "Most"), "leave it out",
 					"an all-to-all makes room for M elements a rank, whatever its parts are")
 			}
 		}
@@ -84,7 +96,7 @@ type pulling struct {
 
 func (x pulling) rows(w *writer, s *stage) arrival {
 	n := parts{int64(max(x.parts, 1)), "p"}
-	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}
+	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.Input}
 	made := w.makerOf(s)
 	if made != nil { // a part of each rank in a round, with streams as if all parts were in one loop
 		set := t.set
@@ -97,14 +109,14 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)
-	from := hostir.View{Buffer: s.input, Peer: p.rank, Index: p.part}
+	from := hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
 	if w.n > 1 {
 		from.Index = w.part()
 	}
 	switch {
-	case w.n > 1 && w.chain.order == batchByBatch && x.withStep:
+	case w.n > 1 && w.Order == stages.BatchByBatch && x.withStep:
 		a.begin = t.over(nil, hostir.Wait(a.on, word, p.rank))
-	case w.n > 1 && w.chain.order == batchByBatch:
+	case w.n > 1 && w.Order == stages.BatchByBatch:
 		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
 	default:
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
@@ -130,7 +142,7 @@ func (d *draft) noPart(w schedule.Pull) error {
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gatherRows)
+}, gatherRows).with(because(rowsInTurn))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.
@@ -142,7 +154,7 @@ func groupedRows(w *writer, s *stage) arrival {
 			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
 			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
 				hostir.Wait(a.on, a.words[0].Name, from),
-				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input).At(from)))}}
+				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
 	}
 	around := hostir.Sub(hostir.Size, r)
 	a.turns = []turns{

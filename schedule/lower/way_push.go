@@ -8,7 +8,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...)
+var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...).
+	with(because(rowsInTurn))
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
@@ -30,7 +31,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
 		hostir.Wait(a.on, open, to).Member(p.part),
 		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
-			hostir.View{Buffer: s.input, Index: p.part}),
+			hostir.View{Buffer: s.Input, Index: p.part}),
 		hostir.Post(a.on, came, to).Member(p.part)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
 	a.turns = []turns{t}
@@ -40,7 +41,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
-}, gatherRows, gatherBalanced)
+}, gatherRows, gatherBalanced).with(because(rowsInTurn))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
@@ -53,7 +54,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 		hostir.Wait(copyRef, open, every),
 		hostir.Loop("q", one, hostir.Size,
 			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
-			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.input))),
+			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
 		hostir.Post(copyRef, came, every)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
 	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},

@@ -16,26 +16,26 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 var overRails = slices.Concat(
-	by(gatheredByRails, gatherRows.overHosts()).with(intoCallers),
-	by(gatheredByRails, gatherBare.overHosts()).with(inPlace, lacksOf("Parts")),
+	by(gatheredByRails, gatherRows.overHosts()).has(intoCallers),
+	by(gatheredByRails, gatherBare.overHosts()).has(inPlace).with(lacksOf("Parts")),
 	by(summedByRails, reduceRows.overHosts()),
-	by(summedByRails, reduceBare.overHosts()).with(inPlace),
-	by(summedByRails, allRows.overHosts(), allBare.overHosts()))
+	by(summedByRails, reduceBare.overHosts()).has(inPlace),
+	by(summedByRails, allRows.overHosts(), allBare.overHosts())).with(because(railHoles))
 
 func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	switch {
-	case w.Parts > 1 && len(s.ops) == 0:
+	case w.Parts > 1 && len(s.Ops) == 0:
 		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
-	case len(s.ops) == 0:
+	case len(s.Ops) == 0:
 		s.once = true
 	}
-	d.with.falling = d.with.falling || d.schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
+	d.pool.falling = d.pool.falling || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
 	s.arriving = railed{int64(max(w.Parts, 1)), "p"}.rows
 	return d.inParts(s, w.Parts, "Parts")
 }
 
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
-	d.with.falling = true
+	d.pool.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
 	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts", behind: true}
 	return nil
@@ -151,20 +151,20 @@ func (x rails) relayed(t *turns) {
 // rows is the arrival. Rows of the host's own ranks come whole.
 func (r railed) rows(w *writer, s *stage) arrival {
 	x := rails{writer: w, parts: parts(r), here: s.here(), passed: w.named(passed, s.here())}
-	if s.into != "" {
+	if s.Into != "" {
 		x.landing = w.named(landing, s.here())
-		w.eachHost(x.landing, s.input, r.n)
+		w.eachHost(x.landing, s.Input, r.n)
 	}
 	a, order := pulling{}.rows(w, s), w.byHosts()
 	order[0].bring = a.turns[0].bring
 	x.relayed(&order[1])
 	a.turns = []turns{order[0], x.partByPart(order[1])}
 	if a.copied = s.once; s.once {
-		own := turns{bring: []hostir.Node{hostir.Set(a.on, x.at(hostir.Rank), hostir.Whole(s.input))}}
+		own := turns{bring: []hostir.Node{hostir.Set(a.on, x.at(hostir.Rank), hostir.Whole(s.Input))}}
 		a.turns = slices.Insert(a.turns, 0, own)
 	}
 	ahead := phases()
-	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.input, x.part()))...)
+	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.Input, x.part()))...)
 	a.ahead, a.words = ahead.brought(), append(a.words, x.words())
 	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(hostir.Const(r.n))}, true
 	return a
@@ -172,7 +172,7 @@ func (r railed) rows(w *writer, s *stage) arrival {
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, parts int64) {
-	columns := w.columnsOf(of)
+	columns := w.ColumnsOf(of)
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{w.rowsInParts(of, parts), columns}})
 	w.memory(name, chunk, schedule.Dim("H"), w.rowAxis(of, true), columns)
 }
@@ -190,11 +190,11 @@ const (
 func (r railed) memory(w *writer, s *stage, columns schedule.Axis) {
 	slotMemory(w, s, columns)
 	each := []string{hostSums, railSums}
-	if s.toAll {
+	if s.ToAll {
 		each = append(each, landing)
 	}
 	for _, name := range each {
-		w.eachHost(w.named(name, s.sums), s.sums, r.n)
+		w.eachHost(w.named(name, s.Sums), s.Sums, r.n)
 	}
 }
 
@@ -218,7 +218,7 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 	if x.first {
 		to, from = from, to
 	}
-	if x.first && s.given == "" {
+	if x.first && s.Given == "" {
 		d.order = []turns{{set: x.set}}
 		d.order[0].set.First, d.order[0].set.Count = one, hostir.Add(x.all(hostir.Size), one)
 	}
@@ -234,7 +234,7 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 	return d
 }
 
-func (x railSum) named(name string) string { return x.writer.named(name, x.s.sums) }
+func (x railSum) named(name string) string { return x.writer.named(name, x.s.Sums) }
 
 // work is the stream of the products for a rank of a host, and that of those for the rank of this rail there. Each
 // product of a program of them alone has a stream of its own, in the order in which they leave.
@@ -259,7 +259,7 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 	peers := locals(hostir.Bind("peer", hostir.Beside(step)),
 		hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step))))
 	own := turns{work: last}
-	if x.s.given == "" {
+	if x.s.Given == "" {
 		peers.leave = []hostir.Node{hostir.After(x.put, made)}
 		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
@@ -280,9 +280,6 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 
 // made is this rank's part of a rank's sum.
 func (x railSum) made(rank hostir.Expr) hostir.View {
-	if x.n == 1 {
-		return x.rowsAt(x.summands(x.s), rank)
-	}
 	return hostir.Chunk(x.summands(x.s), x.chunk(rank))
 }
 
@@ -290,7 +287,7 @@ func (x railSum) made(rank hostir.Expr) hostir.View {
 func (x railSum) terms(host hostir.Expr) []hostir.View {
 	zero, of := hostir.Const(0), hostir.OnHost(host, hostir.Var(hostir.RankIndex))
 	slot := hostir.Chunk(x.named(slots), x.chunk(of))
-	if x.first && x.s.given == "" {
+	if x.first && x.s.Given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}
 	return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.Local),
@@ -303,17 +300,17 @@ func (x railSum) terms(host hostir.Expr) []hostir.View {
 func (x railSum) ofHosts(d *departure) []hostir.Node {
 	theirs := hostir.Chunk(x.named(railSums), x.chunk(hostir.Var(hostir.RankIndex))).
 		Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)
-	rows := hostir.Chunk(x.s.sums, x.part())
+	rows := hostir.Chunk(x.s.Sums, x.part())
 	sum := func(into hostir.View) hostir.Node {
 		return x.sumOf(collectiveRef, x.s, into, rows, theirs).
 			Described("the hosts' sums, in their order, rounded once more")
 	}
-	if !x.s.toAll {
+	if !x.s.ToAll {
 		return []hostir.Node{sum(rows)}
 	}
-	rows = hostir.Chunk(x.s.sums, x.chunk(hostir.Rank))
+	rows = hostir.Chunk(x.s.Sums, x.chunk(hostir.Rank))
 	own, word := hostir.Chunk(x.named(reduced), x.part()), x.named(summed)
-	all := rails{x.writer, x.parts, x.s.sums, x.named(passed), x.named(landing)}
+	all := rails{x.writer, x.parts, x.s.Sums, x.named(passed), x.named(landing)}
 	relay := all.relay(hostir.Const(0))
 	d.words = append(d.words, x.semaphore(word), all.words())
 	d.beside = append(d.beside, all.relays(hostir.Const(0)))

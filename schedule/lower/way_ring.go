@@ -9,7 +9,8 @@ import (
 )
 
 var rings = slices.Concat(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both")),
-	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both")))
+	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both"))).
+	with(because(rowsInTurn))
 
 func ringed(d *draft, s *stage, w schedule.Ring) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
@@ -123,7 +124,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 		others = append(others, hostir.After(a.on, last))
 	}
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, // the first takes a neighbour's own rows
-		Then: get(func(l lane) hostir.View { return hostir.Chunk(s.input, l.member()) }),
+		Then: get(func(l lane) hostir.View { return hostir.Chunk(s.Input, l.member()) }),
 		Else: append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...)}}
 	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
 	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
@@ -140,7 +141,7 @@ func (x ring) pushed(w *writer, s *stage) arrival {
 			hostir.Post(a.on, came, l.to).Member(l.hop(step))}
 	}
 	first := x.each(func(l lane) []hostir.Node {
-		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.input, l.member())), 0,
+		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.Input, l.member())), 0,
 			hostir.Node(hostir.Wait(a.on, open, l.to).Member(l.member())))
 	})
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, Then: first,

@@ -19,7 +19,7 @@ var sumRings = append(
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
 	}, reduceRows, reduceColumns)...).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
-	"it adds up products of rows that are all there, and these come one rank's after another's"))
+	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -37,16 +37,16 @@ func (d *draft) passOn(s *stage, x leaving) error {
 // rounded returns the view in which a way leaves its rounded sums, and the step that applies the functions behind them:
 // a sum of one term, or no step without functions.
 func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
-	to = hostir.Whole(s.sums)
-	if w.schedule.HasFinish(s.last()) {
-		sum := *w.program.At(s.sums)
-		to.Buffer = w.named(reduced, s.sums)
+	to = hostir.Whole(s.Sums)
+	if w.Schedule.HasFinish(s.last()) {
+		sum := *w.program.At(s.Sums)
+		to.Buffer = w.named(reduced, s.Sums)
 		chunk := sum.Chunk
 		if !sum.Rows.IsZero() { // whose columns travel further
 			chunk = sum.Elements
 		}
 		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
-		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to)}
+		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
 	}
 	return to, finish
 }
@@ -55,7 +55,7 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 func (w *writer) meets(s *stage) bool {
 	return s.holdsDevice() || w.leaves[s].passes != nil &&
 		slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
-			return e.Steps == s.sums && e.Carrier.Signals
+			return e.Steps == s.Sums && e.Carrier.Signals
 		})
 }
 
@@ -79,12 +79,18 @@ type inRing struct {
 
 func (w *writer) inRing(s *stage) inRing {
 	to, finish := w.rounded(s)
-	return inRing{w, s, w.named(ringSums, s.sums), w.named(ready, s.sums), w.named(read, s.sums), to, finish}
+	return inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), to, finish}
 }
 
 // product makes the partial result of a rank's rows.
-func (x inRing) product(on hostir.StreamRef, into hostir.View, rank hostir.Expr) []hostir.Node {
-	return x.made(on, x.s, ofRank(rank), into)
+func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
+	before, made := x.partials(on, rank)
+	return append(before, into(to, made)...)
+}
+
+// partials are the products that make it, and what is made before them.
+func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
+	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
 // passedOn is the departure, with the steps of ranks that have peers.
@@ -92,7 +98,7 @@ func (x inRing) passedOn(exchange func() []hostir.Node) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
 	d.passes = func() []hostir.Node {
 		first := x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one))
-		post := hostir.MovesOf(x.s.sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
+		post := hostir.MovesOf(x.s.Sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
 		return append([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: x.product(mainRef, x.to, hostir.Rank),
 			Else: slices.Concat(neighbours, first, post, exchange())}}, x.finish...)
 	}
@@ -115,16 +121,13 @@ var (
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
-	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.sums, nodes...) }
+	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.Sums, nodes...) }
 	// add takes the sum that the rank before made in a step, and adds a chunk to it.
 	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
-		products := x.product(mainRef, dst, chunk)
-		adds := len(products) - 1 - len(s.terms) // the first of those whose sum it is
-		for i := range products[adds:] {
-			products[adds+i] = onStep(products[adds+i], hostir.Step.Accumulated)
-		}
-		return slices.Concat(products[:adds], moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), products[adds:])
+		first, made := x.partials(mainRef, chunk)
+		made[0] = onStep(made[0], hostir.Step.Accumulated)
+		return slices.Concat(first, moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
+			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), into(dst, made))
 	}
 	d := x.passedOn(func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
@@ -140,7 +143,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 // summedInRing adds by a kernel that reads the sum so far from the previous rank. The
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
-	x, partial := w.inRing(s), w.named(partial, s.sums)
+	x, partial := w.inRing(s), w.named(partial, s.Sums)
 	last := w.work
 	last.Index = poolIndex(w.draft, final)
 	// add takes the sum that the rank before made in a step, and adds the product of the next step.
@@ -157,7 +160,7 @@ func summedInRing(w *writer, s *stage) departure {
 			add(last, x.to, beforeFinal, final), []hostir.Node{hostir.Post(copyRef, x.read, previous),
 				hostir.Wait(copyRef, x.read, next), hostir.After(mainRef, copyRef)})
 		products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
-		return append([]hostir.Node{hostir.After(copyRef, mainRef), products}, hostir.MovesOf(s.sums, nodes...)...)
+		return append([]hostir.Node{hostir.After(copyRef, mainRef), products}, hostir.MovesOf(s.Sums, nodes...)...)
 	})
 	inTurn := d.passes
 	d.passes = func() []hostir.Node { return append(inTurn(), join(w.set)) }

@@ -11,22 +11,25 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	by(inTwoShots, allBare).with(betweenElements, inPlace, ofCodes),
-	by(inTwoShots, allGradient).with(betweenElements),
-	by(inOneShot, reduceRows, reduceBalanced),
-	by(inOneShot, reduceBare).with(inPlace, ofCodes),
-	by(inOneShot, reduceCountedBare, allBare).with(ofCodes),
-	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient),
-	by(inTwoShots, allRows).with(betweenElements))
+	twoShots(allBare).has(inPlace|ofCodes), twoShots(allGradient),
+	by(inOneShot, reduceRows, reduceBalanced).has(ofAllRows),
+	by(inOneShot, reduceBare).has(ofAllRows|inPlace|ofCodes),
+	by(inOneShot, reduceCountedBare, allBare).has(ofAllRows|ofCodes),
+	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient).has(ofAllRows),
+	twoShots(allRows))
+
+func twoShots(of ...need) rowsOfTable {
+	return by(inTwoShots, of...).has(betweenElements).with(because(twoShotHoles))
+}
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
+var gatherShots = append(by(gatheredInOneShot, gatherRows).has(intoCallers),
 	by(gatheredInOneShot, gatherBare, gatherOperand)...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
-	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) && !d.coded(s)
+	d.edge.Carrier.ByBlocks = !d.Uneven(d.edge.Of) && !d.coded(s)
 	s.summing = sumsOfPeers
 	return d.widensApart(s, "Signals", w.Signals == schedule.OneKernel)
 }
@@ -40,7 +43,7 @@ func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 }
 
 // coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
-func (d *draft) coded(s *stage) bool { return d.tensor(s.given).Type.Coded() }
+func (d *draft) coded(s *stage) bool { return d.Tensor(s.Given).Type.Coded() }
 
 func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
@@ -64,16 +67,16 @@ func (d *draft) widensApart(s *stage, option string, asked bool) error {
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	from := w.summands(s)
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
-	if !s.toAll {
+	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
 	}
-	return w.whileRead(from, s.sums, []hostir.Node{
-		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)})
+	return w.whileRead(from, s.Sums, []hostir.Node{
+		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark)})
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	return w.whileRead(s.input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
-		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
+	return w.whileRead(s.Input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
+		hostir.Whole(s.Input).At(hostir.Var(hostir.RankIndex)).EachRank())})
 }
 
 // whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of
@@ -93,19 +96,19 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // that summed them. A part is of elements, so that all ranks share in one row, or of rows where functions
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
-	input, own, word := w.summands(s), w.named(reduced, s.sums), w.named(summed, s.sums)
-	w.memory(own, hostir.Expr{}, partOf(w.program.At(s.sums).Tensor))
+	input, own, word := w.summands(s), w.named(reduced, s.Sums), w.named(summed, s.Sums)
+	w.memory(own, hostir.Expr{}, partOf(w.program.At(s.Sums).Tensor))
 	w.cutFlat(s, false, input, own)
 	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
 	b := w.program.At(own)
-	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.sums).Tensor.Type
-	mine := hostir.Chunk(s.sums, hostir.Rank)
+	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.Sums).Tensor.Type
+	mine := hostir.Chunk(s.Sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
 	spread := w.toAll(mainRef, s, parts{n: 1}, hostir.Whole(own))
-	return w.whileRead(input, s.sums, append([]hostir.Node{sum}, spread...), word)
+	return w.whileRead(input, s.Sums, append([]hostir.Node{sum}, spread...), word)
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.

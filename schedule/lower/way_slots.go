@@ -7,34 +7,37 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var slotted = slices.Concat(
 	by(slotsOf, reduceRows).with(wholeRows),
 	by(slotsOf, allRows).with(wholeRows, lacksOf("By one kernel")),
 	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("Parts")),
-	by(slotsOf, reduceBare).with(inPlace, ofCodes, lacksOf("Parts", "Streams", "Equal")))
+	by(slotsOf, reduceBare).has(inPlace|ofCodes).with(lacksOf("Parts", "Streams", "Equal"))).
+	has(ofSomeRows).with(because(slotHoles))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).with(inPlace, ofCodes, lacksOf("Streams", "Equal", "By one kernel"))
+var slottedSums = by(slotsOf, allBare).has(inPlace | ofCodes).with(lacksOf("Streams", "Equal", "By one kernel")).
+	with(because(slotHoles))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
-	if s.toAll && s.outward() {
+	if s.ToAll && s.outward() {
 		s.leaving.cut, s.leaving.cutAt = s.parts, s.partsAt
 	}
 	const unmade, leave = "no product makes the terms of %s", "leave it out"
 	switch {
-	case d.edge.Carrier.Fused && s.toAll:
+	case d.edge.Carrier.Fused && s.ToAll:
 		return d.noKernel("By")
-	case s.bare() && w.Streams > 0:
-		return d.refusal("Streams", leave, unmade, s.sums)
-	case s.bare() && w.Equal:
-		return d.refusal("Equal", leave, unmade, s.sums)
+	case s.Bare() && w.Streams > 0:
+		return d.refusal("Streams", leave, unmade, s.Sums)
+	case s.Bare() && w.Equal:
+		return d.refusal("Equal", leave, unmade, s.Sums)
 	}
 	if d.edge.Carrier.Fused && d.widens(s) {
-		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.sums)
+		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.Sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
 }
@@ -42,7 +45,7 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 // prioritize sets the streams of products whose results travel, and whether their priorities
 // fall. Streams that steps take in turn have equal priorities.
 func (d *draft) prioritize(streams int, equal bool) error {
-	batched := d.chunks > 0 && d.chain.order == batchByBatch
+	batched := d.Batches > 0 && d.Order == stages.BatchByBatch
 	switch {
 	case equal && streams > 0:
 		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
@@ -55,17 +58,16 @@ func (d *draft) prioritize(streams int, equal bool) error {
 // inTurn sets the streams that steps take in turn of products whose results leave, as an option of the way says, and
 // whether their priorities fall. All sums of a chain have the same.
 func (d *draft) inTurn(option string, streams int, falling bool) error {
-	before, first := d.with, d.pool
-	d.with.compute, d.with.falling = streams, falling
-	d.pool.way, d.pool.option = d.at(), option
-	if first.way == "" || before.compute == streams && before.falling == falling {
+	first := d.pool
+	d.pool = pool{streams, falling, d.at(), option}
+	if first.way == "" || first.streams == streams && first.falling == falling {
 		return nil
 	}
 	at := d.pool
 	if d.edge.Path == "" { // another one was written
 		at = first
 	}
-	if before.compute == streams {
+	if first.streams == streams {
 		at.option = "Equal"
 	}
 	return refused(at.way+"."+at.option, "write the same for each of its sums",
@@ -74,26 +76,26 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage, columns schedule.Axis) {
-	if s.given != "" {
-		w.cut(s.given, schedule.D)
-		if s.bare() {
-			w.cut(s.input, schedule.D)
+	if s.Given != "" {
+		w.cut(s.Given, schedule.D)
+		if s.Bare() {
+			w.cut(s.Input, schedule.D)
 		}
 	} else {
 		w.ofEachRank(s, columns, partial)
 	}
 	w.ofEachRank(s, columns, slots)
-	if s.toAll {
-		reduced := w.named(reduced, s.sums)
-		w.ofRows(reduced, s.sums, true, columns)
-		w.program.At(reduced).Tensor.Type = w.program.At(s.sums).Tensor.Type
+	if s.ToAll {
+		reduced := w.named(reduced, s.Sums)
+		w.ofRows(reduced, s.Sums, true, columns)
+		w.program.At(reduced).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
 
 // ownersSlots puts the partial results of peers' rows into slots at their owners. Each owner adds up its slots once, in
 // the order of ranks. The sums of a part for all ranks are made and travel while the next part is multiplied.
 func ownersSlots(w *writer, s *stage) (d departure) {
-	named := func(name string) string { return w.named(name, s.sums) }
+	named := func(name string) string { return w.named(name, s.Sums) }
 	cut, put, own := w.partsOf(s), w.put, w.pieceOf(s, hostir.Rank)
 	d.puts, d.own = w.streamsOf(s)
 	d.sums = w.sumsOf(s)
@@ -104,9 +106,9 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	d.open = w.slotsFree(s)
 	d.take = func(p piece) (nodes []hostir.Node) {
 		switch {
-		case s.bare() && s.summand.Out != "":
+		case s.Bare() && s.Summand.Out != "":
 			nodes = append(nodes, hostir.After(put, mainRef))
-		case !s.bare():
+		case !s.Bare():
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n == 1 {
@@ -126,15 +128,15 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		if cut.n > 1 {
 			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{w.put}})
 		}
-		if w.with.compute > 0 { // own rows may have one of many
+		if w.pool.streams > 0 { // own rows may have one of many
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
 		}
 	}
 	d.came = []hostir.Node{hostir.Wait(d.sums, named(arrived), every).Member(cut.part())}
-	rows := hostir.Chunk(s.sums, cut.part())
+	rows := hostir.Chunk(s.Sums, cut.part())
 	dst := rows
-	if s.toAll {
-		rows, dst = w.at(s.sums, own), hostir.Chunk(named(reduced), cut.part())
+	if s.ToAll {
+		rows, dst = w.at(s.Sums, own), hostir.Chunk(named(reduced), cut.part())
 		d.words = append(d.words, cut.semaphore(named(summed)))
 		d.toAll = w.toAll(d.sums, s, cut, dst)
 	}
@@ -144,11 +146,11 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 
 // slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
 func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) hostir.Step {
-	slot := w.at(w.named(slots, s.sums), w.pieceOf(s, hostir.Var(hostir.RankIndex)))
+	slot := w.at(w.named(slots, s.Sums), w.pieceOf(s, hostir.Var(hostir.RankIndex)))
 	terms := []hostir.View{slot.EachRank()}
-	if s.given != "" {
+	if s.Given != "" {
 		terms = []hostir.View{slot.Over(hostir.RankIndex, hostir.Const(0), hostir.Rank),
-			w.at(s.given, w.pieceOf(s, hostir.Rank)),
+			w.at(s.Given, w.pieceOf(s, hostir.Rank)),
 			slot.Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)}
 	}
 	return w.sumOf(on, s, dst, rows, terms...).Described("once, in the order of ranks")
@@ -156,8 +158,8 @@ func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) 
 
 // toAll brings all ranks' rows of the sums here, beside own ones, a part of them.
 func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.View) []hostir.Node {
-	from, word := hostir.Var("from"), w.named(summed, s.sums)
-	at := func(rank hostir.Expr) hostir.View { return hostir.Chunk(s.sums, cut.chunk(rank)) }
+	from, word := hostir.Var("from"), w.named(summed, s.Sums)
+	at := func(rank hostir.Expr) hostir.View { return hostir.Chunk(s.Sums, cut.chunk(rank)) }
 	return []hostir.Node{
 		hostir.Post(on, word, every).Member(cut.part()),
 		hostir.Set(on, at(hostir.Rank), sums),
@@ -168,15 +170,16 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 
 var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
 	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"), except(
-		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...)
+		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
+	has(ofSomeRows).with(because(slotHoles))
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
-	if d.chunks > 0 && d.widens(s) {
-		return refused(d.pathOf(s.sums)+".Type", "leave it out, or use schedule.Slots",
-			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.sums)
+	if d.Batches > 0 && d.widens(s) {
+		return refused(d.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
+			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	if d.chunks > 0 && !d.edge.Carrier.Fused {
-		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.sums)
+	if d.Batches > 0 && !d.edge.Carrier.Fused {
+		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.Sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
 	return cmp.Or(d.widensApart(s, "Signals", false), d.meetsBefore(s), d.prioritize(w.Streams, w.Equal))
@@ -185,10 +188,10 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 // meetsBefore refuses kernels that wait ahead of products of a stage where all ranks meet before anything leaves: they
 // hold the device, and a peer's post is behind that meeting.
 func (d *draft) meetsBefore(s *stage) error {
-	for _, t := range d.chain.stages {
+	for _, t := range d.stages {
 		if d.edge.Carrier.Fused && (t.holdsDevice() || t.leaving.ofAll) {
 			return d.refusal("Signals", "use schedule.Kernels or schedule.MemOps",
-				"a kernel that waits ahead of a product holds the device, and all ranks meet before for %s", t.input)
+				"a kernel that waits ahead of a product holds the device, and all ranks meet before for %s", t.Input)
 		}
 		if t == s || t.puts() {
 			break
@@ -199,20 +202,20 @@ func (d *draft) meetsBefore(s *stage) error {
 
 // storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) (d departure) {
-	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
+	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	d.words = []hostir.Semaphore{{Name: free}, {Name: arrived}}
 	d.open = w.slotsFree(s)
 	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node {
 		slot := w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank)
-		return slices.Concat(hostir.MovesOf(s.sums, hostir.Wait(on, free, p.rank)), into(slot, products),
-			hostir.MovesOf(s.sums, hostir.Post(on, arrived, p.rank)))
+		return slices.Concat(hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank)), into(slot, products),
+			hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank)))
 	}
 	d.sums = w.sumsOf(s)
 	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every)}
 	if w.outward(s) {
 		d.after = refs([]hostir.StreamSet{w.set})
 	}
-	d.sum = w.slotsSum(d.sums, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
+	d.sum = w.slotsSum(d.sums, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
 	return d
 }
 
@@ -225,29 +228,30 @@ var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
 }, reduceRows, reduceColumns).with(except(
 	func(s *stage) bool { return !s.outward() },
-	"its products begin the schedule, since each waits until peers have read what the ones before it made"))
+	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
+	because(slotHoles)).has(ofSomeRows)
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
 	w.ofEachRank(s, columns, slots)
-	axes := w.program.At(s.sums).Tensor.Axes
+	axes := w.program.At(s.Sums).Tensor.Axes
 	if len(axes) == 0 {
-		axes = []schedule.Axis{w.rowAxis(s.sums, true), columns}
+		axes = []schedule.Axis{w.rowAxis(s.Sums, true), columns}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
-	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.with.compute))}, axes...)
-	w.memory(w.named(staging, s.sums), buffer, axes...)
+	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
+	w.memory(w.named(staging, s.Sums), buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
 // compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
 // It waits after this rank's own copy of the step, for which another rank may wait.
 func stagedLeave(w *writer, s *stage) (d departure) {
-	slots, staging := w.named(slots, s.sums), w.named(staging, s.sums)
-	ready, read := w.named(ready, s.sums), w.named(read, s.sums)
+	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
+	ready, read := w.named(ready, s.Sums), w.named(read, s.Sums)
 	d.words = []hostir.Semaphore{{Name: ready}, {Name: read}}
 	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
-		return append(hostir.MovesOf(s.sums, behind), into(buffer, products)...)
+		return append(hostir.MovesOf(s.Sums, behind), into(buffer, products)...)
 	}
 	d.take = func(p piece) []hostir.Node {
 		from := hostir.Var("from")
@@ -261,7 +265,7 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 			hostir.Wait(w.work, read, p.rank).Described("the buffer is free again")}
 	}
 	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
-	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.sums), hostir.Whole(s.sums))
+	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
 	return d
 }
 

@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var tilings = append(by(rowsByTiles, gatherRows).with(intoCallers),
-	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...)
+var tilings = append(by(rowsByTiles, gatherRows).has(intoCallers),
+	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
@@ -24,11 +24,11 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
-	if len(s.ops) == 0 {
+	if len(s.Ops) == 0 {
 		return t.cant("no product is made of %s as its rows come", d.edge.Of)
 	}
 	s.gathering = t.pulledRows
-	return cmp.Or(t.check(), t.take(s, s.ops[0]))
+	return cmp.Or(t.check(), t.take(s, s.Ops[0]))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
@@ -61,7 +61,7 @@ func (t tiling) check() error {
 		return t.refusal("Columns", "use 112, 128 or 224", "a tile has a multiple of 16 columns, from 64 on")
 	case t.Columns > most && !t.Together:
 		return t.refusal("Columns", "use at most 192, or set Together", "one warpgroup has no registers for as many")
-	case slices.Contains(t.schedule.Types, schedule.FP32):
+	case slices.Contains(t.Schedule.Types, schedule.FP32):
 		return refused(t.at(), "set Types to those, or use "+t.instead, "tiles are made of bf16 and fp16")
 	}
 	return nil
@@ -69,18 +69,18 @@ func (t tiling) check() error {
 
 // take has the kernel make the product of an operation, if it makes such.
 func (t tiling) take(s *stage, o schedule.Op) error {
-	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.sums} // by groups of tiles
+	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.Sums} // by groups of tiles
 	t.edge.Products = t.productTexts([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
-	if kind(o.Name()) != linear {
+	if o.Name() != schedule.LinearWord {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
 			"a %s", o.Out, o.Name())
 	}
-	if t.schedule.InFP32(o) {
+	if t.Schedule.InFP32(o) {
 		return t.cant("the kernel that makes tiles of %s rounds them", o.Out)
 	}
-	for _, f := range t.schedule.With(o).Then {
-		if f.AddsRow() != "" || o.Out == s.sums {
+	for _, f := range t.Schedule.With(o).Then {
+		if f.AddsRow() != "" || o.Out == s.Sums {
 			continue
 		}
 		t.instead += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
@@ -100,18 +100,18 @@ func (t tiling) list(byShape []hostir.Tile) []hostir.Tile {
 // pulledRows is one launch that pulls all shards and multiplies each when it is there. Own rows stay where they are,
 // and are copied to the others if someone else takes all.
 func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
-	o := s.ops[0]
-	own := hostir.Whole(s.input)
-	w.units(w.columnsOf(s.input), w.columnsOfWeight(o))
-	nodes := w.whileRead(s.input, s.here(), []hostir.Node{
+	o := s.Ops[0]
+	own := hostir.Whole(s.Input)
+	w.units(w.ColumnsOf(s.Input), w.columnsOfWeight(o))
+	nodes := w.whileRead(s.Input, s.here(), []hostir.Node{
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
-			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.schedule.With(o).Bias()),
+			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.Schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false))})
-	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.input+" may be overwritten afterwards")
+	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.Input+" may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
-		slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
-	if s.into != "" || others {
+		slices.ContainsFunc(s.Ops[1:], func(o schedule.Op) bool { return o.In[0] == s.Input })
+	if s.Into != "" || others {
 		nodes = append(nodes,
 			hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), own).Described("own rows beside them"))
 	}
@@ -121,16 +121,16 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	o := s.last()
-	added, finish := w.finish(s, hostir.Whole(s.sums))
-	w.ofEachRank(s, w.columnsOf(s.sums), slots)
-	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
+	added, finish := w.finish(s, hostir.Whole(s.Sums))
+	w.ofEachRank(s, w.ColumnsOf(s.Sums), slots)
+	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	x := w.at(o.In[0], piece{})
 	w.semaphores(free, arrived)
-	w.units(w.columnsOf(o.In[0]), w.columnsOfWeight(o))
+	w.units(w.ColumnsOf(o.In[0]), w.columnsOfWeight(o))
 	to := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
 	return append(w.slotsFree(s),
 		hostir.Wait(mainRef, free, every),
-		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
+		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.Sums),
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
 			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Added: added,
 			Finish: finish}).
@@ -142,8 +142,8 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 
 // columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
 func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
-	columns := w.tensor(o.In[1]).Axes[0]
-	if w.chain.fetched(o.In[1]) {
+	columns := w.Tensor(o.In[1]).Axes[0]
+	if w.Fetched(o.In[1]) {
 		columns.Outer = nil
 	}
 	return columns

@@ -190,9 +190,8 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
 		of = w.Do.(hostir.Product).B.Buffer
 	}
-	way := cmp.Or(e.Default, schedule.Way(schedule.Pull{}))
-	x.wrong = cmp.Or(x.wrong, schedule.Refused(cmp.Or(e.Path, hostir.MovesField), "use schedule."+schedule.WayName(way),
-		"no kernel of its way takes the scales of %s along", of))
+	x.wrong = cmp.Or(x.wrong, schedule.Refused(cmp.Or(e.Path, hostir.MovesField),
+		"use schedule."+schedule.WayName(e.Default), "no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }
 
@@ -308,9 +307,10 @@ func (x *scaling) fits(w hostir.Product) {
 	uneven := !a.Counts.IsZero() || !x.At(w.To.Buffer).Counts.IsZero()
 	if uneven && x.ofRows[w.ScaleA.Buffer] && !first {
 		rows := strings.TrimSuffix(w.A.Buffer, hostir.GatheredSuffix)
-		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(), "take them by schedule.Pull{Once: true}, or what they "+
-			"make by schedule.Shot, or give all rows one scale", "a product reads scales from multiples of 16 bytes, "+
-			"and those of one rank's rows of %s begin anywhere", rows))
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(x.way(),
+			"leave it out, as all rows are then taken at once, or give them one scale",
+			"a product reads scales from multiples of 16 bytes, and those of one rank's rows of %s begin anywhere",
+			rows))
 	}
 	partOfA := !w.A.Count.IsZero() || w.A.Index.IsZero() && !a.Chunk.Equal(a.Elements)
 	if w.InBlocks && (!w.B.Index.IsZero() || partOfA && !w.Narrow()) {

@@ -17,7 +17,7 @@ import (
 
 // sized is a case of elements of two bytes.
 func sized(ranks int, m, k, n int64) ops.Case {
-	return ops.Case{Ranks: ranks, Extents: hostir.Env{"M": m, "K": k, "N": n}, ElementSize: 2}
+	return ops.Case{Ranks: ranks, Extents: hostir.Env{"M": m, "K": k, "N": n}, ElementBits: 16}
 }
 
 func h200(t *testing.T) *cost.Machine {
@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 		{rows, cost.Case{Case: sized(4, 128, 8, 8)},
 			"M is 128, and the schedule has the constant 66 for it (leave it out)"},
 		{rows, cost.Case{Case: sized(4, 0, 8, 8)}, "the extent 66: it must be a multiple of the ranks, 4"},
-		{p, cost.Case{Case: ops.Case{Ranks: 2, Extents: sized(2, 8, 8, 8).Extents, ElementSize: 1}},
+		{p, cost.Case{Case: ops.Case{Ranks: 2, Extents: sized(2, 8, 8, 8).Extents, ElementBits: 8}},
 			"h200 has no rate for elements of 1 bytes"},
 		{mlp, cost.Case{Case: sized(2, 8, 8, 8)}, "it needs the extent F"},
 	} {

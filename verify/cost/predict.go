@@ -72,8 +72,9 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err := c.Fits(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
 	}
-	if m.Rate[c.ElementSize] == 0 || 8*c.ElementSize == schedule.E4M3.Bits() { // E4M3: no plan's elements
-		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
+	element := c.ElementBits / 8
+	if m.Rate[element] == 0 || c.ElementBits == schedule.E4M3.Bits() { // E4M3: no plan's elements
+		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, element)
 	}
 	lists, err := c.Unroll(p)
 	if err != nil {
@@ -114,8 +115,9 @@ func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int)
 	for r := range lists {
 		lists[r] = apart(lists[r])
 	}
-	all := whole(lists[0], 0, c.ElementSize)
-	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
+	element := c.ElementBits / 8
+	all := whole(lists[0], 0, element)
+	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: element, slow: m.slowdown(all),
 		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}, messages: map[[2]int][]message{}}
 	if c.Eager {
 		s.l = m.Eager

@@ -19,7 +19,8 @@ type product struct {
 
 // productOf reads the shape off the sizes of an operation's operands and result.
 func productOf(o ops.Op, rank int, element int64) product {
-	p := product{element: o.ElementOf(ops.A, element), weight: o.ElementOf(ops.B, element), ahead: o.Kernel != ""}
+	p := product{element: o.ElementOf(ops.A, 8*element) / 8, weight: o.ElementOf(ops.B, 8*element) / 8,
+		ahead: o.Kernel != ""}
 	var remote float64
 	for _, u := range o.Uses {
 		p.bytes += float64(u.Bytes)
@@ -31,7 +32,7 @@ func productOf(o ops.Op, rank int, element int64) product {
 			remote += float64(u.Bytes)
 		}
 	}
-	if p.rows, p.inner, p.columns = o.Shape(element); p.rows > 0 {
+	if p.rows, p.inner, p.columns = o.Shape(8 * element); p.rows > 0 {
 		f := o.Factors()
 		p.remoteReads = remote / float64(f.A.Bytes+f.B.Bytes)
 	}

@@ -26,8 +26,8 @@ type machine struct {
 
 func build(s System) *machine {
 	m := &machine{System: s, number: map[ops.Loc]int32{}, meetings: map[at]meeting{}}
-	if m.ElementSize == 0 {
-		m.ElementSize = 4
+	if m.ElementBits == 0 {
+		m.ElementBits = 32
 	}
 	if err := ops.WellFormed(s.Ranks); err != nil {
 		m.report(WellFormed, "%v", err)
@@ -88,7 +88,7 @@ func (m *machine) cutMemory() {
 }
 
 // bitsOf is the number of bits of an element of a buffer.
-func (m *machine) bitsOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], 8*m.ElementSize) }
+func (m *machine) bitsOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], m.ElementBits) }
 
 // taken lists the uses of an operation and, where blocks take parts of the uses, the first block's parts too.
 func (m *machine) taken(o *ops.Op, row int64) []ops.Use {

@@ -97,7 +97,7 @@ func (m *meaning) operandsOf(run int, op schedule.Op, owner int) []uint64 {
 func (m *meaning) held(run int, name string, rank int, own bool) (list []Number) {
 	if t, declared := m.Schedule.Tensor(name); declared {
 		places, _ := m.on(rank).places(t) // Of has seen every axis
-		return inMemory(t, ops.Case{ElementSize: m.plan}, m.outputs(run, name, places))
+		return inMemory(t, ops.Case{ElementBits: m.plan}, m.outputs(run, name, places))
 	}
 	first, rows := int64(0), m.sizes(name)[0]
 	if own {

@@ -10,7 +10,7 @@ import (
 // other numbers. The prover tells the types apart by the sizes of elements; this is a second way.
 
 // wide reports whether the elements of a tensor have twice the bytes of the plan's elements.
-func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bits() == 16*c.ElementSize }
+func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bits() == 2*c.ElementBits }
 
 // mixes reports whether a schedule has tensors of fp32.
 func mixes(s schedule.Schedule) bool {

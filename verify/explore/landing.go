@@ -28,7 +28,7 @@ func (s *System) turns(p *hostir.Program, shape ops.Case) error {
 		if s.Turns == nil {
 			s.Turns = map[string]Turn{}
 		}
-		bytes, err := b.Bytes(n, shape.ElementSize)
+		bytes, err := b.Bytes(n, shape.ElementBits)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func TestMaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	shape := explore.ShapeOf(p, 2)
-	shape.ElementSize = 2
+	shape.ElementBits = 16
 	for _, e := range []string{"N", "K", "F"} {
 		shape.Extents[e] = 512
 	}

@@ -14,7 +14,7 @@ import (
 type meaning struct {
 	*reading.Sized
 	rank    int
-	plan    int64               // bytes of an element of the plan's type
+	plan    int64               // bits of an element of the plan's type
 	ordered bool                // the answer of promises
 	tensors map[string]*tensor  // the tensors whose elements were read
 	handed  map[madeBy][]uint64 // the digests of the operands of calls whose elements were read
@@ -31,7 +31,7 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 		counts = append(counts, int(n))
 	}
 	sized := &reading.Sized{Schedule: s.Joined(), Extents: extents, Counts: counts}
-	return &meaning{Sized: sized, rank: rank, plan: c.ElementSize}
+	return &meaning{Sized: sized, rank: rank, plan: c.ElementBits}
 }
 
 // elements is the number of elements of all tensors.

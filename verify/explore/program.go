@@ -35,7 +35,7 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	if mixes(p.Schedule) {
 		size = 2
 	}
-	c := ops.Case{Ranks: ranks, Hosts: hosts, ElementSize: size, Extents: hostir.Env{"M": 2 * rows, "K": 3 * d,
+	c := ops.Case{Ranks: ranks, Hosts: hosts, ElementBits: 8 * size, Extents: hostir.Env{"M": 2 * rows, "K": 3 * d,
 		"N": columns, "N2": 2 * d, "N3": 4 * d, "F": 5 * d, "P": 6 * d, "W": width}}
 	heads(p, c)
 	divided(p, c)
@@ -151,7 +151,7 @@ func mostOf(s schedule.Schedule) int64 {
 // Of is the system of a program: each rank's results have the values and the places that the schedule gives them. Nil
 // lists are unrolled from the program.
 func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Hosts: shape.Hosts, ElementSize: shape.ElementSize,
+	s := System{Ranks: lists, Hosts: shape.Hosts, ElementBits: shape.ElementBits,
 		Words:   map[string]int64{},
 		Ordered: meaningOf(p.Schedule, shape, 0).promises()}
 	if lists == nil {
@@ -178,10 +178,10 @@ func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (Sys
 	}
 	s.Narrow, s.Wide = map[string]int64{}, map[string]bool{}
 	for _, b := range p.Buffers {
-		switch bits := b.Bits(shape.ElementSize); {
-		case bits < 8*shape.ElementSize:
+		switch bits := b.Bits(shape.ElementBits); {
+		case bits < shape.ElementBits:
 			s.Narrow[b.Name] = bits
-		case bits == 16*shape.ElementSize:
+		case bits == 2*shape.ElementBits:
 			s.Wide[b.Name] = true
 		}
 	}
@@ -245,7 +245,7 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	}
 	m := meaningOf(p.Schedule, shape, rank)
 	m.ordered = s.Ordered
-	bytes, err := b.Bytes(n, shape.ElementSize)
+	bytes, err := b.Bytes(n, shape.ElementBits)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 		places = s.inParts(b.Name, places)
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
 			n = int64(len(places)) // the buffer has room for more
-			if memory.Bytes, err = b.Bytes(n, shape.ElementSize); err != nil {
+			if memory.Bytes, err = b.Bytes(n, shape.ElementBits); err != nil {
 				return err
 			}
 			use.Bytes = memory.Bytes
@@ -280,12 +280,12 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	if n > 0 {
 		s.Memory = append(s.Memory, memory)
 	}
-	return s.inner(m, b, shape.ElementSize, memory)
+	return s.inner(m, b, shape.ElementBits, memory)
 }
 
 // inner adds a tensor that lies within a buffer. The caller writes the tensor's contents over the buffer's, or the
 // tensor is a result there.
-func (s *System) inner(m *meaning, b hostir.Buffer, element int64, memory Buffer) error {
+func (s *System) inner(m *meaning, b hostir.Buffer, plan int64, memory Buffer) error {
 	t, lies := m.Schedule.Tensor(b.Inner.Tensor.Name)
 	if !lies {
 		return nil
@@ -294,7 +294,7 @@ func (s *System) inner(m *meaning, b hostir.Buffer, element int64, memory Buffer
 	if err != nil {
 		return err
 	}
-	use := ops.Use{At: memory.At, Bytes: int64(len(places)) * element}
+	use := ops.Use{At: memory.At, Bytes: int64(len(places)) * plan / 8}
 	if b.Inner.Part {
 		use.At.Offset = int64(m.rank) * use.Bytes
 	}

@@ -29,7 +29,7 @@ func (m *machine) dequantised(o *ops.Op, of ops.Factors[[]Number], size int) ops
 
 // unscaled is a matrix with that number of rows, multiplied by its scales.
 func (m *machine) unscaled(o *ops.Op, side ops.Side, of, scales []Number, rows int) (made []Number) {
-	count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bits()/8)
+	count := len(scales) * int(m.ElementBits) / int(schedule.FP32.Bits())
 	depth := len(of) / rows
 	if count == 0 || (count != 1 || o.InBlocks) && int64(count) != o.ScalesOf(side, int64(rows), int64(depth)) {
 		return nil
@@ -106,7 +106,7 @@ func (m *meaning) inRow(t *tensor) int64 {
 // are unknown.
 func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	if st.op.Kind == ops.Call && st.op.LeavesScales {
-		count := x.size(scales) * int(8*x.ElementSize) / int(schedule.FP32.Bits())
+		count := x.size(scales) * int(x.ElementBits) / int(schedule.FP32.Bits())
 		operands := digests(x.operands(s, st))
 		for i := range count {
 			made = append(made, asStored(scaleCalled(st.op.Form, operands, i), x.size(scales) > count)...)

@@ -21,8 +21,8 @@ type System struct {
 	Narrow map[string]int64
 	// Wide has the buffers whose elements have twice the bytes of the plan's.
 	Wide map[string]bool
-	// ElementSize is the number of bytes of an element; 4 if zero.
-	ElementSize int64
+	// ElementBits is the number of bits of an element; 32 if zero.
+	ElementBits int64
 	// Hosts is the number of hosts, with equally many ranks on each; zero means one host. Ranks that have the same
 	// number on their hosts form a communicator.
 	Hosts int

@@ -64,7 +64,7 @@ func (m *meaning) tensor(name string) *tensor {
 		t.scales = m.Schedule.Made(name)
 	}
 	if declared, ok := m.Schedule.Tensor(name); ok {
-		t.wide = declared.Type.Bits() == 16*m.plan
+		t.wide = declared.Type.Bits() == 2*m.plan
 		if scale, scaled := m.Schedule.Tensor(declared.Scale); scaled {
 			t.scale, t.ofRows, t.inParts = scale.Name, scale.OfRows(), scale.OfParts()
 			for _, a := range scale.Axes {

@@ -20,7 +20,7 @@ func TestCopyForCast(t *testing.T) {
 	copied := 0
 	for bytes, want := range map[int64]bool{2: false, 4: true} {
 		shape := explore.ShapeOf(p, 2)
-		shape.ElementSize = bytes
+		shape.ElementBits = 8 * bytes
 		other := *p
 		other.Body = hostir.MapSteps(p.Body, func(n hostir.Step) []hostir.Node {
 			if x, ok := n.Do.(hostir.Apply); ok && x.To.Buffer == "X" {

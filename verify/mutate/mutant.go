@@ -145,6 +145,6 @@ func text(d int, lists [][]ops.Op) [32]byte {
 // shapeOf is the explorer's shape, in elements of fp32.
 func shapeOf(p *hostir.Program, ranks int) ops.Case {
 	s := explore.ShapeOf(p, ranks)
-	s.ElementSize = driver.FP32.Size()
+	s.ElementBits = 8 * driver.FP32.Size()
 	return s
 }

@@ -18,7 +18,7 @@ type Case struct {
 	Extents hostir.Env
 	// Counts of uneven chunks, as Bind takes them; counts of balanced parts follow from the extents.
 	Counts      []int64
-	ElementSize int64 // bytes of an element
+	ElementBits int64 // bits of an element of the plan's type
 }
 
 // Env gives the names in a program's expressions their values on the case's rank.

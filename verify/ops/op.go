@@ -119,10 +119,10 @@ func (o Op) ScaleAt(of Side, row, k, rows, depth int64) int64 {
 	return row/squares*(depth/squares) + k/squares
 }
 
-// ElementOf is the number of bytes of an element of a side, given the bytes of the plan's elements.
+// ElementOf is the number of bits of an element of a side, given that of the plan's elements.
 func (o Op) ElementOf(of Side, plan int64) int64 {
 	if o.Scales == 2 || of == B && o.Scales == 1 {
-		return schedule.E4M3.Bits() / 8
+		return schedule.E4M3.Bits()
 	}
 	return plan
 }

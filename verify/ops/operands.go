@@ -157,14 +157,14 @@ func SummandsOf[T any](o *Op, values []T) (terms, scales, others []T) {
 func (o *Op) ScalesTerm(i int) bool { return o.ScaledTerms <= i && i < 2*o.ScaledTerms }
 
 // Shape is the rows m and columns n of a Product's result, and the extent k summed over, in a plan whose elements have
-// that many bytes: A has mk elements, B kn, and the result mn. They are 0 for operations without these.
+// that many bits: A has mk elements, B kn, and the result mn. They are 0 for operations without these.
 func (o *Op) Shape(element int64) (m, k, n float64) {
 	f := o.Factors()
 	if f.A == nil || f.A.Bytes == 0 || f.B.Bytes == 0 || o.Result().Bytes == 0 {
 		return 0, 0, 0
 	}
-	a := float64(f.A.Bytes) / float64(o.ElementOf(A, element))
-	b := float64(f.B.Bytes) / float64(o.ElementOf(B, element))
-	c := float64(o.Result().Bytes) / float64(element)
+	a := float64(8*f.A.Bytes) / float64(o.ElementOf(A, element))
+	b := float64(8*f.B.Bytes) / float64(o.ElementOf(B, element))
+	c := float64(8*o.Result().Bytes) / float64(element)
 	return math.Sqrt(a * c / b), math.Sqrt(a * b / c), math.Sqrt(b * c / a)
 }

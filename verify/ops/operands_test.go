@@ -85,11 +85,11 @@ func TestOperands(t *testing.T) {
 func TestShape(t *testing.T) {
 	o := ops.Op{Kind: ops.Product, Scales: 1, Uses: []ops.Use{{Bytes: 2 * 3 * 20}, {Bytes: 20 * 7}, {Bytes: 28},
 		{Write: true, Bytes: 2 * 3 * 7}}}
-	if m, k, n := o.Shape(2); m != 3 || k != 20 || n != 7 {
+	if m, k, n := o.Shape(16); m != 3 || k != 20 || n != 7 {
 		t.Errorf("%s: %v x %v x %v", &o, m, k, n)
 	}
 	o.Uses[1].Bytes = 0
-	if m, k, n := o.Shape(2); m+k+n != 0 {
+	if m, k, n := o.Shape(16); m+k+n != 0 {
 		t.Errorf("%s: %v x %v x %v", &o, m, k, n)
 	}
 }

@@ -46,7 +46,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 
 // bytes is the size of a number of a buffer's elements.
 func (u *unroller) bytes(b hostir.Buffer, elements hostir.Expr) int64 {
-	n, err := b.Bytes(u.eval(elements), u.c.ElementSize)
+	n, err := b.Bytes(u.eval(elements), u.c.ElementBits)
 	if err != nil {
 		u.fail(err)
 	}

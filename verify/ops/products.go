@@ -114,7 +114,7 @@ func (u *unroller) alone() (found bool) {
 // fewRows is the number of rows and of columns of a product, given the bytes of its rows, of its weight and of its
 // result, and whether kernels of few rows make it.
 func (u *unroller) fewRows(a, b, c int64) (rows, columns int64, few bool) {
-	size := u.c.ElementSize
+	size := u.c.ElementBits / 8
 	rows = int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
 	most := u.program.Schedule.FewRows
 	if u.program.Schedule.Invariant {

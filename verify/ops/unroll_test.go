@@ -34,7 +34,7 @@ func TestUnroll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			list, err := ops.Unroll(p, ops.Case{Ranks: 3, Rank: 1, ElementSize: 4,
+			list, err := ops.Unroll(p, ops.Case{Ranks: 3, Rank: 1, ElementBits: 32,
 				Extents: hostir.Env{"M": 6, "K": 5, "N": 4}})
 			if err != nil {
 				t.Fatal(err)
@@ -67,7 +67,7 @@ func TestUnrolledListsFit(t *testing.T) {
 		}
 		posts, waits := map[ops.Loc]int{}, map[ops.Loc]int{}
 		for r := range d {
-			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, ElementSize: 2,
+			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, ElementBits: 16,
 				Extents: hostir.Env{"M": int64(2 * d), "K": 3, "N": 4}})
 			if err != nil {
 				t.Fatal(err)

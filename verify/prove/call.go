@@ -160,7 +160,7 @@ func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err
 		return nil, fmt.Errorf("the program has no memory for %s", tensor)
 	}
 	b, columns, first, end := &x.model.Buffers[i], x.columns(tensor, rank), int64(0), x.rowsOf(tensor)
-	line := columns.len() * x.ElementSize
+	line := columns.len() * x.ElementBits / 8
 	if own {
 		mine := x.ownRows(tensor, rank)
 		first, end = mine.lo, mine.hi

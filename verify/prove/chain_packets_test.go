@@ -47,7 +47,7 @@ func TestNumbersOfBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := ops.Case{Ranks: 2, Extents: hostir.Env{"M": 8, "K": 16, "N": 4, "F": 8}, ElementSize: 2}
+	at := ops.Case{Ranks: 2, Extents: hostir.Env{"M": 8, "K": 16, "N": 4, "F": 8}, ElementBits: 16}
 	of := func(rank int) []ops.Op {
 		list, err := ops.Unroll(p, at.At(rank))
 		if err != nil {

@@ -195,7 +195,7 @@ func carried(t *testing.T, p *hostir.Program) string {
 	fmt.Fprintf(&b, "accepts %v\n", p.Schedule.Types)
 	for d := 2; d <= 4; d++ {
 		size := int64(d * 12)
-		lists, err := ops.Case{Ranks: d, ElementSize: elements, Counts: slices.Repeat([]int64{3}, d*d),
+		lists, err := ops.Case{Ranks: d, ElementBits: 8 * elements, Counts: slices.Repeat([]int64{3}, d*d),
 			Extents: hostir.Env{"M": size, "K": size, "N": size, "F": size, "W": 2, "P": 3, "N2": size, "N3": size},
 		}.Unroll(p)
 		if err != nil {

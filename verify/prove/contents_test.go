@@ -14,7 +14,7 @@ import (
 // computation is a schedule for two ranks whose rows are one element of 4 bytes.
 func computation(kind string, m int64, tensors ...schedule.Tensor) *prove.Computation {
 	return &prove.Computation{Schedule: scheduletest.Of(kind, tensors...),
-		Extents: hostir.Env{"D": 2, "M": m, "K": 1, "N": 1}, ElementSize: 4}
+		Extents: hostir.Env{"D": 2, "M": m, "K": 1, "N": 1}, ElementBits: 32}
 }
 
 func tensor(name string, axes ...schedule.Axis) schedule.Tensor {

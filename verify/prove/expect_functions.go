@@ -42,7 +42,7 @@ func (x *expectation) summed(op schedule.Op, list []expr, out []rune, rank int, 
 	}
 	elements = append(elements, x.element(op.Out))
 	if len(x.functions(op).own) > 0 { // which read it rounded
-		elements[len(elements)-1] = 8 * x.ElementSize
+		elements[len(elements)-1] = x.ElementBits
 	}
 	return x.unrounded(schedule.Key(nodes), columns, elements, sum, args...), nil
 }

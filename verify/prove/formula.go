@@ -143,7 +143,7 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 		return made, nil
 	}
 	nodes := f.nodes
-	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{8 * x.ElementSize}
+	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{x.ElementBits}
 	if len(op.In) == 1 && !x.Schedule.Partial(op) { // else a kernel has added it up
 		elements[0] = x.element(op.In[0])
 	}
@@ -191,7 +191,7 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 
 // element is the number of bits of an element of a tensor.
 func (x *expectation) element(tensor string) int64 {
-	return cmp.Or(x.tensors[tensor].Type.Bits(), 8*x.ElementSize)
+	return cmp.Or(x.tensors[tensor].Type.Bits(), x.ElementBits)
 }
 
 // besideFormula is the expression of an operand of a formula, for one chunk of the result.

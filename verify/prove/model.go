@@ -73,7 +73,7 @@ type Computation struct {
 	Schedule    schedule.Schedule
 	Extents     hostir.Env // D too
 	Counts      []int64    // of uneven parts
-	ElementSize int64
+	ElementBits int64
 }
 
 // Of is the model of a program for one mesh size and shape.
@@ -89,7 +89,7 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	}
 	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
 		Computes: &Computation{Schedule: p.Schedule.Joined(), Extents: env, Counts: c.Counts,
-			ElementSize: c.ElementSize}}
+			ElementBits: c.ElementBits}}
 	for flags, b := range p.Landings() {
 		if m.Halves == nil {
 			m.Halves, m.Lands = map[string]int{}, map[string]Landing{}
@@ -142,13 +142,13 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	if x.Bytes, err = b.Bytes(elements, c.ElementSize); err != nil {
+	if x.Bytes, err = b.Bytes(elements, c.ElementBits); err != nil {
 		return err
 	}
-	if x.Chunk, err = b.Bytes(chunk, c.ElementSize); err != nil {
+	if x.Chunk, err = b.Bytes(chunk, c.ElementBits); err != nil {
 		return err
 	}
-	x.Element = b.Bits(c.ElementSize)
+	x.Element = b.Bits(c.ElementBits)
 	if b.Counts.IsZero() {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	if room, err = b.Bytes(room, c.ElementSize); err != nil {
+	if room, err = b.Bytes(room, c.ElementBits); err != nil {
 		return err
 	}
 	x.Padded = true

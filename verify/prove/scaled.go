@@ -117,7 +117,7 @@ func (s *symbols) rowsOfScales(n int32, o *ops.Op, x factors, to *chunks) *Count
 
 // size is the number of bytes of an element of a product's operand. Such elements are whole bytes.
 func (s *symbols) size(a *chunks) int64 {
-	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element/8, s.want.ElementSize)
+	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element, s.want.ElementBits) / 8
 }
 
 // times is an operand with its scales.
@@ -290,9 +290,9 @@ func elementsOf(o *ops.Op, reads []*chunks, read *chunks, result int64) int64 {
 	case o.Scales == 0:
 		return result
 	case read == x.A:
-		return 8 * o.ElementOf(ops.A, result/8)
+		return o.ElementOf(ops.A, result)
 	case read == x.B:
-		return 8 * o.ElementOf(ops.B, result/8)
+		return o.ElementOf(ops.B, result)
 	case read == x.ScaleA, read == x.ScaleB:
 		return 8 * bytesOfScale
 	}

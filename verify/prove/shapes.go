@@ -107,7 +107,7 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		}
 		extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1)) // no part has more
 	}
-	c := ops.Case{Ranks: d, ElementSize: element, Counts: counts, Extents: hostir.Env{}}
+	c := ops.Case{Ranks: d, ElementBits: 8 * element, Counts: counts, Extents: hostir.Env{}}
 	for _, e := range schedule.Extents() {
 		c.Extents[string(e)] = extents[e]
 	}

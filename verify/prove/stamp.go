@@ -43,7 +43,7 @@ func (s stamp) add(m Model, lists [][]ops.Op) {
 	if c := m.Computes; c != nil {
 		w := c.Schedule // no operation depends on its Teaches
 		fmt.Fprintf(s, "{Schedule:{Mesh:%+v Tensors:%+v Ops:%+v Moves:%+v Types:%+v} Extents:%+v Counts:%+v "+
-			"ElementSize:%d}\n", w.Mesh, w.Tensors, w.Ops, w.Moves, w.Types, c.Extents, c.Counts, c.ElementSize)
+			"ElementSize:%d}\n", w.Mesh, w.Tensors, w.Ops, w.Moves, w.Types, c.Extents, c.Counts, c.ElementBits/8)
 	}
 	for r, list := range lists {
 		fmt.Fprintf(s, "rank %d\n%s", r, ops.Lines(list))

@@ -137,7 +137,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 		extents[schedule.M], extents[schedule.P] = max(rows, 1), slices.Max(counts)+1
 	}
 	maps.Copy(extents, p.Schedule.Constants())
-	c := ops.Case{Ranks: ranks, Counts: counts, ElementSize: element, Extents: hostir.Env{}}
+	c := ops.Case{Ranks: ranks, Counts: counts, ElementBits: 8 * element, Extents: hostir.Env{}}
 	for _, e := range schedule.Extents() {
 		c.Extents[string(e)] = extents[e]
 	}
@@ -194,7 +194,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 					least = e
 				}
 			}
-			if n*c.ElementSize >= wide || least == "" {
+			if n*c.ElementBits/8 >= wide || least == "" {
 				break
 			}
 			c.Extents[string(least)] *= 2

@@ -92,8 +92,8 @@ func large(t *testing.T, p *hostir.Program, c shape) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(symbols) > 1 && n*c.ElementSize <= 1<<32 {
-			t.Errorf("%s: at %s a chunk of %s has %d bytes", p.Name, c, b.Name, n*c.ElementSize)
+		if len(symbols) > 1 && n*c.ElementBits/8 <= 1<<32 {
+			t.Errorf("%s: at %s a chunk of %s has %d bytes", p.Name, c, b.Name, n*c.ElementBits/8)
 		}
 	}
 }

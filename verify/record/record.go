@@ -178,7 +178,7 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if err != nil {
 			return to, err
 		}
-		bytes, err := b.Bytes(n, r.at.ElementSize)
+		bytes, err := b.Bytes(n, r.at.ElementBits)
 		if err != nil {
 			return to, err
 		}

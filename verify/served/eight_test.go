@@ -131,8 +131,7 @@ var eights = []declared{
 	{"E45b", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "A", "B"), served},
 	{"E45c", "on a ring", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "A", "B").by("A", s.Ring{}),
 		at("Moves[0].Way", "a product reads scales from multiples of 16 bytes, and those of one rank's rows of A "+
-			"begin anywhere (take them by schedule.Pull{Once: true}, or what they make by schedule.Shot, or give all "+
-			"rows one scale)")},
+			"begin anywhere (leave it out, as all rows are then taken at once, or give them one scale)")},
 	{"E45d", "one scale", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(false, "A", "B").by("A", s.Ring{}),
 		served},
 	{"E45e", "sums to them", balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").eight(true, "A", "B"), served},

@@ -15,6 +15,8 @@ var layers = []declared{
 	{"M06", "a ring", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("C", s.RingAccumulate{}),
 		at("Moves[0].Way", "no pass does the reduce-scatter of C by RingAccumulate")},
 	{"M07", "8 batches", mlp("A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N]"), served},
+	{"M07b", "8 batches, with their step", mlp("A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N]").
+		by("A", s.Pull{WithStep: true}), served},
 	{"M08", "both biases", of("A[M/D K] B[F/D K] Bias[F/D] B2[N F/D] Bias2[N] C[M/D N]", s.Linear("H", "A", "B",
 		s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2", s.Bias("Bias2"))), served},
 	{"M09", "constants", mlp("A[M/D 4096] B[14336/D 4096] B2[4096 14336/D] C[M/D 4096]"), served},

@@ -207,7 +207,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.draws {
 		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` of that graph (2) or prediction (4)")
-		f.BoolVar(&c.stages, "passes", false, "print what each pass of lowering changes instead")
+		f.BoolVar(&c.stages, "passes", false, "print the program behind each pass that changes it instead")
 		c.shape.bind(f)
 		c.price.bind(f)
 	}

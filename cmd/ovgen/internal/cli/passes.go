@@ -17,7 +17,7 @@ import (
 	"ovgen/schedule/passes"
 )
 
-// passes prints what each pass changes in a schedule's program.
+// passes prints a schedule's program behind each pass that changes it.
 func (c *call) passes() error {
 	d, err := c.declared()
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *call) passes() error {
 	return err
 }
 
-// behindEach is a schedule's program before the first pass, and then the changes of each pass.
+// behindEach is a schedule's program before the first pass, and then behind each pass, with marks of what it changes.
 func behindEach(name string, s schedule.Schedule) (string, error) {
 	var paragraphs []string
 	var before behind
@@ -57,7 +57,7 @@ type behind struct {
 	data any
 }
 
-// since is the difference from the program before the pass, or a line that says that there is none.
+// since is the program with marks where it differs from the one before the pass, or a line that says that it does not.
 func (x behind) since(before behind) string {
 	switch {
 	case reflect.DeepEqual(x.data, before.data):
@@ -65,16 +65,28 @@ func (x behind) since(before behind) string {
 	case x.text == before.text:
 		return "nothing that is printed changes\n"
 	}
+	const names = 3 // of the texts: the lines before all differences
 	var text strings.Builder
-	for i, line := range strings.SplitAfter(string(lines.Diff("", []byte(before.text), "", []byte(x.text))), "\n") {
-		switch {
-		case i < 3: // the names of the texts
-		case i > 3 && strings.HasPrefix(line, "@@"):
-			text.WriteString("...\n")
-		case !strings.HasPrefix(line, "@@"):
-			text.WriteString(line)
+	rest := strings.SplitAfter(x.text, "\n") // that is not printed yet
+	all := len(rest)
+	unmarked := func(until int) {
+		for len(rest) > until {
+			text.WriteString(strings.TrimSuffix(" "+rest[0], " "))
+			rest = rest[1:]
 		}
 	}
+	marked := strings.SplitAfter(string(lines.Diff("", []byte(before.text), "", []byte(x.text))), "\n")
+	for _, line := range marked[names:] {
+		first := 0 // line of a difference, the lines around it among them
+		if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d", new(int), new(int), &first); err == nil {
+			unmarked(all - first + 1)
+			continue
+		}
+		if text.WriteString(line); line != "" && line[0] != '-' {
+			rest = rest[1:]
+		}
+	}
+	unmarked(0)
 	return text.String()
 }
 

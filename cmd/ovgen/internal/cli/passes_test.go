@@ -33,6 +33,37 @@ func TestDesignShowsPasses(t *testing.T) {
 	}
 }
 
+// A pass that changes a program prints all of it: the lines without a mark and those that are new.
+func TestPassesPrintPrograms(t *testing.T) {
+	for _, n := range schedules.All() {
+		var programs []string
+		if _, err := lower.Behind(n.Name, n.Schedule, func(_ passes.Pass, p *hostir.Program) {
+			programs = append(programs, passText(p))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := behindEach(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, paragraph := range strings.Split(text, "\n\n") {
+			head, shown, _ := strings.Cut(strings.TrimSuffix(paragraph, "\n")+"\n", "\n")
+			if i == 0 || strings.HasPrefix(shown, "nothing ") {
+				continue
+			}
+			var program strings.Builder
+			for line := range strings.Lines(shown) {
+				if line[0] != '-' {
+					program.WriteString(line[1:])
+				}
+			}
+			if diff := cmp.Diff(programs[i], program.String()); diff != "" {
+				t.Errorf("%s, behind %s (-program +printed):\n%s", n.Name, head, diff)
+			}
+		}
+	}
+}
+
 // Each line of a program stands where a pass makes it, and each pass changes some program, but for one that refuses.
 func TestPassesSayWhatChanges(t *testing.T) {
 	changes := map[string]bool{}

@@ -31,18 +31,18 @@ func (s *shapeFlags) bind(f *flag.FlagSet) {
 	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
 }
 
-// elementSize is the bytes of an element, zero for an unknown type.
-func elementSize(name string) int64 {
+// elementBits is the bits of an element, zero for an unknown type.
+func elementBits(name string) int64 {
 	if t, ok := driver.ParseType(name); ok && slices.Contains(schedule.ElementTypes(), schedule.Type(name)) {
-		return t.Size()
+		return 8 * t.Size()
 	}
 	return 0
 }
 
 // of is the case of the flags, on the given number of ranks.
 func (s *shapeFlags) of(ranks int) (ops.Case, error) {
-	x := ops.Case{Ranks: ranks, ElementSize: elementSize(s.typ), Extents: hostir.Env{"M": s.m, "K": s.k, "N": s.n}}
-	if x.ElementSize == 0 {
+	x := ops.Case{Ranks: ranks, ElementBits: elementBits(s.typ), Extents: hostir.Env{"M": s.m, "K": s.k, "N": s.n}}
+	if x.ElementBits == 0 {
 		return x, fmt.Errorf("no type %q (there are %v)", s.typ, schedule.ElementTypes())
 	}
 	for _, part := range fields(s.extents) {

@@ -18,7 +18,7 @@ import (
 // sized is a case that every program of the catalog takes.
 func sized(ranks, rank int) ops.Case {
 	x := int64(64 * ranks)
-	c := ops.Case{Ranks: ranks, Rank: rank, ElementSize: 2,
+	c := ops.Case{Ranks: ranks, Rank: rank, ElementBits: 16,
 		Extents: hostir.Env{"M": x, "K": x, "N": x, "F": x, "W": 8, "P": 64, "N2": x, "N3": x}}
 	for i := range ranks * ranks {
 		c.Counts = append(c.Counts, int64(i%4))

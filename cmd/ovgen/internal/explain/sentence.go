@@ -188,7 +188,7 @@ func (t *teller) product(o ops.Op) string {
 	if applies {
 		text += ", applies " + function
 	}
-	m, k, n := o.Shape(t.c.ElementSize)
+	m, k, n := o.Shape(t.c.ElementBits)
 	return fmt.Sprintf("%s, %s %s: %s%s", text, into, t.place(o.Result()), flops(2*m*k*n), t.over(o))
 }
 
@@ -299,7 +299,7 @@ func (t *teller) place(u ops.Use) string {
 		return fmt.Sprintf("%s from %s on", whole, memory.Size(u.At.Offset))
 	}
 	size := func(elements hostir.Expr) int64 {
-		n, _ := b.Bytes(t.count(elements, u.At.Rank), t.c.ElementSize) // a program that was unrolled has whole ones
+		n, _ := b.Bytes(t.count(elements, u.At.Rank), t.c.ElementBits) // a program that was unrolled has whole ones
 		return n
 	}
 	total, chunk := size(b.Elements), size(b.Chunk)

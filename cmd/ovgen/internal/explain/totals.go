@@ -13,7 +13,7 @@ import (
 func (t *teller) totals(x *Explanation) {
 	for _, o := range t.lists[t.c.Rank] {
 		if o.Kind == ops.Product {
-			m, k, n := o.Shape(t.c.ElementSize)
+			m, k, n := o.Shape(t.c.ElementBits)
 			x.Flop += 2 * m * k * n
 		}
 	}

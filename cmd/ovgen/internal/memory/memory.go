@@ -37,7 +37,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		bytes, err := b.Bytes(elements, c.ElementSize)
+		bytes, err := b.Bytes(elements, c.ElementBits)
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
@@ -77,7 +77,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		}
 		if o.Kind == ops.Product && o.Kernel == "" { // the library of products makes it
 			multiplies[o.Stream] = true
-			m.Tuning = max(m.Tuning, tuning(o, c.ElementSize))
+			m.Tuning = max(m.Tuning, tuning(o, c.ElementBits))
 		}
 	}
 	m.Workspaces = len(multiplies)
@@ -88,8 +88,8 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 }
 
 // tuning is the memory that New allocates while it tunes a product.
-func tuning(o ops.Op, elementSize int64) int64 {
-	m, k, n := o.Shape(elementSize)
+func tuning(o ops.Op, bits int64) int64 {
+	m, k, n := o.Shape(bits)
 	whole := func(x float64) int64 { return int64(math.Round(x)) }
-	return plan.TuningBytes(whole(m), whole(k), whole(n), elementSize, elementSize)
+	return plan.TuningBytes(whole(m), whole(k), whole(n), bits/8, bits/8)
 }

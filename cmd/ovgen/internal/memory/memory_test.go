@@ -36,7 +36,7 @@ func TestAsGenerated(t *testing.T) {
 			typ := made.Types[len(made.Types)-1]
 			for _, ranks := range []int{1, 2, 3, 4} {
 				d := int64(ranks)
-				c := ops.Case{Ranks: ranks, ElementSize: typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 512 * d,
+				c := ops.Case{Ranks: ranks, ElementBits: 8 * typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 512 * d,
 					"N": 640 * d, "N2": 16 * d, "N3": 112 * d, "F": 64 * d, "W": 8, "P": 48}}
 				want, err := made.Memory(ranks, harness.Sized(c.Extents, typ))
 				if err != nil {
@@ -72,8 +72,8 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, c := range map[string]ops.Case{
-		"buffer A: ": {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8}, ElementSize: 2, Counts: []int64{4, 4}},
-		"no count ":  {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8, "P": 4}, ElementSize: 2},
+		"buffer A: ": {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8}, ElementBits: 16, Counts: []int64{4, 4}},
+		"no count ":  {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8, "P": 4}, ElementBits: 16},
 	} {
 		if m, err := memory.Of(p, c); err == nil || !strings.Contains(err.Error(), want) || m.Caller() != 0 {
 			t.Errorf("memory %v, error %v, want one with %q", m, err, want)

@@ -1,4 +1,4 @@
-package lower
+package stages
 
 import (
 	"fmt"
@@ -13,13 +13,12 @@ import (
 // step can apply where it stands: the hint gives it an operation of its own, if a chain takes that operation, or else
 // ends the schedule before it, so that the caller applies it behind the plan.
 
-func refused(path, hint, format string, args ...any) error {
-	return schedule.Refused(path, hint, format, args...)
-}
+// refused is the error of a field.
+var refused = schedule.Refused
 
 // written is a placement of a tensor of the schedule, with batches that are an axis of their own as that.
-func (d *draft) written(t schedule.Tensor) string {
-	declared, _ := d.original.Tensor(t.Name)
+func (c *Chain) written(t schedule.Tensor) string {
+	declared, _ := c.Original.Tensor(t.Name)
 	if len(declared.Axes) <= len(t.Axes) {
 		return written(t)
 	}
@@ -47,15 +46,15 @@ func spread(t schedule.Tensor) bool {
 }
 
 // shiftOf is by how many ranks the parts of a tensor are moved on, and the field that says so.
-func (d *draft) shiftOf(name string) (path string, n int) {
-	return d.splitPath(name, "Shift"), d.split(name).Shift
+func (c *Chain) shiftOf(name string) (path string, n int) {
+	return c.SplitPath(name, "Shift"), c.Split(name).Shift
 }
 
 // movedOn refuses parts that are moved on otherwise than by one rank, and uneven ones.
-func (d *draft) movedOn(o schedule.Op, e edges.Edge) error {
-	path, n := d.shiftOf(o.In[0])
+func (c *Chain) movedOn(o schedule.Op, e edges.Edge) error {
+	path, n := c.shiftOf(o.In[0])
 	if n == 0 {
-		path, _ = d.shiftOf(o.Out)
+		path, _ = c.shiftOf(o.Out)
 	}
 	n = e.To.Shift - e.From.Shift
 	switch {
@@ -74,42 +73,42 @@ func (d *draft) movedOn(o schedule.Op, e edges.Edge) error {
 }
 
 // behindColumns refuses an operation on columns that were gathered of equal parts: a schedule ends with them.
-func (d *draft) behindColumns(path, columns, out string) error {
+func (c *Chain) behindColumns(path, columns, out string) error {
 	return refused(path, fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out),
 		"no pass goes on with all columns of %s", columns)
 }
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
-func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
+func (c *Chain) elsewhere(o schedule.Op, i int, at edges.State) string {
 	if o.Then[i].Tree().InRow() && at.Columns() {
-		if of := d.tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
+		if of := c.Tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
 			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
 			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)
 		}
 		name := endsWith(o, i)
-		whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(d.rowExtent(name)),
-			schedule.Dim(d.columnsOf(name).Extent)}}
-		if !d.schedule.Made(name) {
+		whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(c.RowExtent(name)),
+			schedule.Dim(c.ColumnsOf(name).Extent)}}
+		if !c.Schedule.Made(name) {
 			return fmt.Sprintf("place %s %s", name, whole)
 		}
-		if t := d.tensor(name); t.Name != "" && !edges.Of(t).Columns() { // behind the columns of all ranks
+		if t := c.Tensor(name); t.Name != "" && !edges.Of(t).Columns() { // behind the columns of all ranks
 			return fmt.Sprintf("make %s by a schedule.Copy with %s of what the %s makes without it", name,
 				o.Then[i].Name(), o.Name())
 		}
 		return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 	}
-	return d.endBefore(o, i)
+	return c.endBefore(o, i)
 }
 
 // endBefore says where a schedule without the functions from i on ends.
-func (d *draft) endBefore(o schedule.Op, i int) string {
+func (c *Chain) endBefore(o schedule.Op, i int) string {
 	var names []string
 	for _, x := range o.Then[i:] {
 		names = append(names, x.Name())
 	}
 	them := strings.Join(names, " and ")
-	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Reads(o.Out) })
-	if ends := endsWith(o, i); read || ends != o.Out && d.original.Made(ends) {
+	read := slices.ContainsFunc(c.Schedule.Ops, func(x schedule.Op) bool { return x.Reads(o.Out) })
+	if ends := endsWith(o, i); read || ends != o.Out && c.Original.Made(ends) {
 		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
 	}
 	return fmt.Sprintf("end the operation before %s, and go on with %s behind the plan", them, o.Out)
@@ -117,7 +116,7 @@ func (d *draft) endBefore(o schedule.Op, i int) string {
 
 // endsWith is the result of a schedule that ends before function i of an operation.
 func endsWith(o schedule.Op, i int) string {
-	if i == 0 && kind(o.Name()) == copied {
+	if i == 0 && o.Name() == schedule.CopyWord {
 		return o.In[0]
 	}
 	return o.Out

@@ -1,4 +1,4 @@
-package lower
+package stages
 
 import (
 	"fmt"
@@ -7,17 +7,16 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
-	"ovgen/schedule/hostir"
 )
 
 // recognise refuses operations that no program does, or does together.
-func recognise(d *draft) error {
-	s := d.schedule
+func (c *Chain) recognise() error {
+	s := c.Schedule
 	for i, o := range s.Ops {
 		if o.Name() == o.Index {
 			var known []string
-			for _, c := range schedule.Contractions() {
-				known = append(known, fmt.Sprintf("%s %q", c.Name(), c.Index))
+			for _, x := range schedule.Contractions() {
+				known = append(known, fmt.Sprintf("%s %q", x.Name(), x.Index))
 			}
 			return refused(fmt.Sprintf("Ops[%d].Index", i), "use "+strings.Join(known, ", "),
 				"no pass lowers the contraction %q", o.Index)
@@ -30,14 +29,14 @@ func recognise(d *draft) error {
 	}
 	for i, o := range s.Ops {
 		maker, made := s.Maker(o.In[0])
-		ofSummands := kind(maker.Name()) == copied && d.tensor(o.In[0]).Summands()
+		ofSummands := maker.Name() == schedule.CopyWord && c.Tensor(o.In[0]).Summands()
 		switch {
 		case len(s.Ops) == 1:
-		case kind(o.Name()) == summedUp && made && maker.Call == "" && !ofSummands:
+		case o.Name() == schedule.SumWord && made && maker.Call == "" && !ofSummands:
 			return ofItsOwn(s, i, fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0]))
 		}
 	}
-	return joinBatches(d)
+	return nil
 }
 
 // callsAlone refuses a schedule of calls, of which no result travels but behind a copy, and no operand without other
@@ -84,27 +83,9 @@ func inTwo(s schedule.Schedule, i int) string {
 	return hint
 }
 
-// kind is the computation of an operation, by its name.
-type kind string
-
-// Kinds.
-const (
-	linear   kind = "linear"   // C = A * Bᵀ
-	matmul   kind = "matmul"   // C = A * B
-	gradient kind = "gradient" // C = Aᵀ * B
-	copied   kind = "copy"     // C = A
-	summedUp kind = "sum"      // C = A, added up over its first axis
-)
-
-// multiplies says that an operation is a product with a weight.
-func multiplies(o schedule.Op) bool { return o.Call == "" && len(o.In) == 2 }
-
-// indices are those of products in programs.
-var indices = map[kind]string{linear: hostir.Linear, matmul: hostir.Matmul, gradient: hostir.Gradient}
-
 // columnsAt is the axis of a product's weight that its result has for columns.
 func columnsAt(o schedule.Op) int {
-	if kind(o.Name()) == linear {
+	if o.Name() == schedule.LinearWord {
 		return 0
 	}
 	return 1

@@ -12,16 +12,16 @@ import (
 // have. Padding holds any numbers: a product's rows do not depend on each other, and what is made of padding stays in
 // memory of the plan, beside what is made of rows.
 
-var paddings = by(padded, gatherCounted, gatherCountedBare)
+var paddings = by(padded, gatherCounted, gatherCountedBare).with(because(paddedHoles))
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts. Products take them there.
 func padded(d *draft, s *stage, w schedule.Padded) error {
-	if d.split(d.sized(d.edge.Of)).Most == "" {
+	if d.Split(d.Sized(d.edge.Of)).Most == "" {
 		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
-	s.arriving, s.once, s.padded = rowsPadded, true, len(s.ops) > 0
+	s.arriving, s.once, s.padded = rowsPadded, true, len(s.Ops) > 0
 	return nil
 }
 
@@ -30,9 +30,9 @@ func padded(d *draft, s *stage, w schedule.Padded) error {
 func rowsPadded(w *writer, s *stage) arrival {
 	name, word, from := s.here(), w.named(ready, s.here()), hostir.Var("from")
 	if !s.padded {
-		name = s.input + paddedSuffix
-		columns := w.columnsOf(s.input)
-		w.most = w.split(w.sized(s.input)).Most
+		name = s.Input + paddedSuffix
+		columns := w.ColumnsOf(s.Input)
+		w.most = w.Split(w.Sized(s.Input)).Most
 		w.memory(name, hostir.Extent(columns.Extent), columns)
 		b := w.program.At(name)
 		b.Shared, b.Counts = true, hostir.Var(countChunk)
@@ -42,14 +42,14 @@ func rowsPadded(w *writer, s *stage) arrival {
 		v.Padded = true
 		return v
 	}
-	nodes := []hostir.Node{hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
+	nodes := []hostir.Node{hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.Input)),
 		hostir.Post(mainRef, word, every).Described("peers may read the own part"), hostir.After(copyRef, mainRef)}
 	comes := []hostir.Node{hostir.Bind("from", hostir.Ahead(step)), hostir.Wait(copyRef, word, from),
 		hostir.Set(copyRef, room(hostir.Chunk(name, from)), room(hostir.Remote(name, from, from)))}
 	if s.padded {
 		nodes = append(nodes, steps(comes...), hostir.After(mainRef, copyRef))
 	} else {
-		nodes = append(nodes, hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
+		nodes = append(nodes, hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.Input)),
 			steps(append(comes, hostir.After(mainRef, copyRef),
 				hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from)))...))
 	}
@@ -61,11 +61,11 @@ const paddedSuffix = "padded"
 
 // room gives the plan's memory of padded rows room for the most rows of each rank.
 func (w *writer) room() {
-	i := slices.IndexFunc(w.chain.stages, func(s *stage) bool { return s.padded })
+	i := slices.IndexFunc(w.stages, func(s *stage) bool { return s.padded })
 	if i < 0 {
 		return
 	}
-	w.most = w.split(w.sized(w.chain.stages[i].input)).Most
+	w.most = w.Split(w.Sized(w.stages[i].Input)).Most
 	for i := range w.program.Buffers {
 		if b := &w.program.Buffers[i]; b.Owner == hostir.Plan && b.Counts.Equal(hostir.Var(countChunk)) {
 			w.padded(b)
@@ -83,9 +83,6 @@ func (w *writer) padded(b *hostir.Buffer) {
 // padRows lets the steps of a program take the padding of memory that has some. Where other memory lies without it a
 // step takes one rank's rows after another's, and a product leaves its result in such memory first.
 func (w *writer) padRows() (err error) {
-	if !w.any(func(s *stage) bool { return s.padded }) {
-		return nil
-	}
 	w.program.Body = hostir.MapSteps(w.program.Body, func(s hostir.Step) []hostir.Node {
 		var apart, together bool // it takes all parts of memory with padding, and all parts of other memory
 		reads, writes := s.Views()
@@ -103,7 +100,7 @@ func (w *writer) padRows() (err error) {
 			to := s.Result()
 			a := s.Do.(hostir.Product).A.Buffer
 			if b := w.program.At(a); !b.Counts.IsZero() && b.Room.IsZero() {
-				err = cmp.Or(err, w.misplaced(a, "leave it undeclared", "products take padded rows, and the caller "+
+				err = cmp.Or(err, w.Misplaced(a, "leave it undeclared", "products take padded rows, and the caller "+
 					"gets %s without padding", a))
 			}
 			s = s.Into(hostir.Chunks(w.besidePadding(to.Buffer), to.Index, to.Count)).
@@ -135,9 +132,7 @@ func (w *writer) rankAfterRank(s hostir.Step) hostir.Node {
 // besidePadding is memory with padding for rows that the caller gets without it.
 func (w *writer) besidePadding(name string) string {
 	b := *w.program.At(name)
-	if b.Name += paddedSuffix; w.program.At(b.Name).Name != "" {
-		return b.Name
-	}
+	b.Name += paddedSuffix
 	b.Tensor = schedule.Tensor{Name: b.Name, Axes: b.Tensor.Axes, Type: b.Tensor.Type}
 	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
 	w.padded(&b)

@@ -1,4 +1,4 @@
-package lower
+package stages
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 // one row, or, where an operation reads one of them by row, one column.
 
 // asMatrices gives such tensors two axes. It refuses functions of a column that read more than one element of it.
-func (d *draft) asMatrices() error {
-	columns, of := d.vectors()
-	for i, o := range d.schedule.Ops {
-		if c, _ := d.original.Contraction(o); o.Call != "" && len(c.Out) == 1 && len(of) > 0 {
-			return d.misplaced(o.Out, "give it two axes", "%s has 1 axis, and a call in a chain makes rows and columns",
+func (c *Chain) asMatrices() error {
+	columns, of := c.vectors()
+	for i, o := range c.Schedule.Ops {
+		if letters, _ := c.Original.Contraction(o); o.Call != "" && len(letters.Out) == 1 && len(of) > 0 {
+			return c.Misplaced(o.Out, "give it two axes", "%s has 1 axis, and a call in a chain makes rows and columns",
 				o.Out)
 		}
 		if !of[o.Out] || !columns[o.Out] {
@@ -29,24 +29,24 @@ func (d *draft) asMatrices() error {
 			}
 		}
 	}
-	for i, t := range d.schedule.Tensors {
+	for i, t := range c.Schedule.Tensors {
 		switch {
 		case !of[t.Name] || len(t.Axes) != 1:
 		case columns[t.Name]:
-			d.schedule.Tensors[i].Axes = []schedule.Axis{t.Axes[0], schedule.Dim("1")}
+			c.Schedule.Tensors[i].Axes = []schedule.Axis{t.Axes[0], schedule.Dim("1")}
 		default:
-			d.schedule.Tensors[i].Axes = []schedule.Axis{schedule.Dim("1"), t.Axes[0]}
+			c.Schedule.Tensors[i].Axes = []schedule.Axis{schedule.Dim("1"), t.Axes[0]}
 		}
 	}
 	return nil
 }
 
 // vectors are tensors of one axis that functions make or read in place, and those among them that are columns.
-func (d *draft) vectors() (columns, of map[string]bool) {
+func (c *Chain) vectors() (columns, of map[string]bool) {
 	columns, of = map[string]bool{}, map[string]bool{}
 	for before := -1; before < len(of)+len(columns); {
 		before = len(of) + len(columns)
-		for _, o := range d.schedule.Ops {
+		for _, o := range c.Schedule.Ops {
 			alike := []string{o.Out, o.In[0]}
 			for _, f := range o.Then {
 				alike = append(alike, operandsOf(f, schedule.InPlace)...)
@@ -56,7 +56,8 @@ func (d *draft) vectors() (columns, of map[string]bool) {
 					}
 				}
 			}
-			if c, _ := d.original.Contraction(o); len(c.Out) != 1 || kind(o.Name()) != copied || o.Copies() {
+			letters, _ := c.Original.Contraction(o)
+			if len(letters.Out) != 1 || o.Name() != schedule.CopyWord || o.Copies() {
 				continue
 			}
 			column := slices.ContainsFunc(alike, func(name string) bool { return columns[name] })

@@ -1,4 +1,4 @@
-package lower
+package stages
 
 import (
 	"fmt"
@@ -7,47 +7,24 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
-	"ovgen/schedule/hostir"
 )
 
-// batchOrder says how rounds take the batches of rows. A round brings a piece of the rows of each rank.
-type batchOrder int
+// Order says how rounds take the batches of rows. A round brings a piece of the rows of each rank.
+type Order int
 
 // Orders of batches.
 const (
-	batchByBatch   batchOrder = iota // each batch has all rounds, one after the other
-	batchesInRound                   // a round takes its pieces of all batches
-	batchInRound                     // each round takes the rows of one batch, those of all ranks
+	BatchByBatch   Order = iota // each batch has all rounds, one after the other
+	BatchesInRound              // a round takes its pieces of all batches
+	BatchInRound                // each round takes the rows of one batch, those of all ranks
 )
-
-// inBatches is the batches that the rows of all ranks come in.
-type inBatches struct {
-	parts
-	takes batchOrder
-}
-
-// within takes nodes of a round for each batch, if it takes all.
-func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
-	if m.takes == batchesInRound && len(nodes) > 0 {
-		return m.inTurn(nodes...)
-	}
-	return nodes
-}
-
-// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
-func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
-	if m.n == 1 {
-		return rank
-	}
-	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
-}
 
 // batchesOfProducts counts the batches of rows of an operand that is gathered, if all operations are products of it,
 // functions of these, or copies of it.
-func (d *draft) batchesOfProducts() int {
-	t := d.tensor(d.schedule.Ops[0].In[0])
-	if t.Name == "" || slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		behind := kind(o.Name()) == copied && d.schedule.Made(o.In[0])
+func (c *Chain) batchesOfProducts() int {
+	t := c.Tensor(c.Schedule.Ops[0].In[0])
+	if t.Name == "" || slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool {
+		behind := o.Name() == schedule.CopyWord && c.Schedule.Made(o.In[0])
 		return o.Call != "" || o.In[0] != t.Name && !behind
 	}) {
 		return 0
@@ -56,10 +33,10 @@ func (d *draft) batchesOfProducts() int {
 }
 
 // roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of one.
-func (d *draft) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
+func (c *Chain) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
 	outer, batches := t.Axes[0].Outer, schedule.Number(n)
 	if len(outer) > 0 && outer[0].Count.Constant() && outer[0].Count != batches {
-		return nil, refused(d.pathOf(d.schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
+		return nil, refused(c.PathOf(c.Schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
 			"%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)
 	}
 	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
@@ -82,61 +59,61 @@ func inBatchesOf(t schedule.Tensor) int {
 }
 
 // findBatches finds in how many batches the rows come: one gather and one sum can take them in turn.
-func (c *chain) findBatches(d *draft) error {
-	first := c.stages[0]
-	if first.outward() && first.left.Batches != "" && c.endsIn() {
-		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
-		c.order = batchesInRound
+func (c *Chain) findBatches() error {
+	first := c.Stages[0]
+	if first.Sums != "" && !first.OfAll() && first.Left.Batches != "" && c.endsIn() {
+		c.Batches, _ = strconv.Atoi(string(first.Left.Batches))
+		c.Order = BatchesInRound
 		return nil
 	}
-	a := d.tensor(first.input)
-	d.chunks = inBatchesOf(a)
-	for i, t := range d.schedule.Tensors {
+	a := c.Tensor(first.Input)
+	c.Batches = inBatchesOf(a)
+	for i, t := range c.Schedule.Tensors {
 		n := inBatchesOf(t)
-		at, rows := c.at[t.Name]
-		alike := n == d.chunks
+		at, rows := c.At[t.Name]
+		alike := n == c.Batches
 		if alike && n > 0 {
 			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			made := slices.ContainsFunc(c.stages, func(s *stage) bool {
-				return s.sums == t.Name || s.own && !s.first && s.makes(t.Name)
+			made := slices.ContainsFunc(c.Stages, func(s *Stage) bool {
+				return s.Sums == t.Name || s.Own && !s.First && s.makes(t.Name)
 			})
-			alike = made || d.schedule.Made(t.Name) == steps
+			alike = made || c.Schedule.Made(t.Name) == steps
 		}
 		if !rows || !at.Rows() || alike {
 			continue
 		}
 		return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
 			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
-			t.Name, max(n, 1), a.Name, max(d.chunks, 1))
+			t.Name, max(n, 1), a.Name, max(c.Batches, 1))
 	}
-	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" && !d.any((*stage).gathersColumns) {
+	if c.batchesOfProducts() > 0 && first.Gathers && first.Sums == "" && !c.any((*Stage).GathersColumns) {
 		// Rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of products is made.
-		for i, o := range first.ops {
-			t, declared := d.schedule.Tensor(o.Out)
+		for i, o := range first.Ops {
+			t, declared := c.Schedule.Tensor(o.Out)
 			rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			if as := first.ops[0].Out; i > 0 && rounds != (c.order == batchInRound) {
-				return d.misplaced(o.Out, "place it as "+as, "%s is made in another order than %s", o.Out, as)
+			if as := first.Ops[0].Out; i > 0 && rounds != (c.Order == BatchInRound) {
+				return c.Misplaced(o.Out, "place it as "+as, "%s is made in another order than %s", o.Out, as)
 			}
-			if c.order = batchesInRound; rounds {
-				c.order = batchInRound
+			if c.Order = BatchesInRound; rounds {
+				c.Order = BatchInRound
 			}
 		}
 		return nil
 	}
-	if d.chunks > 0 && (!c.endsIn() || !first.gathers || first.sums == "" || first.toAll) {
-		return d.batchesElsewhere(a.Name)
+	if c.Batches > 0 && (!c.endsIn() || !first.Gathers || first.Sums == "" || first.ToAll) {
+		return c.batchesElsewhere(a.Name)
 	}
 	return nil
 }
 
-func (d *draft) batchesElsewhere(name string) error {
-	return d.misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
+func (c *Chain) batchesElsewhere(name string) error {
+	return c.Misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
 		"products and a sum, and what goes on with each rank's own rows")
 }
 
 // endsIn says that all stages behind the first work on each rank's own rows.
-func (c *chain) endsIn() bool {
-	return !slices.ContainsFunc(c.stages[1:], func(s *stage) bool { return !s.own || s.calls || s.sums != "" })
+func (c *Chain) endsIn() bool {
+	return !slices.ContainsFunc(c.Stages[1:], func(s *Stage) bool { return !s.Own || s.Calls || s.Sums != "" })
 }
 
 // Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an
@@ -144,23 +121,23 @@ func (c *chain) endsIn() bool {
 // another one has: then all axes but the last are rows, and a tensor of any number of axes is lowered as a matrix.
 
 // joinBatches gives such tensors two axes, of the same places in memory.
-func joinBatches(d *draft) error {
-	was := d.schedule
+func (c *Chain) joinBatches() error {
+	was := c.Schedule
 	list, err := edges.All(was)
 	calls := slices.ContainsFunc(was.Ops, func(o schedule.Op) bool { return o.Call != "" }) // which ask for the axes
 	travels := err != nil || len(list) > 0 || calls
-	d.schedule.Tensors, d.schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
+	c.Schedule.Tensors, c.Schedule.Ops = slices.Clone(was.Tensors), slices.Clone(was.Ops)
 	for i, o := range was.Ops {
 		if a, given := was.Tensor(o.In[0]); o.Batched() && travels && given && !spread(a) {
-			return d.apartFrom(i, "product")
+			return c.ApartFrom(i, "product")
 		}
 		if o.Batched() {
-			d.schedule.Ops[i].Index = hostir.Linear
+			c.Schedule.Ops[i].Index = schedule.Linear("", "", "").Index
 		}
-		c, _ := was.Contraction(o) // Validate has read it
+		letters, _ := was.Contraction(o) // Validate has read it
 		for j, f := range o.Then {
 			for _, x := range f.Operands() {
-				if !travels && x.Lies == schedule.OfTable && len(c.Out) > 2 {
+				if !travels && x.Lies == schedule.OfTable && len(letters.Out) > 2 {
 					hint := fmt.Sprintf("declare %s and %s with two axes, and %s with the rows of all batches", o.In[0],
 						o.Out, x.Tensor)
 					return refused(f.PathOf(fmt.Sprintf("Ops[%d].Then[%d]", i, j), x.Tensor), hint,
@@ -172,21 +149,21 @@ func joinBatches(d *draft) error {
 	joined := rowsOfBatches(was, travels)
 	for i, t := range was.Tensors {
 		if n := joined[t.Name]; n > 0 {
-			if err := d.joinAxes(i, n, travels); err != nil {
+			if err := c.joinAxes(i, n, travels); err != nil {
 				return err
 			}
 		}
 	}
-	if err := d.asMatrices(); err != nil {
+	if err := c.asMatrices(); err != nil {
 		return err
 	}
-	for _, o := range d.schedule.Ops { // declares what functions make of such tensors, or of balanced rows
-		_, declared := d.schedule.Tensor(o.Out)
-		t := d.tensor(o.In[0])
+	for _, o := range c.Schedule.Ops { // declares what functions make of such tensors, or of balanced rows
+		_, declared := c.Schedule.Tensor(o.Out)
+		t := c.Tensor(o.In[0])
 		odd := travels && (len(t.Axes) > 2 || edges.Of(t).Size == edges.Balanced)
-		if kind(o.Name()) == copied && len(o.Then) > 0 && !declared && odd {
+		if o.Name() == schedule.CopyWord && len(o.Then) > 0 && !declared && odd {
 			t.Name, t.Type, t.Scale, t.Within = o.Out, "", "", ""
-			d.schedule.Tensors = append(slices.Clip(d.schedule.Tensors), t)
+			c.Schedule.Tensors = append(slices.Clip(c.Schedule.Tensors), t)
 		}
 	}
 	return nil
@@ -200,7 +177,7 @@ func rowsOfBatches(s schedule.Schedule, travels bool) map[string]int {
 		before = len(found)
 		for _, o := range s.Ops {
 			c, _ := s.Contraction(o) // Validate has read it
-			functions := kind(o.Name()) == copied && found[o.In[0]]+found[o.Out] > 0
+			functions := o.Name() == schedule.CopyWord && found[o.In[0]]+found[o.Out] > 0
 			if !functions && !o.Batched() && (travels || len(c.Out) < 3) {
 				continue
 			}
@@ -222,8 +199,8 @@ func rowsOfBatches(s schedule.Schedule, travels bool) map[string]int {
 
 // joinAxes makes one axis of the first n of a tensor. Where it travels they are batches and their rows, of which each
 // rank has some.
-func (d *draft) joinAxes(i, n int, travels bool) error {
-	t := &d.schedule.Tensors[i]
+func (c *Chain) joinAxes(i, n int, travels bool) error {
+	t := &c.Schedule.Tensors[i]
 	joined, path := schedule.Dim(t.Axes[0].Extent), fmt.Sprintf("Tensors[%d].Axes[0]", i)
 	_, err := strconv.Atoi(string(joined.Extent))
 	switch {
@@ -245,7 +222,8 @@ func (d *draft) joinAxes(i, n int, travels bool) error {
 	return nil
 }
 
-func (d *draft) apartFrom(i int, what string) error {
+// ApartFrom refuses operation i, of batches that are an axis of their own and do not travel one by one.
+func (c *Chain) ApartFrom(i int, what string) error {
 	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
 		"no pass does the %s of batches that are an axis", what)
 }

@@ -1,0 +1,56 @@
+package stages
+
+import (
+	"cmp"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+)
+
+// Stage is the operations on rows from one communication to the next.
+type Stage struct {
+	Input   string     // its first operand
+	Into    string     // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
+	Moved   edges.Edge // of a stage without operations
+	Gathers bool       // the rows of the input have to come from their owners
+	Held    *Stage     // an earlier one that has gathered them; nil: none
+	Own     bool       // it works on each rank's own rows only
+	First   bool       // no stage is before it
+	Calls   bool       // it is the caller's own work
+	Ops     []schedule.Op
+	Sums    string        // the last result, if the ranks have partial results; else empty
+	Given   string        // the tensor with each rank's summand, where its memory is not the plan's; else empty
+	Summand schedule.Op   // functions that make these summands; no Out: a call has, or the caller
+	Left    edges.State   // of them, when they have met
+	ToAll   bool          // every rank gets the sums of all rows, else of its own
+	Terms   []schedule.Op // products whose partial results are added to them before they meet
+}
+
+// GathersColumns says that a stage gathers the columns of a result, with which later stages may go on.
+func (s *Stage) GathersColumns() bool { return s.Moved.Kind == edges.AllGather && s.Moved.User < 0 }
+
+// AddsShares says that a stage adds up shares of rows of all ranks.
+func (s *Stage) AddsShares() bool {
+	return s.OfAll() && len(s.Ops) == 1 && s.Ops[0].Name() == schedule.GradientWord
+}
+
+// Bare says that no product makes the summands of a stage.
+func (s *Stage) Bare() bool { return s.Given != "" && len(s.Ops) == 1 }
+
+// Of is the tensor that travels to a stage, or that it works on.
+func (s *Stage) Of() string { return cmp.Or(s.Moved.Of, s.Input) }
+
+// OfAll says that a stage works on rows that are gathered, by itself or by an earlier one.
+func (s *Stage) OfAll() bool { return s.Gathers || s.Held != nil }
+
+// hasRowsOf says that a stage works on a tensor, and that no other part of it comes than rows, or all.
+func (s *Stage) hasRowsOf(name string) bool {
+	return s.Input == name && (s.Moved.Kind == "" || s.Moved.Kind == edges.AllGather)
+}
+
+// makes says that a stage leaves a tensor on each rank.
+func (s *Stage) makes(name string) bool {
+	return s.Sums == "" && !s.Calls && (s.Input == name && !s.OfAll() ||
+		slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Out == name }))
+}

@@ -1,0 +1,268 @@
+package stages
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+)
+
+// Uneven says that the ranks have parts of different sizes of a tensor.
+func (c *Chain) Uneven(name string) bool { return c.Split(name).Uneven }
+
+// ofCounted says that a tensor has the rows of parts as large as Bind is told, its own or all, or is made of them.
+func (c *Chain) ofCounted(name string) bool {
+	if t := c.Tensor(name); edges.Of(t).Size == edges.Counted {
+		return true
+	}
+	o, made := c.Schedule.Maker(name)
+	return made && o.Name() == schedule.CopyWord && c.ofCounted(o.In[0])
+}
+
+// byCounts says that the rows of a tensor are in parts as large as Bind is told.
+func byCounts(t schedule.Tensor) bool {
+	return edges.Of(t) == edges.State{Axis: 1, Cut: edges.Cut{Size: edges.Counted}}
+}
+
+// Multiplied is the first operand of a product of a stage, if it has rows by counts.
+func (c *Chain) Multiplied(s *Stage) (rows string, counted bool) {
+	for _, o := range s.Ops {
+		if o.Multiplies() && c.ofCounted(o.In[0]) {
+			return o.In[0], true
+		}
+	}
+	return "", false
+}
+
+// CountedProducts refuses a product of rows by counts that are not gathered, and a sum that has such rows on one side
+// only.
+func (c *Chain) CountedProducts() error {
+	for _, s := range c.Stages {
+		rows, in := c.Multiplied(s)
+		out := s.Left.Size == edges.Counted && !s.Bare()
+		switch {
+		case in && !s.Gathers:
+			return c.Misplaced(c.Sized(rows), "let all ranks have equal parts",
+				"a product has as many rows as New is told, and Bind says how many a rank has of %s", c.Sized(rows))
+		case in && s.Sums != "" && !out:
+			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),
+				"the rows of %s are by counts, and those of %s are not", c.Sized(rows), s.Sums)
+		case out && !in && (s.OfAll() || !s.First):
+			return c.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
+				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
+		}
+	}
+	return nil
+}
+
+// Sized is the declared tensor that a tensor has its rows of.
+func (c *Chain) Sized(name string) string {
+	for _, declared := c.Original.Tensor(name); !declared; _, declared = c.Original.Tensor(name) {
+		o, _ := c.Schedule.Maker(name)
+		name = o.In[0]
+	}
+	return name
+}
+
+// callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own. Of
+// these it refuses kernels, and results that nothing says the rows of.
+func (c *Chain) callsApart() error {
+	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
+		at := edges.Of(t)
+		return at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M
+	})
+	if i < 0 {
+		return nil
+	}
+	rows := c.Schedule.Tensors[i].Name
+	err := c.noCalls(rows, func(o schedule.Op) bool { return !c.Original.OfOwnRows(o) })
+	for i, o := range c.Schedule.Ops {
+		_, declared := c.Original.Tensor(o.Out)
+		switch path := fmt.Sprintf("Ops[%d]", i); {
+		case o.Call == "":
+		case o.Kernel.File != "":
+			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function",
+				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows))
+		case !declared:
+			err = cmp.Or(err, refused(path+".Out", "declare it with its placement",
+				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call))
+		}
+	}
+	return err
+}
+
+// noCalls refuses some calls beside rows that need not be in equal parts.
+func (c *Chain) noCalls(rows string, some func(schedule.Op) bool) error {
+	i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" && some(o) })
+	if i < 0 {
+		return nil
+	}
+	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(c.Schedule, i),
+		"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
+}
+
+// countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
+// and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.
+func (c *Chain) countsAlike() error {
+	counted, uneven, err := c.unevenRows()
+	if err == nil && counted != "" {
+		err = c.besideCounts(counted)
+	}
+	for _, rows := range slices.Sorted(maps.Values(uneven)) {
+		if rows != counted {
+			err = cmp.Or(err, c.noCalls(rows, func(schedule.Op) bool { return true }))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range c.Stages {
+		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
+			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
+				"those of %s are of as many rows as %s, which need not be in equal parts", s.Sums, of)
+		}
+	}
+	return c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
+		a := t.Axes[axis]
+		if x := a.Outer[split]; x != schedule.DIDx(schedule.D) && x != schedule.Stream(schedule.D) {
+			return nil
+		}
+		if of := uneven[a.Extent]; of != "" {
+			return refused(field, "place both alike", "the rows of %s need not be in equal parts, and those of %s are",
+				of, t.Name)
+		}
+		return nil
+	})
+}
+
+// evenSums refuses columns of sums for their ranks, and rows of sums that are not declared, where rows need not be in
+// equal parts.
+func (c *Chain) evenSums() error {
+	_, uneven, err := c.unevenRows()
+	for _, s := range c.Stages {
+		if s.Sums == "" || err != nil {
+			continue
+		}
+		of := uneven[c.RowExtent(s.Sums)]
+		_, declared := c.Schedule.Tensor(s.Sums)
+		switch {
+		case of == "":
+		case !declared && s.Left.Rows() && s.Left.Size == edges.Even:
+			return refused(fmt.Sprintf("Ops[%d]", c.indexOf(s.Ops[len(s.Ops)-1])),
+				fmt.Sprintf("declare %s with its placement", s.Sums), "each rank gets an equal part of "+
+					"the rows of %s, and there are as many as of %s, which need not be in equal parts", s.Sums, of)
+		case s.Left.Columns():
+			return c.MisplacedIn(c.DeclaredAs(s.Sums), edges.Of(c.Tensor(of)), "columns of %s are summed of all rows, "+
+				"and there are as many as of %s, which need not be in equal parts", s.Sums, of)
+		}
+	}
+	return err
+}
+
+// unevenRows are a tensor with rows by counts, which are of M, and tensors with uneven rows by the extents of these:
+// that by counts, else balanced ones. It refuses a rank's part that is cut into steps, and parts by counts of other
+// axes, of a constant number of rows, and of gradients.
+func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
+	uneven = map[schedule.Extent]string{}
+	gradients := slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool {
+		return o.Name() == schedule.GradientWord
+	})
+	err = c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
+		a := t.Axes[axis]
+		_, scales := c.Original.ScaledBy(t.Name)
+		switch s := a.Outer[split]; {
+		case s.Kind == schedule.StreamAxis && split > 0 && a.Outer[split-1].Kind == schedule.DeviceX:
+			return refused(field, "leave one of the two out",
+				"each rank has a part of an axis of %s, and it is made in steps as well", t.Name)
+		case s.Balanced && axis > 0:
+			return refused(field+".Balanced", "leave it and Uneven out",
+				"only rows are in balanced parts, and %s has such parts of another axis", t.Name)
+		case s.Balanced && !scales && !c.hasCounts(t.Name):
+			return refused(field+".Balanced", "leave it and Uneven out",
+				"no communication has the parts of %s, and no step reads them", t.Name)
+		case s.Uneven && a.Extent == schedule.D && len(t.Axes) < 3 && !scales:
+			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
+				t.Name)
+		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
+			uneven[a.Extent] = t.Name
+		case !s.Uneven || a.Extent == schedule.D || scales:
+		case gradients && !s.Balanced:
+			return refused(field+".Uneven", "leave it out",
+				"no pass makes a gradient in parts by counts, as those of %s", t.Name)
+		case axis > 0:
+			return refused(field+".Uneven", "leave it out",
+				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)
+		case a.Extent.Constant():
+			return refused(field+".Uneven", "leave it out, or use schedule.M",
+				"Bind is told how many rows of %s each rank has, and their number is constant", t.Name)
+		case a.Extent != schedule.M:
+			return refused(field+".Uneven", "write M for these rows, and another extent for those that are M",
+				"only rows of M are in parts that differ, and those of %s are of %s", t.Name, a.Extent)
+		case s.Most != "" && c.Original.HasExtent(s.Most):
+			return refused(field+".Most", "write a number, or an extent that no axis has",
+				"New is told the most rows that a rank has of %s, and other axes have that many", t.Name)
+		default:
+			counted = t.Name
+		}
+		return nil
+	})
+	if counted != "" {
+		uneven[schedule.M] = counted
+	}
+	return counted, uneven, err
+}
+
+// besideCounts refuses what no pass does beside a tensor with rows by counts.
+func (c *Chain) besideCounts(rows string) error {
+	for _, s := range c.Stages {
+		switch {
+		case s.GathersColumns():
+			return c.Misplaced(s.Of(), "let each rank have its columns",
+				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.Of(), rows)
+		case s.Sums != "" && s.Left.Size != edges.Counted:
+			return c.Misplaced(s.Sums, "place all tensors of rows alike",
+				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
+		}
+	}
+	return nil
+}
+
+// eachSplit calls f for each split of the declared tensors, with its field.
+func (c *Chain) eachSplit(f func(t schedule.Tensor, axis, split int, field string) error) error {
+	for i, t := range c.Original.Tensors {
+		for j, a := range t.Axes {
+			for k := range a.Outer {
+				if err := f(t, j, k, fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d]", i, j, k)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// UnevenExtents are those of a stage's rows whose parts have extents of their own.
+func (c *Chain) UnevenExtents() map[schedule.Extent]bool {
+	found := map[schedule.Extent]bool{}
+	for _, t := range c.Schedule.Tensors {
+		rows := t.Axes[0].Extent
+		of := func(s *Stage) bool { return c.RowExtent(s.Input) == rows || c.RowExtent(s.Sums) == rows }
+		if c.Uneven(t.Name) && edges.Of(t).Rows() && len(t.Axes) < 3 && c.any(of) {
+			found[rows] = true
+		}
+	}
+	return found
+}
+
+// hasCounts says that New gives a tensor's parts counts: they are rows of such extents, or are exchanged.
+func (c *Chain) hasCounts(name string) bool {
+	axes := c.Tensor(name).Axes
+	if n := len(axes); n == 3 && c.UnevenExtents()[axes[1].Extent] && len(axes[0].Outer) > 0 ||
+		n < 3 && c.UnevenExtents()[axes[0].Extent] {
+		return true
+	}
+	return c.any(func(s *Stage) bool { return c.Uneven(s.Input) && (s.Input == name || s.Into == name) })
+}
