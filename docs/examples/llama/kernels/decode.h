@@ -10,8 +10,9 @@
 // its next stretch before it adds up what its warps have of one. The block that ends last of a row and head joins the
 // stretches.
 //
-// decodefew is for few rows: it loads what earlier steps have put into the cache ahead of the end of the launch before,
-// which can only be of this step. By many rows that takes longer: where blocks come while a product's are still there,
+// decodefew is for few rows: ahead of the end of the launch before, it reads its row, and loads what earlier steps have
+// put into the cache. So it needs each step to be a graph of its own, which starts when the one before has ended: nothing
+// of its own step writes either. By many rows that takes longer: where blocks come while a product's are still there,
 // which leave the first cache little room, they read the cache by up to a sixth more slowly.
 
 enum { few_queries = 8, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
