@@ -83,9 +83,6 @@ func (w *writer) padded(b *hostir.Buffer) {
 // padRows lets the steps of a program take the padding of memory that has some. Where other memory lies without it a
 // step takes one rank's rows after another's, and a product leaves its result in such memory first.
 func (w *writer) padRows() (err error) {
-	if !w.any(func(s *stage) bool { return s.padded }) {
-		return nil
-	}
 	w.program.Body = hostir.MapSteps(w.program.Body, func(s hostir.Step) []hostir.Node {
 		var apart, together bool // it takes all parts of memory with padding, and all parts of other memory
 		reads, writes := s.Views()

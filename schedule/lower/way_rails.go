@@ -280,7 +280,7 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 
 // made is this rank's part of a rank's sum.
 func (x railSum) made(rank hostir.Expr) hostir.View {
-	if x.n == 1 {
+	if x.n == 1 { // where rows come in parts, several of a rank's
 		return x.rowsAt(x.summands(x.s), rank)
 	}
 	return hostir.Chunk(x.summands(x.s), x.chunk(rank))
