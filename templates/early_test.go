@@ -1,7 +1,11 @@
 package templates
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"ovgen/runtime/fewrows"
@@ -36,4 +40,51 @@ func TestStartEarly(t *testing.T) {
 			t.Errorf("kernel %s starts early in a table that does not", k.Name)
 		}
 	}
+}
+
+// global finds instructions that read or write memory that other launches see.
+var global = regexp.MustCompile(`(?m)^\s*(@!?%p\d+ )?(ld|st|atom|red|cp)\.(?:[\w:]+\.)*?` +
+	`(global|relaxed|acquire|release|volatile|async|bulk)`)
+
+// TestWaitsInPTX: in the PTX of emitted packages and of the example's kernels, a kernel that waits first does so ahead
+// of every instruction that reads or writes memory.
+func TestWaitsInPTX(t *testing.T) {
+	files, err := filepath.Glob("../generated/*/*_sm90*.ptx")
+	for _, more := range []string{"../docs/examples/llama/generated/*/*_sm90*.ptx", "../docs/examples/llama/kernels/*.ptx"} {
+		list, failed := filepath.Glob(more)
+		files, err = append(files, list...), errors.Join(err, failed)
+	}
+	seen := 0
+	for _, file := range files {
+		text, failed := os.ReadFile(file)
+		source, also := os.ReadFile(file[:strings.LastIndex(file, "_sm90")] + ".cu")
+		if err = errors.Join(err, failed, also); err != nil {
+			t.Fatal(err)
+		}
+		early := startEarly(string(source))
+		for _, body := range strings.Split(string(text), ".entry ")[1:] {
+			name, _, _ := strings.Cut(body, "(")
+			if early[name] {
+				seen++
+				if wait := strings.Index(body, "griddepcontrol.wait"); wait < 0 || global.MatchString(body[:wait]) {
+					t.Errorf("%s: kernel %s does not wait ahead of all else", file, name)
+				}
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d kernels were looked at, want more", seen)
+	}
+}
+
+// startEarly are the kernels of a source that begin with start_early: as they stand there, or in the list of KERNELS.
+func startEarly(source string) map[string]bool {
+	list := map[string]bool{}
+	for _, m := range entries.FindAllStringSubmatch(source, -1) {
+		list[m[1]] = m[2] == "start_early"
+	}
+	for _, m := range regexp.MustCompile(`X\((\w+), \d+, \d+, start_early\)`).FindAllStringSubmatch(source, -1) {
+		list[m[1]+"_bf16"], list[m[1]+"_fp32"] = true, true
+	}
+	return list
 }
