@@ -87,17 +87,20 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	}
 }
 
-// flatSums refuses sums between elements that another stage's sums add in parts of a rank's rows.
+// flatSums refuses sums that another stage's sums add in parts of a rank's rows, if ranks' parts are between elements
+// or are summed whole.
 func (w *writer) flatSums() error {
 	for _, l := range w.legs {
 		sums := l.stage.sums
-		if l.move != sums || !l.by.elements || w.fine[sums] < 2 {
+		own := w.named(reduced, sums)
+		whole := w.program.At(own).Name != "" && w.fine[own] == 0
+		if l.move != sums || !l.by.elements && !whole || w.fine[sums] < 2 {
 			continue
 		}
 		for _, s := range w.chain.stages {
 			if s.leaving.cut > 1 && slices.Contains(inRows(s.last().Then), sums) {
 				return refused(s.leaving.cutAt, "leave it out, or use schedule.Shot for "+sums,
-					"%s are added in parts of each rank's rows, and are summed between elements", sums)
+					"%s are added in parts of each rank's rows, and are not summed in these", sums)
 			}
 		}
 	}
