@@ -58,7 +58,10 @@ var drawn = []declared{
 		"scales of what is multiplied lie block by block (place it [DIDx(D), M/D, N])")},
 	{"two sums", "one in parts that the other is not in", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}), at("Moves[0].Way.Parts", "H are added in parts of "+
-		"each rank's rows, and are summed between elements (leave it out, or use schedule.Shot for H)")},
+		"each rank's rows, and are not summed in these (leave it out, or use schedule.Shot for H)")},
+	{"two sums", "one in parts and one in none", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}).by("H", s.Slots{}), at("Moves[0].Way.Parts", "H are "+
+		"added in parts of each rank's rows, and are not summed in these (leave it out, or use schedule.Shot for H)")},
 	{"rows of a sum", "beside balanced ones", of("A[D/D M N] V[N] B[F/D N] W[N F/D] C[M/D N]", s.Sum("H", "A"),
 		s.Copy("X", "H", s.RMSNorm("V")), s.Linear("U", "X", "B", s.GELU()), s.Linear("C", "U", "W", s.Add("H"))).
 		changed("C", balancedRows), at("Ops[0]", "each rank gets an equal part of the rows of H, and there are as "+
