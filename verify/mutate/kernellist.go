@@ -241,7 +241,8 @@ var ownKernels = []KernelMutant{
 		New: "false && size"},
 	{File: "device/sum.h", Text: "elements rounded at each term", Old: "x[i] += E::widen(bits);",
 		New: "x[i] = E::widen(E::narrow(x[i] + E::widen(bits)));"},
-	{File: "device/sum.h", Text: "a sum that begins at +0", Wide: true, Old: "x[u][k] = -0.0f;", New: "x[u][k] = 0.0f;"},
+	{File: "device/sum.h", Text: "a sum that begins at +0", Wide: true, Old: "x[u][k] = -0.0f;",
+		New: "x[u][k] = 0.0f;"},
 	{File: "device/bf16.h", Text: "bf16 taken for fp16", Old: "__uint_as_float(x << 16)", New: "half_bits_to_float(x)"},
 
 	// Functions.

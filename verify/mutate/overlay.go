@@ -17,8 +17,8 @@ func overlaid(ctx context.Context, dir, tests, file string, text []byte) (out []
 		return nil, false, err
 	}
 	defer cleanup()
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-ldflags=-w", "-v", "-failfast", "-run", tests,
-		"-overlay", name, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-vet=off", "-ldflags=-w", "-v", "-failfast",
+		"-run", tests, "-overlay", name, ".")
 	cmd.Dir = dir
 	out, err = cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

@@ -11,8 +11,8 @@
 // stretches.
 //
 // decodefew is for few rows: ahead of the end of the launch before, it reads its row, and loads what earlier steps have
-// put into the cache. So it needs each step to be a graph of its own, which starts when the one before has ended: nothing
-// of its own step writes either. By many rows that takes longer: where blocks come while a product's are still there,
+// put into the cache. So each step must be a graph of its own, which starts when the one before has ended: nothing of
+// its own step writes either. By many rows that takes longer: where blocks come while a product's are still there,
 // which leave the first cache little room, they read the cache by up to a sixth more slowly.
 
 enum { few_queries = 8, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
