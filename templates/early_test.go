@@ -46,6 +46,12 @@ func TestStartEarly(t *testing.T) {
 var global = regexp.MustCompile(`(?m)^\s*(@!?%p\d+ )?(ld|st|atom|red|cp)\.(?:[\w:]+\.)*?` +
 	`(global|relaxed|acquire|release|volatile|async|bulk)`)
 
+// stores finds instructions that write such memory.
+var stores = regexp.MustCompile(`(?m)^\s*(@!?%p\d+ )?(st|atom|red)\.(?:[\w:]+\.)*?(global|relaxed|release|volatile)`)
+
+// readsFirst finds kernels of the example that let the next launch start, and do not wait first.
+var readsFirst = regexp.MustCompile(`X\((\w+), \d+, \d+, next_may_start\)`)
+
 // TestWaitsInPTX: in the PTX of emitted packages and of the example's kernels, a kernel that waits first does so ahead
 // of every instruction that reads or writes memory.
 func TestWaitsInPTX(t *testing.T) {
@@ -62,12 +68,23 @@ func TestWaitsInPTX(t *testing.T) {
 			t.Fatal(err)
 		}
 		early := startEarly(string(source))
+		for _, m := range readsFirst.FindAllStringSubmatch(string(source), -1) {
+			if m[1] != "decodefew" {
+				t.Errorf("%s: kernel %s does not begin with start_early", file, m[1])
+			}
+		}
 		for _, body := range strings.Split(string(text), ".entry ")[1:] {
 			name, _, _ := strings.Cut(body, "(")
 			if early[name] {
 				seen++
 				if wait := strings.Index(body, "griddepcontrol.wait"); wait < 0 || global.MatchString(body[:wait]) {
 					t.Errorf("%s: kernel %s does not wait ahead of all else", file, name)
+				}
+			}
+			if strings.HasPrefix(name, "decodefew_") { // the one that reads first
+				seen++
+				if wait := strings.Index(body, "griddepcontrol.wait"); wait < 0 || stores.MatchString(body[:wait]) {
+					t.Errorf("%s: kernel %s does not wait before it writes", file, name)
 				}
 			}
 		}

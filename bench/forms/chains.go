@@ -29,7 +29,7 @@ var (
 	TilesEveryBlock = of16(block(s.Tiles{}, s.Tiles{}, s.Tiles{}))
 )
 
-// Sums within the memory of what is summed.
+// Sums that lie within their operands.
 var (
 	WithinPackets = within(s.PushShot{})
 	WithinSlots   = within(s.Slots{})
@@ -42,7 +42,7 @@ func block(sum, gather, last s.Way) s.Schedule {
 	return x
 }
 
-// within is a sum of what each rank has, for all ranks, that lies within the rank's own.
+// within is a sum for all ranks that lies within the operand on each rank.
 func within(way s.Way) s.Schedule {
 	x := ended(way)
 	x.Ops = []s.Op{s.Sum("C", "A")}

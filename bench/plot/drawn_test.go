@@ -12,7 +12,7 @@ import (
 
 const results = "../../docs/results"
 
-// drawn are the files of which the pictures of docs/performance.md are.
+// drawn are the files that the pictures of docs/performance.md show.
 var drawn = []string{filepath.Join(results, "2026-11-27-grid-4.json"),
 	filepath.Join(results, "2026-11-27-grid-4-more.json")}
 

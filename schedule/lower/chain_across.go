@@ -34,7 +34,7 @@ func (d *draft) junctionAt(i int) (j junction, ok bool) {
 	j.parts = int64(max(j.sum.parts, 1))
 	from := j.sum.Sums
 	if j.own != nil {
-		from = j.own.last().Out
+		from = j.own.Last().Out
 	}
 	return j, j.next.pulls() && j.next.Input == from && (j.own == nil || j.own.Input == j.sum.Sums)
 }
@@ -95,7 +95,7 @@ func (j junction) across() (list []string) {
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) (names []string) {
-	last := j.sum.last()
+	last := j.sum.Last()
 	from := w.MadeIn(last.In[0])
 	if last.In[0] == j.sum.Input {
 		from = j.sum.Input // where own rows are multiplied in place
@@ -188,7 +188,7 @@ func (w *writer) makerOf(s *stage) *stage {
 	}
 	from := w.stages[i]
 	functions := !slices.ContainsFunc(from.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord })
-	if !from.Own || from.Calls || !functions || w.through[from] || from.last().Out != s.Input {
+	if !from.Own || from.Calls || !functions || w.through[from] || from.Last().Out != s.Input {
 		return nil
 	}
 	return from

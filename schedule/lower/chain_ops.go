@@ -25,10 +25,10 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	added, finish := w.finish(s, rows)
 	sum := hostir.Reduce(on, dst, append(terms, added...)...)
 	sum = hostir.Changed(sum, func(x *hostir.Sum) { x.Finish = finish })
-	if w.widens(s) {
+	if w.Widens(s.Stage) {
 		sum.By = hostir.WidenKernel
 	}
-	return sum.Applying(w.functionsOf(s.last(), false))
+	return sum.Applying(w.functionsOf(s.Last(), false))
 }
 
 // onAll does the operations of a stage on all rows at once.
@@ -180,8 +180,6 @@ func into(to hostir.View, products []hostir.Node) (nodes []hostir.Node) {
 	}
 	return nodes
 }
-
-func (s *stage) last() schedule.Op { return s.Ops[len(s.Ops)-1] }
 
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.
 func (w *writer) weight(o schedule.Op) hostir.View {

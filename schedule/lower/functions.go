@@ -18,7 +18,7 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 		v.Buffer = tensor
 		return v
 	}
-	o := s.last()
+	o := s.Last()
 	added, behind := w.Schedule.Summed(o)
 	for _, tensor := range added {
 		terms = append(terms, at(tensor))

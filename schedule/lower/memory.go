@@ -121,7 +121,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	sums := w.program.At(s.Sums)
 	axes := sums.Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
-	if rows || !finish.ByPlace() || w.widens(s) || w.any(w.byRanks) || w.coded(s) {
+	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.any(w.byRanks) || w.coded(s) {
 		w.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
@@ -133,7 +133,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	for _, name := range append(names, s.Sums) {
 		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: max(w.fine[name], 1)}.all(hostir.Size))
 	}
-	for _, f := range w.Schedule.With(s.last()).Then {
+	for _, f := range w.Schedule.With(s.Last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
 				b.Chunk = hostir.Div(b.Elements, hostir.Size)
@@ -153,7 +153,7 @@ func (w *writer) flatSums() error {
 			continue
 		}
 		for _, s := range w.stages {
-			if s.leaving.cut > 1 && slices.Contains(stages.InRows(s.last().Then), sums) {
+			if s.leaving.cut > 1 && slices.Contains(stages.InRows(s.Last().Then), sums) {
 				instead := "leave it out"
 				if names := waysOf(l.need, ofAllRows); len(names) > 0 {
 					instead += ", or use schedule." + names[0] + " for " + sums
@@ -358,7 +358,7 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.puts() {
 		return nil
 	}
-	names := append(stages.InRows(s.last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
 		s.Sums)
 	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)

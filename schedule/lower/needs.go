@@ -156,7 +156,7 @@ func (d *draft) leavesBy(s *stage) need {
 	if s.ToAll {
 		n.Kind = edges.AllReduce
 	}
-	switch last := s.last(); {
+	switch last := s.Last(); {
 	case s.Left.Size == edges.Counted || s.Given != "" && d.Uneven(s.Sums):
 		n.of, n.bare = ofCounted, s.Given != ""
 	case s.Given != "":

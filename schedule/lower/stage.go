@@ -56,11 +56,6 @@ func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pull
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.Sums != "" && s.summing == nil }
 
-// widens says that the sums of a stage are kept in fp32.
-func (d *draft) widens(s *stage) bool {
-	return s.Sums != "" && len(s.Ops) > 0 && d.Schedule.InFP32(s.last())
-}
-
 // holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
 func (s *stage) holdsDevice() bool { return s.gathering != nil || s.summing != nil }
 

@@ -89,7 +89,7 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	case w.Parts < 2:
 	case s.Given != "":
 		return d.refusal("Parts", leave, "no product makes the terms of %s", s.Sums)
-	case s.last().Name() == schedule.GradientWord:
+	case s.Last().Name() == schedule.GradientWord:
 		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.Sums)
 	case !s.First || s.OfAll():
 		return d.refusal("Parts", leave, "parts of the rows of %s are made of rows that are there from the beginning, "+
@@ -112,7 +112,7 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 // roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made
 // in fp32 of the rounded sums.
 func (d *draft) roundsSums(s *stage, what string) error {
-	if !d.widens(s) || d.Schedule.HasFinish(s.last()) {
+	if !d.Widens(s.Stage) || d.Schedule.HasFinish(s.Last()) {
 		return nil
 	}
 	return refused(d.at(), "use schedule.Slots, or leave it out",

@@ -19,7 +19,7 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	case w.Words && w.Rows:
 		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
 			s.Sums)
-	case !d.widens(s):
+	case !d.Widens(s.Stage):
 		return nil
 	case w.Words:
 		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.Sums)
@@ -57,7 +57,7 @@ func landedSums(words bool) atOnce {
 		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, w.sent(s).EachRank(), added...)
 		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
 		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
-			Applying(w.functionsOf(s.last(), false))}
+			Applying(w.functionsOf(s.Last(), false))}
 	}
 }
 
@@ -101,7 +101,7 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = spreadSums(w.Rows)
-	if d.widens(s) {
+	if d.Widens(s.Stage) {
 		s.summing = spreadTerms(w.Rows)
 	}
 	return nil
@@ -120,7 +120,7 @@ func spreadSums(rows bool) atOnce {
 		sum := hostir.SpreadPackets(mainRef, s.Sums, sums, spread, each, added...)
 		sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
 		return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
-			Applying(w.functionsOf(s.last(), false))}
+			Applying(w.functionsOf(s.Last(), false))}
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *draft) passOn(s *stage, x leaving) error {
 // a sum of one term, or no step without functions.
 func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 	to = hostir.Whole(s.Sums)
-	if w.Schedule.HasFinish(s.last()) {
+	if w.Schedule.HasFinish(s.Last()) {
 		sum := *w.program.At(s.Sums)
 		to.Buffer = w.named(reduced, s.Sums)
 		chunk := sum.Chunk

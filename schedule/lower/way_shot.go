@@ -54,7 +54,7 @@ func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 // widensApart has a kernel of its own make sums that are kept in fp32, between posts and waits: one that signals rounds
 // them.
 func (d *draft) widensApart(s *stage, option string, asked bool) error {
-	if !d.widens(s) {
+	if !d.Widens(s.Stage) {
 		return nil
 	}
 	d.edge.Carrier.Fused = false

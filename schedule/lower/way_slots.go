@@ -36,7 +36,7 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	case s.Bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.Sums)
 	}
-	if d.edge.Carrier.Fused && d.widens(s) {
+	if d.edge.Carrier.Fused && d.Widens(s.Stage) {
 		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.Sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
@@ -174,7 +174,7 @@ var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(w
 	has(ofSomeRows).with(because(slotHoles))
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
-	if d.Batches > 0 && d.widens(s) {
+	if d.Batches > 0 && d.Widens(s.Stage) {
 		return refused(d.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}

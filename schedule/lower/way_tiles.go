@@ -40,7 +40,7 @@ func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	s.summing = t.scatteredSums
-	return cmp.Or(err, t.take(s, s.last()))
+	return cmp.Or(err, t.take(s, s.Last()))
 }
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
@@ -120,7 +120,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
-	o := s.last()
+	o := s.Last()
 	added, finish := w.finish(s, hostir.Whole(s.Sums))
 	w.ofEachRank(s, w.ColumnsOf(s.Sums), slots)
 	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)

@@ -94,8 +94,7 @@ func (c *Chain) movesFit() error {
 			o, _ := c.Schedule.Maker(s.Input)
 			return c.MisplacedIn(o.In[0], edges.State{}, "%s is made of all columns of %s, which come, and its rows "+
 				"go to other ranks", s.Input, o.In[0])
-		case c.Original.OverHosts() && s.ToAll && s.Sums != "" && len(s.Ops) > 0 &&
-			c.Schedule.InFP32(s.Ops[len(s.Ops)-1]):
+		case c.Original.OverHosts() && s.ToAll && c.Widens(s):
 			return refused(c.PathOf(c.DeclaredAs(s.Sums))+".Type", "leave it out",
 				"no pass keeps sums for all ranks over hosts in fp32, such as %s", s.Sums)
 		case s.Gathers && of.Type == schedule.FP32:

@@ -35,6 +35,14 @@ func (s *Stage) AddsShares() bool {
 	return s.OfAll() && len(s.Ops) == 1 && s.Ops[0].Name() == schedule.GradientWord
 }
 
+// Last is the last operation of a stage, which has some.
+func (s *Stage) Last() schedule.Op { return s.Ops[len(s.Ops)-1] }
+
+// Widens says that the sums of a stage are kept in fp32.
+func (c *Chain) Widens(s *Stage) bool {
+	return s.Sums != "" && len(s.Ops) > 0 && c.Schedule.InFP32(s.Last())
+}
+
 // Bare says that no product makes the summands of a stage.
 func (s *Stage) Bare() bool { return s.Given != "" && len(s.Ops) == 1 }
 

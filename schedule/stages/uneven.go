@@ -151,7 +151,7 @@ func (c *Chain) evenSums() error {
 		switch {
 		case of == "":
 		case !declared && s.Left.Rows() && s.Left.Size == edges.Even:
-			return refused(fmt.Sprintf("Ops[%d]", c.indexOf(s.Ops[len(s.Ops)-1])),
+			return refused(fmt.Sprintf("Ops[%d]", c.indexOf(s.Last())),
 				fmt.Sprintf("declare %s with its placement", s.Sums), "each rank gets an equal part of "+
 					"the rows of %s, and there are as many as of %s, which need not be in equal parts", s.Sums, of)
 		case s.Left.Columns():

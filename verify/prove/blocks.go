@@ -73,7 +73,7 @@ func (p *proof) crossing() *Counterexample {
 				continue
 			}
 			if p.nodes[x.from].rank == p.nodes[x.to].rank && a.Stream == b.Stream && !a.Early && !b.Early {
-				continue // one launch begins when all blocks of the other have ended
+				continue // one launch waits until all blocks of the other have ended
 			}
 			for _, u := range a.Uses {
 				for _, v := range b.Uses {

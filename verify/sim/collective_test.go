@@ -140,79 +140,84 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// What NCCL refuses, or leaves to hang, is refused or found.
+// gathered is an all-gather of 8 bytes.
+var gathered = driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
+
+// wrongCollectives are calls that NCCL refuses, or leaves to hang.
+var wrongCollectives = []struct {
+	name string
+	run  func(t *testing.T, w *sim.World, a, b *member) error
+	want string
+}{
+	{"a call while the one before goes on", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+		for range 100 { // it is over at once now and then
+			err := a.settle()
+			if err == nil {
+				err = a.Collective(gathered, a.recv, a.send, a.comm, a.s)
+			}
+			if errors.Is(err, driver.ErrInProgress) {
+				err = a.Collective(gathered, a.recv, a.send, a.comm, a.s)
+			}
+			if err != nil && !errors.Is(err, driver.ErrInProgress) {
+				return err
+			}
+		}
+		return nil
+	}, "the previous operation is in progress"},
+	{"other collectives", func(_ *testing.T, _ *sim.World, a, b *member) error {
+		other := driver.CollectiveDesc{Kind: driver.AllReduce, Bytes: 8, Type: driver.FP32}
+		return errors.Join(a.call(gathered), b.call(other), a.StreamSynchronize(a.s))
+	}, "collective 1 of the communicator: rank 0 calls all-gather of 8 bytes of no type, rank 1 all-reduce of 8"},
+	{"exchanges that miss each other", func(_ *testing.T, _ *sim.World, a, b *member) error {
+		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
+		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
+		return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
+	}, "rank 0 gets from rank 1, which sends to rank 1"},
+	{"a graph on one rank alone", func(t *testing.T, _ *sim.World, a, b *member) error {
+		if err := a.settle(); err != nil {
+			return err
+		}
+		err := errors.Join(a.StreamBeginCapture(a.s), a.call(gathered))
+		graph, ended := a.StreamEndCapture(a.s)
+		exec, made := a.GraphInstantiate(graph)
+		return errors.Join(err, ended, made, a.GraphLaunch(exec, a.s), b.call(gathered), a.StreamSynchronize(a.s))
+	}, "rank 0 calls all-gather of 8 bytes of no type in a graph, rank 1 all-gather of 8 bytes of no type"},
+	{"a stream of another device", func(_ *testing.T, _ *sim.World, a, b *member) error {
+		if err := a.settle(); err != nil {
+			return err
+		}
+		return a.Collective(gathered, a.recv, a.send, a.comm, b.s)
+	}, "invalid resource handle"},
+	{"an exchange with a rank of another communicator", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+		return a.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 2})
+	}, "to rank 2, from rank 0 of 2"},
+	{"a rank twice", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+		id, err := a.CommGetUniqueID()
+		_, first := a.CommInitRank(id, 2, 0)
+		_, second := a.CommInitRank(id, 2, 0)
+		return errors.Join(err, first, second)
+	}, "rank 0 has joined already"},
+	{"too much", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+		return a.call(driver.CollectiveDesc{Kind: driver.AllGather, Bytes: most})
+	}, "invalid argument"},
+	{"no id", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+		_, err := a.CommInitRank(driver.CommID{1}, 2, 0)
+		return err
+	}, "none of a simulated communicator"},
+	{"a send that another stream overwrites", func(_ *testing.T, w *sim.World, a, b *member) error {
+		other, err := a.StreamCreateWithPriority(driver.Normal)
+		err = errors.Join(err, a.call(gathered), b.call(gathered), a.MemsetD32Async(a.send, 7, 2, other),
+			a.StreamSynchronize(a.s), a.StreamSynchronize(other))
+		if races := w.Races(); err == nil && len(races) > 0 {
+			return errors.New(races[0].String())
+		}
+		return err
+	}, "race on bytes"},
+}
+
+// The simulator refuses or finds each of wrongCollectives.
 func TestCollectivesRefused(t *testing.T) {
-	gather := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
-	for _, x := range []struct {
-		name string
-		run  func(t *testing.T, w *sim.World, a, b *member) error
-		want string
-	}{
-		{"a call while the one before goes on", func(_ *testing.T, _ *sim.World, a, _ *member) error {
-			for range 100 { // it is over at once now and then
-				err := a.settle()
-				if err == nil {
-					err = a.Collective(gather, a.recv, a.send, a.comm, a.s)
-				}
-				if errors.Is(err, driver.ErrInProgress) {
-					err = a.Collective(gather, a.recv, a.send, a.comm, a.s)
-				}
-				if err != nil && !errors.Is(err, driver.ErrInProgress) {
-					return err
-				}
-			}
-			return nil
-		}, "the previous operation is in progress"},
-		{"other collectives", func(_ *testing.T, _ *sim.World, a, b *member) error {
-			other := driver.CollectiveDesc{Kind: driver.AllReduce, Bytes: 8, Type: driver.FP32}
-			return errors.Join(a.call(gather), b.call(other), a.StreamSynchronize(a.s))
-		}, "collective 1 of the communicator: rank 0 calls all-gather of 8 bytes of no type, rank 1 all-reduce of 8"},
-		{"exchanges that miss each other", func(_ *testing.T, _ *sim.World, a, b *member) error {
-			one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
-			two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
-			return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
-		}, "rank 0 gets from rank 1, which sends to rank 1"},
-		{"a graph on one rank alone", func(t *testing.T, _ *sim.World, a, b *member) error {
-			if err := a.settle(); err != nil {
-				return err
-			}
-			err := errors.Join(a.StreamBeginCapture(a.s), a.call(gather))
-			graph, ended := a.StreamEndCapture(a.s)
-			exec, made := a.GraphInstantiate(graph)
-			return errors.Join(err, ended, made, a.GraphLaunch(exec, a.s), b.call(gather), a.StreamSynchronize(a.s))
-		}, "rank 0 calls all-gather of 8 bytes of no type in a graph, rank 1 all-gather of 8 bytes of no type"},
-		{"a stream of another device", func(_ *testing.T, _ *sim.World, a, b *member) error {
-			if err := a.settle(); err != nil {
-				return err
-			}
-			return a.Collective(gather, a.recv, a.send, a.comm, b.s)
-		}, "invalid resource handle"},
-		{"an exchange with a rank of another communicator", func(_ *testing.T, _ *sim.World, a, _ *member) error {
-			return a.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 2})
-		}, "to rank 2, from rank 0 of 2"},
-		{"a rank twice", func(_ *testing.T, _ *sim.World, a, _ *member) error {
-			id, err := a.CommGetUniqueID()
-			_, first := a.CommInitRank(id, 2, 0)
-			_, second := a.CommInitRank(id, 2, 0)
-			return errors.Join(err, first, second)
-		}, "rank 0 has joined already"},
-		{"too much", func(_ *testing.T, _ *sim.World, a, _ *member) error {
-			return a.call(driver.CollectiveDesc{Kind: driver.AllGather, Bytes: most})
-		}, "invalid argument"},
-		{"no id", func(_ *testing.T, _ *sim.World, a, _ *member) error {
-			_, err := a.CommInitRank(driver.CommID{1}, 2, 0)
-			return err
-		}, "none of a simulated communicator"},
-		{"a send that another stream overwrites", func(_ *testing.T, w *sim.World, a, b *member) error {
-			other, err := a.StreamCreateWithPriority(driver.Normal)
-			err = errors.Join(err, a.call(gather), b.call(gather), a.MemsetD32Async(a.send, 7, 2, other),
-				a.StreamSynchronize(a.s), a.StreamSynchronize(other))
-			if races := w.Races(); err == nil && len(races) > 0 {
-				return errors.New(races[0].String())
-			}
-			return err
-		}, "race on bytes"},
-	} {
+	for _, x := range wrongCollectives {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := sim.NewWorld(sim.Config{Devices: 2, Seed: 5})
