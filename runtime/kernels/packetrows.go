@@ -25,8 +25,7 @@ const (
 )
 
 func (toAll) lay(l *Layout, next func(words int) int) {
-	l.At.Lands = Landing{To: next(l.Terms)}
-	l.At.Lands.Rank, l.At.Lands.Going = next(1), next(GoingWords*bits.OnesCount(l.Spread))
+	l.At.Lands = Landing{To: next(l.Terms), Rank: next(1), Going: next(GoingWords * bits.OnesCount(l.Spread))}
 	if l.Finish != nil {
 		l.At.Lands.Finished = next(3)
 		l.finish(next)
