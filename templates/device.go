@@ -56,7 +56,7 @@ type HostKernel struct{ Name, Params string }
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
 		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil,
-			nil, d.Early()}
+			nil, d.Table.StartsEarly(k)}
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}
@@ -120,7 +120,8 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.PacketRows }), "rows.h")
 	add(d.Only90(), "tiles.h", "hopper.h")
 	add(d.any(kernels.Kernel.Multiplies), "product.h")
-	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
+	add(len(d.FewRows) > 0 || d.any(d.Table.StartsEarly), "early.h")
+	add(len(d.FewRows) > 0, "fewrows.h")
 	add(slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Narrow }), "narrow.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names

@@ -251,6 +251,7 @@ func withFewRows(t *testing.T, few fewrows.Family, list []kernels.Kernel, types 
 		d.Table.Types = types
 	}
 	d.FewRows = few
+	d.Table.Early = slices.ContainsFunc(few, func(k fewrows.Kernel) bool { return k.Early })
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }
