@@ -44,8 +44,8 @@ func TestGeneratedText(t *testing.T) {
 	}
 	run, checked := known(t), sections(t, checking())
 	of16 := known(t, driver.BF16, driver.FP16) // of packages with eight bits
-	// What lets the next launch start does nothing on a host, so the tests here run the same kernels without it;
-	// TestEarly runs products that start early, and the test of package programs all that such a package has.
+	// In the simulator's engine no launch starts early, so its tests run kernels that do nothing for that. TestThreads
+	// runs kernels that start early, TestEarly products, and the test of package programs all that such a package has.
 	early := included(t, sections(t, withFewRows(t, fewrows.Family(allFewRows).Early(), every())))
 	functions, _ := fewFunctions()
 	making := included(t, sections(t, withFewRows(t, fewrows.Kernels.With(nil, functions[0]), every())))
