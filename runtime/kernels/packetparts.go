@@ -9,6 +9,9 @@ import (
 // toEach sends each rank a part of its own, as packets or, where words announce it, as plain data.
 type toEach struct{ words bool }
 
+// SendsPlain reports whether the kernel sends plain data, which words announce, and no packets.
+func (k Kernel) SendsPlain() bool { return k.Kind.row().sends == toEach{words: true} }
+
 func (e toEach) lay(l *Layout, next func(words int) int) {
 	l.terms(next)
 	l.At.Lands = Landing{To: next(l.Terms), From: next(1), Part: next(1), Half: next(1), Turn: next(1), Rank: next(1),

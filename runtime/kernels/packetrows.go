@@ -10,6 +10,9 @@ import (
 // toAll sends what a kernel makes of this rank's rows to all ranks: no tensor is sent as it is.
 type toAll struct{}
 
+// SendsRows reports whether the kernel sends what it makes of this rank's rows to all ranks, and no tensor as it is.
+func (k Kernel) SendsRows() bool { return k.Kind.row().sends == toAll{} }
+
 // Places of the words that a kernel of rows has for each result that goes to all ranks: the bytes from the first
 // landing to the result's, of a rank's part of it, from one half to the other, and from a part to the words beside
 // packets; the bytes of a row and of this rank's rows; and the address where those of all ranks lie in their order.
