@@ -102,8 +102,8 @@ func known(t *testing.T, types ...driver.Type) []section {
 // sumHeader is the name of the section that includes the code of sums; that of sums of codes is behind it.
 const sumHeader = `#include "../device/sum.h"`
 
-// tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package
-// that has no others: every has them behind others.
+// tilesAlone has the kernels of tiles without a bias, and the kernels that add a tensor to their sum, numbered as in a
+// package that has no others: every has them behind others.
 func tilesAlone(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
 	d := device()
@@ -174,7 +174,7 @@ func ofCatalog(t *testing.T, types ...driver.Type) (parts []section) {
 	return parts
 }
 
-// catalogFormulas are those that steps of the catalog's programs make; inexact ones have functions that a host and a
+// catalogFormulas are the formulas of steps of the catalog's programs; inexact ones have functions that a host and a
 // GPU make otherwise.
 func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 	t.Helper()

@@ -166,7 +166,7 @@ func (x *landed) awaited() {
 	}
 }
 
-// added adds the touches of the sum of the parts that landed, of this rank's part, and of what is beside them.
+// added adds the touches of the sum of the parts that landed, of this rank's part, and of the tensors beside them.
 func (x *landed) added(own, dst uint64) {
 	for _, r := range x.ranks() {
 		x.taken(r, own)

@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/touch"
 )
 
-// TestAwaits: of early kernels those that wait ahead of all else are right, and those that read ahead may read.
+// TestAwaits: an early kernel waits ahead of all else, or reads until then where it says so.
 func TestAwaits(t *testing.T) {
 	const wait = "griddepcontrol.wait;\n"
 	for _, c := range []struct {

@@ -55,7 +55,7 @@ type Params struct {
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
 	Cap                          float32 // of scores: tanh leaves none beyond it; 0: there is none
-	Grows, Beyond                float32 // the embedding by a factor, rounded to its type, and Norm by what is added
+	Grows, Beyond                float32 // a factor of the embedding, rounded to its type, and an addend of Norm
 }
 
 // work is a launch: its items of work, one for a block, the threads of a block, and the memory that it touches.
