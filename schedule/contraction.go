@@ -31,7 +31,7 @@ func (c Contraction) Rows() byte {
 func (c Contraction) Columns() byte { return c.Out[len(c.Out)-1] }
 
 // headsLetter is the letter of the columns of a head, which no operation names. A constant width is its own letter,
-// below zero: a norm's heads may be wider than what is turned of them.
+// below zero: a norm's heads may be wider than the part of a head that is turned.
 const headsLetter = 'W'
 
 // Summed are the letters that are summed over, in the order in which they appear in the operands.

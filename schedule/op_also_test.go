@@ -61,7 +61,7 @@ func TestAlso(t *testing.T) {
 	}
 }
 
-// Mistakes in further results have the paths of what was declared.
+// Mistakes in further results have the paths of the declared fields.
 func TestAlsoRefused(t *testing.T) {
 	gelu, add := schedule.GELU(), schedule.Add
 	const cut = " (cut between functions, each time behind the last: the rest makes C)"

@@ -26,7 +26,7 @@ type kept struct {
 	of   Formula
 }
 
-// constructed are the functions of package schedule: those that it lists, and others by numbers or methods.
+// constructed lists the functions of package schedule: its own list, and functions that take numbers or are methods.
 func constructed() (list []kept) {
 	typed := map[string]Formula{"Rounded": {Types: fp32("")}, "Dequantise": {Types: dequantised},
 		"Quantise":      {Result: driver.E4M3, Scales: driver.FP32},

@@ -56,7 +56,7 @@ type HostKernel struct{ Name, Params string }
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
 		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil,
-			nil, d.Early()}
+			nil, d.Table.StartsEarly(k)}
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}
@@ -89,7 +89,7 @@ func (d Device) Headers() (names []string) {
 	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.SendsPlain() }), "bytes.h")
 	finishes := d.any(func(k kernels.Kernel) bool { return k.Finish != nil })
 	makes := d.any(kernels.Kernel.Makes) || finishes || len(d.functions()) > 0
 	widens := d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen })
@@ -116,11 +116,12 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(finishes, "finish.h")
 	add(coded, "scaledsum.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.PacketRows }), "rows.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && !k.SendsPlain() }), "packets.h")
+	add(d.any(kernels.Kernel.SendsRows), "rows.h")
 	add(d.Only90(), "tiles.h", "hopper.h")
 	add(d.any(kernels.Kernel.Multiplies), "product.h")
-	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
+	add(len(d.FewRows) > 0 || d.any(d.Table.StartsEarly), "early.h")
+	add(len(d.FewRows) > 0, "fewrows.h")
 	add(slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Narrow }), "narrow.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
@@ -218,7 +219,7 @@ type Goes struct {
 
 // Going are the results that go to all ranks, in order.
 func (k Kernel) Going() (list []Goes) {
-	if k.Kind == kernels.PacketRows {
+	if k.SendsRows() {
 		return k.goingRows()
 	}
 	fields := []string{k.SumField()}
@@ -258,7 +259,7 @@ func (k Kernel) goingRows() (list []Goes) {
 
 // Behind is the function of each element of all ranks' rows, as a kernel of elements; nil where there is none.
 func (k Kernel) Behind() *Kernel {
-	if k.Finish == nil || k.Kind != kernels.PacketRows {
+	if k.Finish == nil || !k.SendsRows() {
 		return nil
 	}
 	k.Name, k.Code = k.Name+"_finish", k.Finished

@@ -80,7 +80,7 @@ func (f FewFunction) TakenNames() (names []string) {
 var places = map[schedule.Lies]string{schedule.InPlace: "at.row * p.columns + at.column",
 	schedule.ByColumn: "at.column", schedule.ByRow: "at.row"}
 
-// Args are the arguments of the function of an element: the result x, what was taken, and numbers of the Shape.
+// Args are the arguments of the function of an element: the result x, the taken operands, and numbers of the Shape.
 func (f FewFunction) Args() (args []string) {
 	for _, param := range f.Code.Made.Params {
 		name := strings.TrimPrefix(param, "float ")

@@ -32,11 +32,6 @@ func (d Device) few(weight string) (list fewrows.Family) {
 	return list
 }
 
-// Early reports whether launches of the package's kernels may start before the launch ahead of them has ended.
-func (d Device) Early() bool {
-	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Early })
-}
-
 // boxes reports whether some kernels of few rows copy boxes.
 func (d Device) boxes() bool {
 	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Boxes })

@@ -19,7 +19,7 @@ func TestFewRows(t *testing.T) {
 	runFewRows(t, allFewRows, driver.BF16)
 }
 
-// TestFewRowsOfBoxes runs those that GPUs make from boxes, which have the same bits. None is of narrow weights.
+// TestFewRowsOfBoxes runs the products that GPUs make from boxes, which have the same bits. None has a narrow weight.
 func TestFewRowsOfBoxes(t *testing.T) {
 	sampling.Test(t, 3, 4)
 	runFewRows(t, fewrows.Kernels.Early(), driver.FP16)

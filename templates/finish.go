@@ -55,7 +55,7 @@ func (k Kernel) Operands() (lines []string) {
 	return lines
 }
 
-// FinishArgs are the arguments of a sum's function for element k of those that are loaded.
+// FinishArgs are the arguments of a sum's function for element k of the loaded ones.
 func (k Kernel) FinishArgs() string {
 	return k.finishArgs(func(l Leaf) string { return l.Name + "[k]" })
 }

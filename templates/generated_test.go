@@ -44,8 +44,8 @@ func TestGeneratedText(t *testing.T) {
 	}
 	run, checked := known(t), sections(t, checking())
 	of16 := known(t, driver.BF16, driver.FP16) // of packages with eight bits
-	// What lets the next launch start does nothing on a host, so the tests here run the same kernels without it;
-	// TestEarly runs products that start early, and the test of package programs all that such a package has.
+	// In the simulator's engine no launch starts early, so its tests run kernels that do nothing for that. TestThreads
+	// runs kernels that start early, TestEarly products, and the test of package programs all that such a package has.
 	early := included(t, sections(t, withFewRows(t, fewrows.Family(allFewRows).Early(), every())))
 	functions, _ := fewFunctions()
 	making := included(t, sections(t, withFewRows(t, fewrows.Kernels.With(nil, functions[0]), every())))
@@ -102,8 +102,8 @@ func known(t *testing.T, types ...driver.Type) []section {
 // sumHeader is the name of the section that includes the code of sums; that of sums of codes is behind it.
 const sumHeader = `#include "../device/sum.h"`
 
-// tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package
-// that has no others: every has them behind others.
+// tilesAlone has the kernels of tiles without a bias, and the kernels that add a tensor to their sum, numbered as in a
+// package that has no others: every has them behind others.
 func tilesAlone(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
 	d := device()
@@ -174,7 +174,7 @@ func ofCatalog(t *testing.T, types ...driver.Type) (parts []section) {
 	return parts
 }
 
-// catalogFormulas are those that steps of the catalog's programs make; inexact ones have functions that a host and a
+// catalogFormulas are the formulas of steps of the catalog's programs; inexact ones have functions that a host and a
 // GPU make otherwise.
 func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 	t.Helper()
@@ -251,6 +251,7 @@ func withFewRows(t *testing.T, few fewrows.Family, list []kernels.Kernel, types 
 		d.Table.Types = types
 	}
 	d.FewRows = few
+	d.Table.Early = slices.ContainsFunc(few, func(k fewrows.Kernel) bool { return k.Early })
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }

@@ -160,7 +160,7 @@ func every() (all []kernels.Kernel) {
 				k.Number, k.Bias = len(of)+1+i, false
 				all = append(all, k)
 			}
-		case kernels.Scatter: // and one with a bias, and those that add a tensor
+		case kernels.Scatter: // and one with a bias, and for each tile one that adds a tensor
 			k.Number, k.Finish = 4, biased()
 			all = append(all, k)
 			for i, k := range of {

@@ -146,7 +146,7 @@ func (c code) using(header string) (names []string) {
 	return names
 }
 
-// alone is each kernel by itself, with what is of its own.
+// alone is each kernel by itself, with its own file where it has one.
 func (c code) alone() (list []Device) {
 	only := func(k []kernels.Kernel) Device {
 		d := c.device

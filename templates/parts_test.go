@@ -108,8 +108,8 @@ func once(t *testing.T, object string, args []string) {
 	}
 }
 
-// Flags of all programs, and of those that run on the engine. A fence of a smaller scope compiles too: running it shows
-// its fault.
+// Flags of all programs, and of programs that run on the engine. A fence of a smaller scope compiles too: running it
+// shows its fault.
 var (
 	ofAll = []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
 		"-fno-strict-aliasing",

@@ -102,7 +102,7 @@ func Render(parts ...Part) (Text, error) {
 // shared are files that templates of kernels have in common.
 var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl", "finish.tmpl", "each.tmpl"}
 
-// parse returns the template of a source, which may use what is shared.
+// parse returns the template of a source, which may use the shared files.
 func parse(name, source string) (*template.Template, error) {
 	t, err := template.New(shared[0]).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared...)
 	if err != nil {

@@ -54,9 +54,10 @@ func (c code) entries(cu []byte) []byte {
 }
 
 // lists are macros that list the kernels, for programs that run them: KERNELS(X) is X(name, struct) of each; COPIES(X)
-// is X(name) of each that copies and signals nothing. ONE_TYPE is the number of their type where there are no others.
+// is X(name) of each that copies and signals nothing, and EARLY(X) of each that starts early and waits first. ONE_TYPE
+// is the number of their type where there are no others.
 func (c code) lists() []byte {
-	list := map[string]string{"KERNELS": "", "COPIES": ""}
+	list := map[string]string{"KERNELS": "", "COPIES": "", "EARLY": ""}
 	for _, k := range c.host.Kernels {
 		list["KERNELS"] += fmt.Sprintf(" X(%s, %s)", k.Name, k.Params)
 	}
@@ -64,6 +65,11 @@ func (c code) lists() []byte {
 		switch {
 		case k.Copies() && !k.Signals():
 			list["COPIES"] += fmt.Sprintf(" X(%s)", k.Name)
+		}
+	}
+	for _, k := range c.device.Table.Code() {
+		if k.Early {
+			list["EARLY"] += fmt.Sprintf(" X(%s)", k.Name)
 		}
 	}
 	text := "#pragma once\n"

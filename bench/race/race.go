@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// GPU is a device, and a stream for what is timed.
+// GPU is a device, and the stream of the timed work.
 type GPU struct {
 	driver.Driver
 	Stream driver.Stream
@@ -31,7 +31,7 @@ func Open() (GPU, error) {
 	return GPU{d, s}, err
 }
 
-// Way is one of those that are timed. Enqueue is told the number of its launch in the graph.
+// Way is one way of doing the timed work. Enqueue gets the number of its launch in the graph.
 type Way struct {
 	Name    string
 	Enqueue func(turn int) error

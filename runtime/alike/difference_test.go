@@ -66,7 +66,7 @@ func (c changed) set(n norm, bit byte) error {
 	return n.Group().Driver().MemcpyHtoD(n.at[c.operand]+device.Ptr(c.bytes-1), []byte{bit})
 }
 
-// differs holds a run's error against what is changed.
+// differs compares a run's error with the change.
 func (c changed) differs(n norm, err error) error {
 	var e *alike.DifferenceError
 	ranks := c.ranks

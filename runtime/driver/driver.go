@@ -255,8 +255,8 @@ type Kernel struct {
 	// must run at the same time: New asks the device whether the blocks of the plan's launches have room. If AtOnce is
 	// set, there must be room for one block on each multiprocessor.
 	Threads, Blocks int
-	// Early says that a launch may start when the launch before it allows it, and waits for its end; from 9.0 on.
-	Early bool
+	// Early: a launch starts when the one before lets it, and awaits its end; from 9.0 on. Ahead: it reads until then.
+	Early, Ahead bool
 	// Function is the name of the function that a kernel of elements or of groups applies.
 	Function string
 	// Multiprocessors is the least number of multiprocessors that a device needs to run the kernel, whose blocks wait

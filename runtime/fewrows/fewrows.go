@@ -226,7 +226,7 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
 			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
-				Early: k.Early, Form: k.Function.form(), Row: Row{typ, k.Narrow, k.Boxes, k.Function}}
+				Early: k.Early, Ahead: k.Early, Form: k.Function.form(), Row: Row{typ, k.Narrow, k.Boxes, k.Function}}
 			if k.Early {
 				code.From = 90
 			}

@@ -172,7 +172,7 @@ func (w *world) free(g *group.Group, p *driver.Ptr) {
 	*p = 64
 }
 
-// TestPeersLeave: the group closes what is open, and a rank that does not come to Close has the others abort.
+// TestPeersLeave: the group closes open Peers, and a rank that does not come to Close has the others abort.
 func TestPeersLeave(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 2}, func(w *world) {
 		for _, late := range []bool{false, true} {

@@ -9,8 +9,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// TestMissing has a step await words before its work and behind it. The step waits for the words that are 0, but for
-// those that it has taken and set to 0 itself.
+// TestMissing has a step await words before its work and behind it. The step waits for the words that are 0, but not
+// for words that it has taken and set to 0 itself.
 func TestMissing(t *testing.T) {
 	// Of peer p: free is word p, arrived is p + 10, and this rank posts in p + 20 once it has taken free.
 	var around, packets []Post

@@ -206,7 +206,7 @@ func TestMappedUntaken(t *testing.T) {
 	})
 }
 
-// TestFabric shares by fabric handles, which are bytes, what was made for these alone.
+// TestFabric shares memory that was made for fabric handles alone, by such handles, which are bytes.
 func TestFabric(t *testing.T) {
 	for _, fabric := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,9 +13,7 @@ type groups struct{ rows, columns int } // rows and columns of one group
 // MostGroups returns the largest number of groups that the rows of a rank may have. A group has a word for each peer,
 // like a block that signals for itself, and a count word of the stream. The number is at least 1 for up to MostShards +
 // 1 ranks, and emission refuses kernels of tiles for more ranks.
-func MostGroups(ranks int) int {
-	return min(plan.MostBlocks, (group.CountWords-1)/max(ranks-1, 1))
-}
+func MostGroups(ranks int) int { return min(plan.MostBlocks, (group.CountWords-1)/max(ranks-1, 1)) }
 
 // groups returns the groups of a product: as many as allowed, each of whole rows of tiles. All but the last groups of a
 // row have the columns of a whole number of tiles. The tiles are those of a kernel like k: the first kernel whose tiles

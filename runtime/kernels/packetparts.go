@@ -9,12 +9,13 @@ import (
 // toEach sends each rank a part of its own, as packets or, where words announce it, as plain data.
 type toEach struct{ words bool }
 
+// SendsPlain reports whether the kernel sends plain data, which words announce, and no packets.
+func (k Kernel) SendsPlain() bool { return k.Kind.row().sends == toEach{words: true} }
+
 func (e toEach) lay(l *Layout, next func(words int) int) {
 	l.terms(next)
-	l.At.Lands = Landing{To: next(l.Terms)}
-	l.At.Lands.From, l.At.Lands.Part, l.At.Lands.Half = next(1), next(1), next(1)
-	l.At.Lands.Turn, l.At.Lands.Rank, l.At.Lands.Word = next(1), next(1), next(1)
-	l.At.Lands.Spread = next(bits.OnesCount(l.Spread))
+	l.At.Lands = Landing{To: next(l.Terms), From: next(1), Part: next(1), Half: next(1), Turn: next(1), Rank: next(1),
+		Word: next(1), Spread: next(bits.OnesCount(l.Spread))}
 	if e.words {
 		l.At.Lands.Next = next(1)
 	}
@@ -40,6 +41,4 @@ func (e toEach) fill(k *kernel, _ *plan.Queue, w plan.PacketWords, landings int)
 func (toEach) whole(*kernel) int64 { return 1 }
 
 // each is two for a kernel that spreads, whose blocks have half as many threads.
-func (toEach) each(k Kernel) int64 {
-	return int64(1 + min(k.Spread, 1))
-}
+func (toEach) each(k Kernel) int64 { return int64(1 + min(k.Spread, 1)) }

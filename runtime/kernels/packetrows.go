@@ -10,6 +10,9 @@ import (
 // toAll sends what a kernel makes of this rank's rows to all ranks: no tensor is sent as it is.
 type toAll struct{}
 
+// SendsRows reports whether the kernel sends what it makes of this rank's rows to all ranks, and no tensor as it is.
+func (k Kernel) SendsRows() bool { return k.Kind.row().sends == toAll{} }
+
 // Places of the words that a kernel of rows has for each result that goes to all ranks: the bytes from the first
 // landing to the result's, of a rank's part of it, from one half to the other, and from a part to the words beside
 // packets; the bytes of a row and of this rank's rows; and the address where those of all ranks lie in their order.
@@ -25,8 +28,7 @@ const (
 )
 
 func (toAll) lay(l *Layout, next func(words int) int) {
-	l.At.Lands = Landing{To: next(l.Terms)}
-	l.At.Lands.Rank, l.At.Lands.Going = next(1), next(GoingWords*bits.OnesCount(l.Spread))
+	l.At.Lands = Landing{To: next(l.Terms), Rank: next(1), Going: next(GoingWords * bits.OnesCount(l.Spread))}
 	if l.Finish != nil {
 		l.At.Lands.Finished = next(3)
 		l.finish(next)

@@ -243,6 +243,9 @@ func (t *Table) TypesOf(k Kernel) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(t.Types), func(typ driver.Type) bool { return typ.Size() != 2 })
 }
 
+// StartsEarly reports whether launches of a kernel start before the end of the launch before, for which they then wait.
+func (t *Table) StartsEarly(k Kernel) bool { return t.Early && k.Kind.row().early }
+
 // Code lists the kernels as a driver loads them.
 func (t *Table) Code() []driver.Kernel {
 	var list []driver.Kernel
@@ -269,7 +272,7 @@ func (t *Table) Code() []driver.Kernel {
 			if k.Narrows() {
 				code.From = 89
 			}
-			code.Early = t.Early && k.Kind.row().early // beside kernels of products, which are for 9.0 on
+			code.Early = t.StartsEarly(k) // beside kernels of products, which are for 9.0 on
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
 				code.AtOnce, code.Threads = k.Scatters(), TileThreads

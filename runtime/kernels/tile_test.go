@@ -62,7 +62,7 @@ func TestTileBlocks(t *testing.T) {
 	}
 }
 
-// TestLeast: of tiles by shape a launch takes those that leave the fewest multiprocessors idle.
+// TestLeast: a launch takes the tile that leaves the fewest multiprocessors idle at its shape.
 func TestLeast(t *testing.T) {
 	s := &Set{}
 	wide := Tile{Columns: 224, Cluster: 2, Together: true}

@@ -27,9 +27,7 @@ const (
 const SlotsMap, AddedMap = OwnMap, Maps
 
 // SlotsAtPeers is the first map of this rank's slots at the peers.
-func (k Kernel) SlotsAtPeers() int {
-	return Maps + k.Added
-}
+func (k Kernel) SlotsAtPeers() int { return Maps + k.Added }
 
 // maps is the number of maps in the kernel's parameters.
 func (k Kernel) maps() int {

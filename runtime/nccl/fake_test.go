@@ -129,7 +129,7 @@ func TestConfig(t *testing.T) {
 		{23007, "size 96 magic cafebeef 12:23007 16:0\n"},
 		{23102, "size 112 magic cafebeef 12:23102 16:0\n"},
 		{23203, "size 120 magic cafebeef 12:23203 16:0 112:2147483647 116:0\n"}, // and 116
-		{23400, "size 120 magic cafebeef 12:23203 16:0 112:2147483647 116:0\n"}, // newer than what is known
+		{23400, "size 120 magic cafebeef 12:23203 16:0 112:2147483647 116:0\n"}, // newer than every known version
 	} {
 		t.Run(versionText(x.version), func(t *testing.T) {
 			out := inChild(t, dir, "TestFakeInit", fmt.Sprintf("FAKE_VERSION=%d", x.version))

@@ -38,7 +38,7 @@ func (c *crowded) OccupancyMaxActiveBlocksPerMultiprocessor(_ driver.Function, t
 	return c.each, nil
 }
 
-// New asks whether the blocks of a kernel have room that must run at the same time, and says what is missing.
+// New asks whether blocks that must run at the same time have room, and its error says how much room is missing.
 func TestNewAsksForRoom(t *testing.T) {
 	once := driver.Kernel{Name: "one", AtOnce: true, Threads: 384, Shared: 200 << 10}
 	many := driver.Kernel{Name: "one", Threads: 512, Blocks: MostPacketBlocks}

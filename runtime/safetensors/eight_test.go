@@ -96,8 +96,8 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
-// TestScales reads scales of rows, of parts of rows and of columns: a checkpoint's, in each of their shapes, and those
-// that are made.
+// TestScales reads scales of rows, of parts of rows and of columns: a checkpoint's, in each of their shapes, and scales
+// that the reader makes.
 func TestScales(t *testing.T) {
 	codes := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	rows := safetensors.Part{Name: "w", Shape: []int{3, 4}, From: 1, Count: 2, Type: device.E4M3}

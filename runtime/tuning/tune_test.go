@@ -79,8 +79,7 @@ func TestTunedByDevice(t *testing.T) {
 	}
 }
 
-// Without a tuning of its own a program goes by what was measured on H200s and H100s, of the schedules
-// that it has.
+// Without a tuning of its own a program goes by measurements on H200s and H100s, of the schedules that it has.
 func TestTunedByOwn(t *testing.T) {
 	own, err := ownTuning()
 	if err != nil {

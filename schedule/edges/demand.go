@@ -44,8 +44,8 @@ func (w *Walk) weightsTravel(o schedule.Op) bool {
 	return known && x.Rows() && w.ofColumns(o) && w.takenByRows(o.Out)
 }
 
-// takenByRows reports whether all that reads a tensor, and all that reads what is made of it, ends with products by
-// columns of weights that are declared as rows.
+// takenByRows reports whether all operations that read a tensor, or a tensor made of it, end with products by columns
+// of weights that are declared as rows.
 func (w *Walk) takenByRows(tensor string) bool {
 	read := false
 	for _, o := range w.Ops {

@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// nodeCheck is a node, and what is wrong with it; empty: nothing.
+// nodeCheck is a node, and the mistake in it; empty: none.
 type nodeCheck struct {
 	name string
 	n    hostir.Node
@@ -65,7 +65,7 @@ var steps = []nodeCheck{
 	{"a copy of each", hostir.Set(onMain, viewC, viewA.EachRank()), "only a sum"},
 }
 
-// kernels are of those that gather, multiply or sum between their signals.
+// kernels has cases of kernels that gather, multiply or sum between their signals.
 func kernels() []nodeCheck {
 	gather := hostir.Fuse("gather", hostir.Collect(onMain, viewC, viewA.EachRank()), postOne)
 	tiles := hostir.Fuse("tiles", hostir.Do(onMain,

@@ -67,7 +67,7 @@ func TestPassesNeedWhatTheySay(t *testing.T) {
 	}
 }
 
-// inOrder says that passes run behind those that they need.
+// inOrder says that each pass runs behind the passes that it needs.
 func inOrder(list []passes.Pass) bool {
 	for i, pass := range list {
 		for _, name := range pass.Needs {
@@ -79,7 +79,7 @@ func inOrder(list []passes.Pass) bool {
 	return true
 }
 
-// Passes have names of their own, and those that one needs come before it.
+// Each pass has a name of its own, and runs behind the passes that it needs.
 func TestPassesInOrder(t *testing.T) {
 	var before []string
 	for _, pass := range passes.All {
@@ -187,7 +187,7 @@ func sound(p *hostir.Program) error {
 	return errors.Join(errs...)
 }
 
-// Ranks may post at the end that peers may overwrite what was read and meet nobody there: the post stays.
+// Ranks may post at the end that peers may overwrite memory that was read, and meet nobody there: the post stays.
 func TestPostWithoutMeeting(t *testing.T) {
 	copied := hostir.Set(hostir.Stream(hostir.MainStream), hostir.Whole("C"), hostir.Whole("A").At(hostir.Const(0)))
 	read := hostir.Post(hostir.Stream(hostir.MainStream), hostir.ReadWord, hostir.Expr{})

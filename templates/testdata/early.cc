@@ -1,13 +1,13 @@
-// A test of launches that may start before the launch before them has ended, with a thread of the host for each of
-// theirs, under ThreadSanitizer: products of what the product before has made, which write what it reads, and functions
-// of them that read and write so too. The arguments
-// are a seed for the delays, and kernels; without any, it is of all. Before them may stand "spoiled": then a weight is
-// what the launch before makes, and ThreadSanitizer has to see it.
+// A test of products that start before the launch before them has ended and read their weight then: products of what
+// the product before has made, which write what it reads, and functions of them that read and write so too. The
+// arguments are a seed for the delays, and kernels; without any, it is of all. Before them may stand "spoiled": then a
+// weight is what the launch before makes, and ThreadSanitizer has to see it.
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <thread>
 
-#include "order.h"
+#include "launches.h"
 
 #include "kernels.cc"
 
@@ -15,69 +15,8 @@ using namespace right;
 
 #include "list.h"
 
-enum { launches = 3, grid = 2, width = 256, warp = 32, side = 32, rows = 3 };
-static_assert((int)launches <= (int)ranks && (int)grid <= (int)blocks, "memory of blocks");
-
-// A launch with what its threads tell the next one: which blocks let it start, and how many of them have ended.
-struct Launch {
-  struct fewrows params;
-  std::atomic<bool> lets[grid];
-  std::atomic<unsigned> ended;
-  char end;  // ThreadSanitizer keeps there what is before the end
-};
-
-static Launch all[launches];
-static thread_local unsigned mine;
-
-void ptx_griddepcontrol_launch_dependents()
-{
-  delay();
-  all[mine].lets[blockIdx.x].store(true, std::memory_order_relaxed);
-}
-
-// The end of a launch is known to those that await it, and to nobody else.
-void ptx_griddepcontrol_wait()
-{
-  if (mine == 0) {
-    return;
-  }
-  Launch &last = all[mine - 1];
-  while (last.ended.load(std::memory_order_relaxed) < grid * width) {
-    usleep(5000);
-  }
-  __tsan_acquire(&last.end);
-  delay();
-}
-
-static void thread_of(const Entry &kernel, unsigned launch, Team *its, Team *warps, unsigned block, unsigned thread,
-                      unsigned seed)
-{
-  gridDim = {grid, 1, 1};
-  blockDim = {width, 1, 1};
-  blockIdx = {block, 0, 0};
-  threadIdx = {thread, 0, 0};
-  here = {launch, block};
-  mine = launch;
-  team = its;
-  together = &warps[thread / warp];
-  chance = seed * 1000003ull + (launch * grid + block) * 1009 + thread;
-  delay();
-  kernel.thread(&all[launch].params);
-  __tsan_release(&all[launch].end);
-  all[launch].ended.fetch_add(1, std::memory_order_relaxed);
-  team->leave();
-  together->leave();
-}
-
-static bool may_start(const Launch &l)
-{
-  for (const std::atomic<bool> &block : l.lets) {
-    if (!block.load(std::memory_order_relaxed)) {
-      return l.ended.load(std::memory_order_relaxed) == grid * width;
-    }
-  }
-  return true;
-}
+enum { launches = 3, grid = 2, width = 256, side = 32, rows = 3 };
+static_assert((int)launches <= (int)ranks * (int)overlapping && (int)grid <= (int)blocks, "memory of blocks");
 
 typedef std::vector<unsigned short> Bits;
 
@@ -123,10 +62,8 @@ static bool play(const Entry &kernel, bool narrow, bool makes, unsigned type, un
   Bits want = x;
   Bits beside[2] = {Bits(rows * side, (unsigned short)bits_of(type, 0)), x}, want_beside = x;
   std::vector<std::vector<unsigned char>> weights;
-  std::vector<Team> teams(launches * grid), warps(launches * grid * width / warp);
-  for (Team &w : warps) {
-    w.left = warp;
-  }
+  struct fewrows params[launches] = {};
+  std::deque<Launch> all;
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < launches; i++) {
     weights.push_back(weight(narrow, type, 1000 * i));
@@ -135,31 +72,30 @@ static bool play(const Entry &kernel, bool narrow, bool makes, unsigned type, un
       const float of = (float)value(type, want[at]), by = (float)value(type, want_beside[at]);
       want_beside[at] = (unsigned short)bits_of(type, rounded(type, of / (1 + __builtin_expf(-of)) * by));
     }
-    Launch &l = all[i];
-    l.params = {};
-    l.params.dst = (char *)(i % 2 == 0 ? y : x).data();
-    l.params.a = (const char *)(i % 2 == 0 ? x : y).data();
-    l.params.b = spoiled && i == 1 ? (const char *)y.data() : (const char *)weights[i].data();
-    l.params.made = (char *)beside[i % 2].data();
-    l.params.operands[0] = (const char *)beside[(i + 1) % 2].data();
-    l.params.scale = &one;
-    l.params.scales = 1;
-    l.params.rows = rows;
-    l.params.depth = l.params.columns = side;
-    for (std::atomic<bool> &block : l.lets) {
-      block.store(false, std::memory_order_relaxed);
-    }
-    l.ended.store(0, std::memory_order_relaxed);
+    struct fewrows &p = params[i];
+    p.dst = (char *)(i % 2 == 0 ? y : x).data();
+    p.a = (const char *)(i % 2 == 0 ? x : y).data();
+    p.b = spoiled && i == 1 ? (const char *)y.data() : (const char *)weights[i].data();
+    p.made = (char *)beside[i % 2].data();
+    p.operands[0] = (const char *)beside[(i + 1) % 2].data();
+    p.scale = &one;
+    p.scales = 1;
+    p.rows = rows;
+    p.depth = p.columns = side;
   }
   for (unsigned i = 0; i < launches; i++) {
-    while (i > 0 && !may_start(all[i - 1])) {
+    Launch *const last = i > 0 ? &all.back() : nullptr;
+    while (last != nullptr && !last->lets_next()) {
       usleep(100);
     }
+    Launch *const now = &all.emplace_back(last, grid, width, width);
     for (unsigned b = 0; b < grid; b++) {
-      Team *const its = &teams[i * grid + b], *const of_warps = &warps[(i * grid + b) * width / warp];
-      its->left = width;
       for (unsigned t = 0; t < width; t++) {
-        threads.emplace_back([=, &kernel] { thread_of(kernel, i, its, of_warps, b, t, seed); });
+        const unsigned block = i * grid + b;
+        threads.emplace_back([&kernel, &params, now, i, b, t, block, seed] {
+          thread_of(*now, {0, block, i}, b, t, true, seed * 1000003ull + block * 1009 + t,
+                    [&kernel, &params, i] { kernel.thread(&params[i]); });
+        });
       }
     }
   }

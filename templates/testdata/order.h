@@ -123,7 +123,7 @@ static Scope scope_of(unsigned id) { return (Scope)(releasers[id].load(std::memo
 static void see(unsigned id, Scope s)
 {
   const unsigned long long by = releasers[id].load(std::memory_order_relaxed);
-  const Place from = {(unsigned)(by >> 32 & 0xfffffff), (unsigned)by};
+  const Place from = {(unsigned)(by >> 32 & 0xfffffff), (unsigned)by, 0};
   if (id != 0 && within(s, here, from) && within(scope_of(id), from, here)) {
     __tsan_acquire(&released[id]);
   }

@@ -14,6 +14,7 @@ struct alignas(16) uint4 {
 // Where a thread runs.
 struct Place {
   unsigned device, block;  // blocks are numbered over all launches
+  unsigned slot;           // launches that run at the same time have memory of blocks in different ones
 };
 
 extern __thread Dim threadIdx, blockIdx, blockDim, gridDim;

@@ -1,9 +1,11 @@
 // A test of the kernels as they are in the .cu, their inline PTX included, with a thread of
 // the host for each of theirs and random delays, under ThreadSanitizer. The arguments are a
 // seed for the delays and kernels; without any, it is of all.
+#include <deque>
+#include <set>
 #include <thread>
 
-#include "order.h"
+#include "launches.h"
 
 #include "kernels.cc"
 
@@ -43,7 +45,8 @@ struct Worker {
 
   void start(std::function<void()> f)
   {
-    std::lock_guard<std::mutex> held(lock);
+    std::unique_lock<std::mutex> held(lock);
+    changed.wait(held, [this] { return job == nullptr; });
     job = f;
     changed.notify_all();
   }
@@ -55,59 +58,88 @@ struct Worker {
   }
 };
 
-// The workers of a block, which the rank's thread makes as it needs them.
+// The workers of a block, which the rank's thread makes as it needs them. Launches that may overlap have others.
 typedef std::vector<Worker *> Workers;
-static Workers workers[ranks][blocks];
+static Workers workers[ranks][overlapping][blocks];
 
-static void run(const Entry &kernel, const Step &s, unsigned device, unsigned seed)
+// The launches that start early, and wait first.
+static bool starts_early(const std::string &kernel)
 {
-  std::vector<Team> teams(s.blocks), warps(s.blocks * s.width / warp);
-  for (Team &t : warps) {
-    t.left = warp;
-  }
-  for (unsigned b = 0; b < s.blocks; b++) {
-    teams[b].left = s.width;
-    const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
-    for (unsigned t = 0; t < s.width; t++) {
-      if (t == workers[device][b].size()) {
-        workers[device][b].push_back(new Worker);
-      }
-      workers[device][b][t]->start([&kernel, &s, &teams, &warps, b, t, block, device, seed] {
-        gridDim = {s.blocks, 1, 1};
-        blockDim = {s.width, 1, 1};
-        blockIdx = {b, 0, 0};
-        threadIdx = {t, 0, 0};
-        here = {device, block};
-        team = &teams[b];
-        together = &warps[(b * s.width + t) / warp];
-        chance = seed * 1000003ull + block * 101 + t;
-        fenced = 0;
-        unseen.clear();
-        delay();
-        begins();
-        kernel.thread(s.params.data());
-        ends();
-        progress.fetch_add(1, std::memory_order_relaxed);
-        team->leave();
-        together->leave();
-      });
-    }
-  }
-  for (unsigned b = 0; b < s.blocks; b++) {
-    for (unsigned t = 0; t < s.width; t++) {
-      workers[device][b][t]->finish();
-    }
-  }
+  static const std::set<std::string> early = {
+#define NAMED(name) #name,
+    EARLY(NAMED)
+  };
+  return early.count(kernel) > 0;
 }
+
+// The launches of a rank. One starts as soon as the one before it lets it: a plain one when that has ended, and any
+// behind work of the host, which lets it start at once.
+struct Stream {
+  unsigned device, seed, early;
+  std::deque<Launch> all;
+
+  template <typename Work>
+  void launch(unsigned grid, unsigned width, bool waits, Work work)
+  {
+    Launch *const last = all.empty() ? nullptr : &all.back(), *const now = &all.emplace_back(last, grid, width, warp);
+    while (last != nullptr && !(waits ? last->lets_next() : last->has_ended())) {
+      usleep(20);
+    }
+    const unsigned slot = waits ? 1 + early++ % (overlapping - 1) : 0;  // plain ones have all threads by themselves
+    for (unsigned b = 0; b < grid; b++) {
+      const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
+      Workers &list = workers[device][slot][b];
+      for (unsigned t = 0; t < width; t++) {
+        if (t == list.size()) {
+          list.push_back(new Worker);
+        }
+        list[t]->start([=] {
+          thread_of(*now, {device, block, device * overlapping + slot}, b, t, waits,
+                    seed * 1000003ull + block * 101 + t, work);
+        });
+      }
+    }
+  }
+
+  // What the host does lets the next launch start, which must not see it before it has waited.
+  void host(const Step *first, const Step *behind)
+  {
+    launch(1, 1, true, [=] {
+      ptx_griddepcontrol_launch_dependents();
+      ptx_griddepcontrol_wait();
+      for (const Step *s = first; s != behind; s++) {
+        s->host();
+      }
+    });
+  }
+
+  ~Stream()
+  {
+    for (const auto &slot : workers[device]) {
+      for (const Workers &block : slot) {
+        for (Worker *w : block) {
+          w->finish();
+        }
+      }
+    }
+  }
+};
 
 static void play(World &w, unsigned r, unsigned seed)
 {
-  for (const Step &s : w.of[r].steps) {
-    if (s.kernel.empty()) {
-      s.host();
+  Stream stream = {r, seed, 0, {}};
+  const std::vector<Step> &steps = w.of[r].steps;
+  for (const Step *s = steps.data(), *const end = s + steps.size(); s != end;) {
+    const Step *const first = s++;
+    if (!first->kernel.empty()) {
+      const Entry &kernel = find(first->kernel.c_str());
+      stream.launch(first->blocks, first->width, starts_early(first->kernel),
+                    [&kernel, first] { kernel.thread(first->params.data()); });
       continue;
     }
-    run(find(s.kernel.c_str()), s, r, seed);
+    for (; s != end && s->kernel.empty(); s++) {
+    }
+    stream.host(first, s);
   }
 }
 

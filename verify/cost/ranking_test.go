@@ -104,7 +104,7 @@ func tabled(t *testing.T) (list []measured) {
 }
 
 // gridded reads what bench/peers.py measured of schedules on four H100s, of their kernels of tiles or of others. No
-// constant was set by it. What is not gated has the time of a host that calls from Python, and is left out.
+// constant was set by it. Times without a gate hold the time of a host that calls from Python, and are left out.
 func gridded(t *testing.T, tiles bool) (list []measured) {
 	t.Helper()
 	f, err := os.Open("../../docs/results/2026-11-27-grid-4.json")
@@ -136,7 +136,7 @@ func gridded(t *testing.T, tiles bool) (list []measured) {
 	}
 }
 
-// pair is a prediction and what was measured.
+// pair is a prediction and a measurement.
 type pair struct {
 	measured
 	got *cost.Prediction

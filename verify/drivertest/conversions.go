@@ -73,7 +73,7 @@ func Conversions(t testing.TB, made []byte) {
 	}
 }
 
-// conversions reads what was made from its start.
+// conversions reads the made bytes from their start.
 type conversions struct {
 	testing.TB
 	made []byte

@@ -54,7 +54,7 @@ func TestGELU(t *testing.T) {
 	}
 }
 
-// TestIntervalsOfLibrary: an interval holds the intervals of all numbers in it, and what is far from zero is exact.
+// TestIntervalsOfLibrary: an interval holds the intervals of all numbers in it, and numbers far from zero are exact.
 func TestIntervalsOfLibrary(t *testing.T) {
 	for _, word := range []string{"", "relu", "gelu"} {
 		for i := -90; i <= 90; i++ {

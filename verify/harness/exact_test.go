@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// inexact are the programs of which some results are not compared by ==: they norm what is no integer, and sum that up.
+// inexact are the programs of which some results are not compared by ==: they norm fractions, and sum up the norms.
 var inexact = map[string]bool{"BlockBehindAttention": true, "BlockBehindAttentionPackets": true,
 	"BlockBehindAttentionTiles": true, "AllReduceNorms": true, "LlamaLayer": true,
 	"LlamaLayerNCCL": true, "LayerNormLinear": true, "RotaryAttention": true, "CappedLogits": true}

@@ -2,7 +2,8 @@ package mutate
 
 import "slices"
 
-// ofCheckers lists bugs in prover and explorer which programs of the catalogue do not show.
+// ofCheckers lists bugs in prover and explorer, and in what they take for granted, which programs of the catalogue do
+// not show.
 var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 	{File: "verify/prove/stamp.go", Text: "a stamp without the operations", Tests: "TestStamp",
 		Old: "ops.Lines(list))", New: "ops.Lines(list[:0]))"},
@@ -37,4 +38,17 @@ var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 		Old: "u.Ahead && (u.Write || !o.Early)", New: "false"},
 	{File: "verify/ops/form.go", Text: "results anywhere", Tests: "TestMalformed",
 		Old: "slices.ContainsFunc(writes, func(u Use) bool { return !u.Write })", New: "false"},
+}), within("verify/touch", []CodeMutant{
+	{File: "verify/touch/early.go", Text: "every early kernel may read before it waits", Tests: "TestAwaits",
+		Old: "does == reads && !k.Ahead", New: "false"},
+	{File: "verify/touch/early.go", Text: "an early kernel may write before it waits", Tests: "TestAwaits",
+		Old: "does == writes || ", New: ""},
+	{File: "verify/touch/early.go", Text: "the wait of the kernel behind is taken for its own", Tests: "TestAwaits",
+		Old: "	body, _, _ = bytes.Cut(body, []byte(\".entry \"))\n", New: ""},
+}), within("verify/sim", []CodeMutant{
+	{File: "verify/sim/kernel.go", Text: "no early kernel is looked at", Tests: "TestEarlyKernel",
+		Old: "errors.Join(err, touch.Awaits(m.code, k))", New: "err"},
+}), within("verify/record", []CodeMutant{
+	{File: "verify/record/driver.go", Text: "no early kernel is looked at", Tests: "TestEarlyKernel",
+		Old: "errors.Join(err, touch.Awaits(code, &k))", New: "err"},
 }))

@@ -2,7 +2,7 @@ package mutate
 
 import "slices"
 
-// ofFormulas lists bugs in how a formula is printed as C++, of which TestFormulas runs what is printed.
+// ofFormulas lists bugs in how a formula is printed as C++. TestFormulas runs the printed text.
 var ofFormulas = within("templates", []CodeMutant{
 	{File: "templates/formula_code.go", Text: "a mean is a sum", Tests: "TestFormulas",
 		Old: "Mean: n.Do == schedule.DoMean}", New: "Mean: n.Do == schedule.DoPairs}"},

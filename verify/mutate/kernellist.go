@@ -5,7 +5,7 @@ import "slices"
 // Kernels are the mistakes that are made in the templates of device code: in memory order,
 // scope and fences, in who waits, posts and resets, in the bounds of loops, and in rounding.
 var Kernels = slices.Concat(ownKernels, functionKernels, scaleKernels, callKernels,
-	packetKernels, spreadKernels, rowsKernels, fp32Kernels, hopperKernels, fewKernels, boxKernels)
+	packetKernels, spreadKernels, rowsKernels, fp32Kernels, hopperKernels, fewKernels, boxKernels, earlyKernels)
 
 // ownKernels are mistakes in copies, sums, signals and kernels of tiles.
 var ownKernels = []KernelMutant{

@@ -44,6 +44,15 @@ var (
 
 // tests are the tests that run the kernels made from the file.
 func (m KernelMutant) tests() []string {
+	list := m.quickFirst()
+	if i := slices.Index(list, "TestThreads"); m.Order && i > 0 {
+		return slices.Concat(list[i:i+1], list[:i], list[i+1:])
+	}
+	return list
+}
+
+// quickFirst are these tests in the order of the time that they take.
+func (m KernelMutant) quickFirst() []string {
 	switch {
 	case m.Cores && m.File == "fewboxes.cu.tmpl":
 		return coreTests[1:]
@@ -72,9 +81,6 @@ func (m KernelMutant) tests() []string {
 	case "device/arith.h", "device/units.h", "device/elements.h", "each.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl", "device/eightunits.h":
 		return formulaTests
-	}
-	if m.Order {
-		return slices.Concat(transportTests[2:], transportTests[:2])
 	}
 	return transportTests
 }

@@ -48,6 +48,7 @@ func TestJudgeKernel(t *testing.T) {
 		{"device/blocks.h: only block 0 waits", mutate.Caught, "run: "},
 		{"device/ptx.h: a wait that does not acquire", mutate.Caught, "data race"},
 		{"device/blocksum.h: a sum that still grows", mutate.Caught, "data race"},
+		{"device/early.h: a start that does not wait", mutate.Caught, "data race"},
 		{"post.cu.tmpl: no fence before the release", mutate.Safe, "a release"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -76,8 +76,9 @@ type Op struct {
 	Accumulate bool
 	// To and From are the ranks that an exchange sends to and gets from.
 	To, From int
-	// Early: the launch may start when the launch before it on its stream lets it. It may then do its reads ahead; it
-	// does all other work after the end of the launch before, for which it waits in any case.
+	// Early: the launch may start when the launch before it on its stream lets it, and do its reads ahead. It does all
+	// other work after the end of the launch before, for which it waits in any case. A launch that starts early and
+	// reads nothing ahead is a plain one here: touch.Awaits refuses kernels that do anything before they wait.
 	Early bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int

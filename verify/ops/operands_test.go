@@ -58,7 +58,7 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// What is read lies as formulas say, and what is written does not.
+// Operands lie as formulas say, and results do not.
 func TestOperands(t *testing.T) {
 	o := listed(ops.Op{Kind: ops.Apply, Lies: []schedule.Lies{schedule.ByColumn}, LeavesScales: true}, 2, "C", "S")
 	var lies []schedule.Lies
@@ -119,7 +119,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// A gather is copies, each from what is listed before its result.
+// A gather is copies, each from the operand that is listed before its result.
 func TestCopies(t *testing.T) {
 	o := listed(ops.Op{Kind: ops.Copy}, 1, "C")
 	o.Uses = append(o.Uses, listed(ops.Op{}, 1, "D").Uses...)

@@ -192,7 +192,7 @@ func (f *full) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestDumpFails: where nobody takes what is written, the plan is not bound, on that rank, and a Bind again binds it.
+// TestDumpFails: a rank whose dump cannot be written does not bind its plan, and a Bind again binds it.
 func TestDumpFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simtest.Config{Config: sim.Config{Devices: 2}, Change: func(c *group.Config) {

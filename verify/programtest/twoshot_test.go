@@ -44,7 +44,7 @@ func TestTwoShotsAlike(t *testing.T) {
 	}
 }
 
-// TestOwnersAlike: norms that the owners of rows make have the bits of those that every rank makes, on every rank.
+// TestOwnersAlike: norms that the owners of rows make have the bits of norms that every rank makes, on every rank.
 func TestOwnersAlike(t *testing.T) {
 	for ranks := 2; ranks <= 8; ranks++ {
 		s := harness.Shape{M: 3 * ranks, N: 40, Type: driver.FP32}

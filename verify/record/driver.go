@@ -213,7 +213,7 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 			if k.Name == name {
 				touches, err := touch.Of(&k)
 				d.kernels[f] = described{k, touches}
-				return f, err
+				return f, errors.Join(err, touch.Awaits(code, &k))
 			}
 		}
 	}

@@ -60,6 +60,19 @@ func TestEveryCallIsTakenDown(t *testing.T) {
 	}
 }
 
+// TestEarlyKernel: an early kernel whose PTX does not wait is refused.
+func TestEarlyKernel(t *testing.T) {
+	d := New(0)
+	m, err := d.ModuleLoadData(&driver.Code{PTX: []byte(".entry k(\n)\n{\nret;\n}\n"),
+		Kernels: []driver.Kernel{{Name: "k", Early: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ModuleGetFunction(m, "k"); err == nil || !strings.Contains(err.Error(), "does not wait") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 type callCase struct {
 	what string
 	call func(d *Driver) error

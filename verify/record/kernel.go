@@ -248,7 +248,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
-	o.Early = l.kernel.Early && k.product // others that start early wait before they read
+	o.Early = l.kernel.Early && l.kernel.Ahead // others are like plain launches, as touch.Awaits has seen
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
 		o.Form, _, _ = strings.Cut(rest, "_")

@@ -46,9 +46,9 @@ func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	return list, nil
 }
 
-// stage parts touches into those of formulas at their head, those of one result that is sent or that lands, and the
-// rest. Formulas touch no landing; what is sent is read from other memory first. Posts end what is sent, and waits
-// begin what lands.
+// stage parts touches into the touches of formulas at their head, the touches of one result that is sent or that lands,
+// and the rest. Formulas touch no landing, and a sender reads a result from other memory first. Posts end a result that
+// is sent, and waits begin one that lands.
 func stage(list []touch.Touch) (formulas, moved, rest []touch.Touch) {
 	first := 0
 	for first < len(list) && list[first].Turn == 0 {

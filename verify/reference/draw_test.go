@@ -193,7 +193,7 @@ func chainOfEight() *Problem {
 	return p
 }
 
-// drawnText is what is drawn, and derived, for each tensor.
+// drawnText prints the drawn and the derived values of each tensor.
 func drawnText(p *Problem) string {
 	d, text := p.draws(), ""
 	for _, t := range p.Tensors {
@@ -209,7 +209,7 @@ func drawnText(p *Problem) string {
 	return strings.TrimSpace(text)
 }
 
-// TestChoices holds what is drawn against the list, and what is derived of results against results.
+// TestChoices compares drawn values with the list, and values derived of results with results.
 func TestChoices(t *testing.T) {
 	for _, c := range choices {
 		p := c.p

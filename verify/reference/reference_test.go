@@ -184,7 +184,8 @@ func TestBoundOfSmall(t *testing.T) {
 	}
 }
 
-// TestBoundOfBoth adds up what is known but for its last digits, as codes of inexact numbers are, on either side.
+// TestBoundOfBoth adds up products of which either side is known but for its last digits, as codes of inexact numbers
+// are.
 func TestBoundOfBoth(t *testing.T) {
 	known := points([]float64{1, 1})
 	unknown := Values{Want: []float64{1, 2}, Lo: []float64{0.75, 2}, Hi: []float64{1, 2.5}}

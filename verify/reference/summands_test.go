@@ -9,8 +9,8 @@ import (
 	"ovgen/verify/reading"
 )
 
-// TestSummands holds sums of codes against plain arithmetic on the codes: fp32 in the order of ranks, rounded once.
-// They are off from the sum of what was quantised by no more than docs/eight.md says.
+// TestSummands compares sums of codes with plain arithmetic on the codes: fp32 in the order of ranks, rounded once.
+// They are off from the sum of the tensors before codes by no more than docs/eight.md says.
 func TestSummands(t *testing.T) {
 	const ranks, rows, columns = 3, 6, 64
 	terms := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.M),

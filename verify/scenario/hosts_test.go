@@ -103,7 +103,7 @@ func (h *hosted) right(ctx context.Context, turn int) error {
 	return nil
 }
 
-// A group over hosts says so, runs what is made for hosts, and refuses what is not.
+// A group over hosts says so, runs schedules that are made for hosts, and refuses others.
 func TestHosts(t *testing.T) {
 	overHosts(t, 1, true, func(ctx context.Context, h *hosted) error {
 		if g := h.g; g.Hosts() != 3 || g.PerHost() != 2 || g.Host() != g.Rank()/2 || g.Local() != g.Rank()%2 ||

@@ -40,8 +40,8 @@ func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed u
 	return launch
 }
 
-// resume runs a launch until it is finished; until all its threads wait, where word and value are those that the first
-// thread waits for; or until it pauses after a write to a word.
+// resume runs a launch until it is finished; until all its threads wait, where the first thread waits for word to be
+// value; or until it pauses after a write to a word.
 func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) (state int) {
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }

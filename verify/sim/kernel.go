@@ -92,7 +92,7 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 				m.code.Name, k.Params)
 		}
 		touches, err := touch.Of(k)
-		if err != nil {
+		if err = errors.Join(err, touch.Awaits(m.code, k)); err != nil {
 			return 0, fmt.Errorf("%s: %w", call, err)
 		}
 		f := driver.Function(c.world.handle())

@@ -123,6 +123,20 @@ func TestKernelRefusals(t *testing.T) {
 	})
 }
 
+// TestEarlyKernel: an early kernel whose PTX does not wait is refused.
+func TestEarlyKernel(t *testing.T) {
+	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
+		r := pair(t, w)[0]
+		code := testkernel.Code()
+		code.PTX, code.Kernels[0].Early = []byte(".entry fill(\n)\n{\nret;\n}\n"), true
+		m, err := r.ModuleLoadData(code)
+		must(t, err)
+		if _, err := r.ModuleGetFunction(m, "fill"); err == nil || !strings.Contains(err.Error(), "does not wait") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
 // TestFault: an illegal access makes every later call fail, as on a GPU.
 func TestFault(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {

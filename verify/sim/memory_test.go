@@ -149,7 +149,7 @@ func TestMemset(t *testing.T) {
 }
 
 // TestPoison: new memory holds no zero, however large it is, and where others see it; of several allocations each holds
-// other bytes, and the seed decides. What is written stays.
+// other bytes, and the seed decides. Bytes that were written stay.
 func TestPoison(t *testing.T) {
 	const large = 5<<20 + 3
 	full := func(what string, m []byte) []byte {
@@ -165,7 +165,7 @@ func TestPoison(t *testing.T) {
 				all = append(all, full("new memory", r.get(r.alloc(int64(n)), n))[:3]...)
 			}
 			at := r.alloc(large)
-			r.put(at+large/2, 7) // ahead of the first look at what is beside it
+			r.put(at+large/2, 7) // ahead of the first look at the bytes beside it
 			if m := full("memory that was written", r.get(at, large)); m[large/2] != 7 {
 				t.Errorf("a byte that was written is %d", m[large/2])
 			}

@@ -26,7 +26,7 @@ type landed struct {
 // and adds them up or copies them. A block that spreads results sends the sum, applies its function, sends what that
 // makes, and then awaits and copies the results that land.
 func (x *launched) packets() {
-	if x.Kind == kernels.PacketRows {
+	if x.SendsRows() {
 		x.packetRows()
 		return
 	}
@@ -131,10 +131,10 @@ func (x *landed) exchanged(tensors []uint64) {
 // flag is the place of the block's flag in a part, and a touch of it.
 func (x *landed) flag(value uint32) (word uint64, t touch.Touch) {
 	word = uint64(x.from) // a packet is its flag as well
-	if x.Kind == kernels.Push {
+	if x.SendsPlain() {
 		word = x.p[x.At.Lands.Word] + uint64(x.block)*x.p[x.At.Lands.Next]
 	}
-	return word, touch.Touch{Bytes: 4, Value: value, Flag: x.Kind != kernels.Push}
+	return word, touch.Touch{Bytes: 4, Value: value, Flag: !x.SendsPlain()}
 }
 
 // sent adds the block's part of the tensor for each peer, and its posts.
@@ -166,7 +166,7 @@ func (x *landed) awaited() {
 	}
 }
 
-// added adds the touches of the sum of the parts that landed, of this rank's part, and of what is beside them.
+// added adds the touches of the sum of the parts that landed, of this rank's part, and of the tensors beside them.
 func (x *landed) added(own, dst uint64) {
 	for _, r := range x.ranks() {
 		x.taken(r, own)
@@ -212,7 +212,7 @@ func (x *landed) data(kind touch.Kind, at uint64) {
 }
 
 func (x *landed) packet(kind touch.Kind, at uint64, t touch.Touch) {
-	t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != kernels.Push
+	t.Kind, t.At, t.Packets = kind, driver.Ptr(at), !x.SendsPlain()
 	t.Turn, t.Half = driver.Ptr(x.turn+4*uint64(x.block)), int64(x.half)
 	x.add(t)
 }

@@ -16,8 +16,8 @@ type pair struct {
 
 type row int
 
-// TestOf: the touches of a kernel come from its Func, or from what is registered for the type of its Row; a Row that
-// nobody knows is an error, and none has no touches.
+// TestOf: the touches of a kernel come from its Func, or from the function that is registered for the type of its Row;
+// a Row that nobody knows is an error, and a kernel without a Row has no touches.
 func TestOf(t *testing.T) {
 	Register(func(r row) Func {
 		return func(_ unsafe.Pointer, to []Touch) []Touch { return append(to, Reads(0, int64(r))) }

@@ -3,6 +3,8 @@
 package functions
 
 import (
+	"slices"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
@@ -13,7 +15,8 @@ import (
 // Device is the device code: kernels without a function and with each, of a family.
 func Device(family fewrows.Family) (templates.Device, error) {
 	d := templates.Device{From: "bench/fewrows", About: []string{"Kernels."}, Formulas: map[string]*templates.Code{},
-		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16}}}
+		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16},
+			Early: slices.ContainsFunc(family, func(k fewrows.Kernel) bool { return k.Early })}}
 	list := []*fewrows.Function{nil}
 	for i, f := range []schedule.Func{schedule.SwiGLU("Up"), schedule.Add("Residual")} {
 		k, code, err := templates.Formula{Trees: []schedule.Expr{f.Tree()}}.Kernel()

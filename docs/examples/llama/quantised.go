@@ -36,7 +36,7 @@ type Numbers struct {
 	Dynamic  any    `json:"dynamic"` // scales of activations are found as they are made
 }
 
-// check names the fields of what is not served.
+// check names the fields whose values are not served.
 func (q *Quantised) check() (err error) {
 	must := func(good bool, field string, value any, what string) {
 		if !good {

@@ -263,8 +263,8 @@ func TestQuantisedWeightsRefused(t *testing.T) {
 	}
 }
 
-// TestEightRows decodes by rows of eight bits: of steps that decode, of prompts on all ranks, and of those that are
-// spread over them. Logits are near those of a reference that rounds rows as the schedules do.
+// TestEightRows decodes by rows of eight bits: of steps that decode, of prompts that every rank has, and of prompts
+// that are spread over the ranks. Logits are near those of a reference that rounds rows as the schedules do.
 //
 // A number that lies between two codes may get the other one than the reference's, as it is off in bf16, and what comes
 // behind it differs. So at worst codes are rounded as if the device's and the reference's had nothing in common: each

@@ -45,7 +45,7 @@ type Rank struct {
 	o, g      device.Ptr // what attention and the gate make
 	head      device.Ptr
 	norm      device.Ptr    // the last one
-	angles    [2]device.Ptr // of all positions, in layers that are not local and in those that are
+	angles    [2]device.Ptr // of all positions, in global layers and in local ones
 	workspace device.Ptr    // of the head's product
 	memory    []memory
 }

@@ -74,7 +74,7 @@ func launches(t *testing.T, s Spec, c Config, most int) {
 		t.Fatal(err)
 	}
 	for rank, r := range tracers {
-		for _, g := range r.graphs[len(r.graphs)-2*slots:] { // those that decode
+		for _, g := range r.graphs[len(r.graphs)-2*slots:] { // the graphs that decode
 			_, n, err := byLayer(g.names, make([]float64, len(g.names)), c.Layers)
 			if err != nil || n > most {
 				t.Errorf("%s, rank %d: %d launches a layer, want at most %d: %v, %v", c.Family, rank, n, most,

@@ -221,7 +221,8 @@ type row struct {
 	us    float64 // of all
 }
 
-// byLayer joins the times of operations of equal places in layers. What is before and behind the layers is by itself.
+// byLayer joins the times of operations of equal places in layers. Operations before and behind the layers have rows of
+// their own.
 func byLayer(names []string, us []float64, layers int) (rows []row, launches int, err error) {
 	first, behind := 1, 3 // the embedding; the head, its best tokens and those of all ranks
 	launches = (len(names) - first - behind) / layers

@@ -27,7 +27,7 @@ func TestNVML(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// What is found first and is no library is as good as none, also on a machine that has one.
+	// A file of that name that is no library is as good as none, also on a machine that has the library.
 	broken := t.TempDir()
 	if err := os.WriteFile(filepath.Join(broken, "libnvidia-ml.so.1"), []byte("no library"), 0o600); err != nil {
 		t.Fatal(err)

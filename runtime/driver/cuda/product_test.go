@@ -310,8 +310,8 @@ func TestFakeAnother(t *testing.T) {
 	must(t, d.Close())
 }
 
-// TestFakeInOrder tunes a product of few rows in order: of the algorithms, none of which splits K, it leaves out those
-// that give a row other bits than it has among more rows, were they the fastest; where none is left, nothing is made.
+// TestFakeInOrder tunes a product of few rows in order. No algorithm splits K, and it leaves out each one that gives a
+// row other bits than the row has among more rows, were it the fastest; where none is left, nothing is made.
 func TestFakeInOrder(t *testing.T) {
 	dir := buildFakes(t)
 	tuned := func(odd string, more ...string) string {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestFakeScaleRefusals: a device and a library that lack products of eight bits, or scales of rows or blocks, are
-// refused with what is near.
+// refused, and the error names the nearest product that they have.
 func TestFakeScaleRefusals(t *testing.T) {
 	dir := buildFakes(t)
 	for _, x := range []struct{ blas, device, scales, want string }{

@@ -20,8 +20,8 @@ func joined(frames ...frame) []byte {
 	return b
 }
 
-// FuzzReadRequest holds what rank 0 reads against what a client would have written:
-// what is understood is written again as the same bytes.
+// FuzzReadRequest compares the bytes that rank 0 reads with the bytes that a client would have written: a request that
+// rank 0 understands is the same bytes when it is written again.
 func FuzzReadRequest(f *testing.F) {
 	f.Add(joined(newFrame(hello).number(version).number(1).number(2).text("j")))
 	f.Add(joined(newFrame(hello).number(version + 1)))

@@ -131,7 +131,7 @@ func TestMismatchNamesEveryRankAndGoesOn(t *testing.T) {
 	})
 }
 
-// TestDetails lets the ranks say more than what is compared.
+// TestDetails: ranks may say more than the words that are compared.
 func TestDetails(t *testing.T) {
 	networks(t, 200*time.Millisecond, func(t *testing.T, c Config) {
 		clients := joinAll(t, c, 2)

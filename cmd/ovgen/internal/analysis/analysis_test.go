@@ -9,7 +9,7 @@ import (
 	"ovgen/cmd/ovgen/internal/analysis"
 )
 
-// The packages under testdata say what is to be reported, and where.
+// The packages under testdata say which reports the analyzer makes, and where.
 func TestAnalyzer(t *testing.T) {
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -mod=mod")
 	t.Setenv("GOPROXY", "off")

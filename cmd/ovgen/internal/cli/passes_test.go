@@ -33,7 +33,7 @@ func TestDesignShowsPasses(t *testing.T) {
 	}
 }
 
-// A pass that changes a program prints all of it: the lines without a mark and those that are new.
+// A pass that changes a program prints all of it: the lines without a mark and the new lines.
 func TestPassesPrintPrograms(t *testing.T) {
 	for _, n := range schedules.All() {
 		var programs []string

@@ -97,7 +97,7 @@ func archOf(d templates.Device) arch {
 	switch {
 	case d.Only90():
 		return sm90a
-	case d.Early():
+	case d.Table.Early:
 		return sm90
 	case slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Narrows):
 		return sm89

@@ -72,7 +72,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 	return list
 }
 
-// besideOf are the products of an edge but for those that a kernel makes while another tensor travels.
+// besideOf lists the products of an edge, without the products that a kernel makes while another tensor travels.
 func besideOf(p *hostir.Program, edge int) []string {
 	list := slices.Clone(p.Edges[edge].Products)
 	for i, e := range p.Edges {

@@ -37,7 +37,7 @@ func dependencies(t *testing.T, path string) []string {
 	return strings.Fields(string(out))
 }
 
-// symbols builds a command and names what was linked into it.
+// symbols builds a command and names the symbols that are linked into it.
 func symbols(t *testing.T, path string) (names []string) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "binary")

@@ -55,7 +55,7 @@ type Params struct {
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
 	Cap                          float32 // of scores: tanh leaves none beyond it; 0: there is none
-	Grows, Beyond                float32 // the embedding by a factor, rounded to its type, and Norm by what is added
+	Grows, Beyond                float32 // a factor of the embedding, rounded to its type, and an addend of Norm
 }
 
 // work is a launch: its items of work, one for a block, the threads of a block, and the memory that it touches.
@@ -109,8 +109,9 @@ const (
 	few, fewRows     = "few", 8
 )
 
-// plain are the kernels whose launches start when the launch before has ended, as decode.h says.
-var plain = []string{"decode", "decode" + wide}
+// Launches of all kernels but plain start before the end of the launch before, for which they wait. They wait first of
+// all, but for those of ahead, which load a part of the cache until then. decode.h says why.
+var plain, ahead = []string{"decode", "decode" + wide}, []string{"decode" + few}
 
 func decode(p *Params, size int) work {
 	n, ends := p.Count*p.Queries, p.Count*p.Queries
@@ -162,7 +163,8 @@ func Load(d driver.Driver, typ driver.Type) (Set, error) {
 		k := touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, RowBytes))
 		})
-		k.Shared, k.Early, k.From = shared[name], !slices.Contains(plain, name), 90
+		k.Early, k.Ahead = !slices.Contains(plain, name), slices.Contains(ahead, name)
+		k.Shared, k.From = shared[name], 90
 		code.Kernels = append(code.Kernels, k)
 	}
 	k, err := modules.Load(d, &code)

@@ -14,8 +14,8 @@
 //   decodewide, prefillwide  the same of heads of more than 128 elements, and at most 256
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
-// block takes items of work until none is left. A launch lets the next one start before its end. All but decode and
-// decodewide start so too, and wait for the end of the launch before, decodefew by itself.
+// block takes items of work until none is left. A launch lets the next one start before its end, and waits for the end
+// of the one before it, decodefew by itself: kernels.go says which launches start early.
 
 #include "../generated/device/ptx.h"
 #include "../generated/device/early.h"
