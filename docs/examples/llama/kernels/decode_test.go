@@ -117,7 +117,7 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		bytes := read(t, d, p.To, rows*queries*a.size*int(typ.Size()))
 		eight := p
 		eight.Codes, eight.Scales = put(make([]byte, rows*queries*a.size)), put(make([]float32, rows))
-		for _, name := range []string{"decode", "decode", "codes"} { // the last one of what is there
+		for _, name := range []string{"decode", "decode", "codes"} { // codes reads the results
 			must(t, set.Launch(stream, name, eight))
 			must(t, d.StreamSynchronize(stream))
 			quantised(t, name, typ, queries*a.size, bytes, read(t, d, eight.Codes, rows*queries*a.size),

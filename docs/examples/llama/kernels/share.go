@@ -2,7 +2,7 @@ package kernels
 
 // decodeBlocks are the blocks of decode that a multiprocessor has at the same time, and leastShare how many of them a
 // row of mean length has at least: with fewer, multiprocessors are idle at the end. A launch has mostBlocks, more only
-// to give each row leastShare: those that no row needs end at once, but 8192 of them take 20 us on an H200.
+// to give each row leastShare: blocks that no row needs end at once, but 8192 of them take 20 us on an H200.
 const decodeBlocks, leastShare, mostBlocks = 3, 3, 2048
 
 // items is how many pieces of work the heads of so many rows are, and shares by how many blocks each can be shared.
