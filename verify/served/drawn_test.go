@@ -71,6 +71,10 @@ var drawn = []declared{
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
 	{"sums for all hosts", "in fp32", form{catalog.AllReduceHosts}.in32("C"), at("Tensors[1].Type",
 		"no pass keeps sums for all ranks over hosts in fp32, such as C (leave it out)")},
+	{"a norm of all columns", "ahead of four bits of a sum", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.LayerNorm("V", "V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).
+		fp4("Q").by("Q", s.PushShot{}), at("Ops[0].Then[0]", "to the functions of Q a row is a block of 16 columns, "+
+		"and layernorm takes more (let a schedule.Copy of its own do it)")},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
@@ -120,6 +124,11 @@ var drawn = []declared{
 			s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
 		return f
 	}(), served},
+	{"a bias of a sum", "ahead of four bits of it", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
+		by("Q", s.PushShot{}), served},
+	{"summands of eight bits", "that a call makes with scales of rows", of("A[M K/D] B[N K/D] E[D/D M N] P[M/D N]",
+		s.Call("E", "MyGEMM", "mk,nk->dmn", "A", "B"), s.Sum("P", "E")).eight(true, "E"), served},
 }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
