@@ -5,6 +5,7 @@ import (
 
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 )
 
 // exchangedNorm is a product whose rows an exchange brings to a norm, whose result is gathered.
@@ -75,6 +76,16 @@ var drawn = []declared{
 		s.Linear("Q", "O", "Wo", s.LayerNorm("V", "V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).
 		fp4("Q").by("Q", s.PushShot{}), at("Ops[0].Then[0]", "to the functions of Q a row is a block of 16 columns, "+
 		"and layernorm takes more (let a schedule.Copy of its own do it)")},
+	{"own rows in parts", "into sums whose columns travel", moreColumns("C").by("R", s.Slots{Parts: 2}), at(
+		"Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is made of are in parts (leave it "+
+			"out)")},
+	{"parts of sums by NCCL", "whose columns travel", of("A[M K/D] B[N K/D] V[N] R[M/D N] C[M/D N] More[M N/D]",
+		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R")), s.Copy("More", "C")).by("C", s.NCCL{Parts: 2}), at(
+		"Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is made of are in parts")},
+	{"parts of sums by NCCL", "whose columns travel, and a bias alone", of(
+		"A[M K/D] B[N K/D] V[N] C[M/D N] More[M N/D]", s.Linear("C", "A", "B", s.Bias("V")), s.Copy("More", "C")).
+		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
+		"made of are in parts")},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
@@ -129,6 +140,18 @@ var drawn = []declared{
 		by("Q", s.PushShot{}), served},
 	{"summands of eight bits", "that a call makes with scales of rows", of("A[M K/D] B[N K/D] E[D/D M N] P[M/D N]",
 		s.Call("E", "MyGEMM", "mk,nk->dmn", "A", "B"), s.Sum("P", "E")).eight(true, "E"), served},
+	{"own rows in parts", "for a call, beside columns that travel", of("A[M K/D] P[N K/D] V[N] Up[F/D N] Down[N F/D] "+
+		"C[M/D N] E[M/D N] Y[M/D N] More[M N/D]", s.Linear("R", "A", "P"), s.Copy("X", "R", s.RMSNorm("V")),
+		s.Linear("U", "X", "Up"), s.Linear("C", "U", "Down"), s.CallRows("E", "Own", "mn->mn", "C"),
+		s.CallRows("Y", "Other", "mn,mn->mn", "R", "E"), s.Copy("More", "E")).by("R", s.Slots{Parts: 2}), served},
+}
+
+// moreColumns is a block through a norm whose result is exchanged for columns of all rows.
+func moreColumns(of string) form {
+	f := form{scheduletest.Clone(catalog.BlockBehindAttention)}
+	f.Ops = append(f.Ops, s.Copy("More", of))
+	f.Tensors = append(f.Tensors, scheduletest.Tensors("More[M N/D]")...)
+	return f
 }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
