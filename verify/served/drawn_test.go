@@ -140,10 +140,17 @@ var drawn = []declared{
 		by("Q", s.PushShot{}), served},
 	{"summands of eight bits", "that a call makes with scales of rows", of("A[M K/D] B[N K/D] E[D/D M N] P[M/D N]",
 		s.Call("E", "MyGEMM", "mk,nk->dmn", "A", "B"), s.Sum("P", "E")).eight(true, "E"), served},
+	{"sums of codes for all", "of rows that come in parts of all ranks'", quantisedMLP("C[M K]").by("A",
+		s.NCCL{Parts: 2}), served},
 	{"own rows in parts", "for a call, beside columns that travel", of("A[M K/D] P[N K/D] V[N] Up[F/D N] Down[N F/D] "+
 		"C[M/D N] E[M/D N] Y[M/D N] More[M N/D]", s.Linear("R", "A", "P"), s.Copy("X", "R", s.RMSNorm("V")),
 		s.Linear("U", "X", "Up"), s.Linear("C", "U", "Down"), s.CallRows("E", "Own", "mn->mn", "C"),
 		s.CallRows("Y", "Other", "mn,mn->mn", "R", "E"), s.Copy("More", "E")).by("R", s.Slots{Parts: 2}), served},
+}
+
+// gatheredColumns is a product of rows that are spread so, whose columns a copy gathers.
+func gatheredColumns(rows string) form {
+	return of("A[M"+rows+" K] B[N/D K] C[M N/D] More[M N]", s.Linear("C", "A", "B"), s.Copy("More", "C"))
 }
 
 // moreColumns is a block through a norm whose result is exchanged for columns of all rows.
