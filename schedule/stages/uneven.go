@@ -120,6 +120,11 @@ func (c *Chain) countsAlike() error {
 		return err
 	}
 	for _, s := range c.Stages {
+		columns := s.Moved.Kind == edges.AllGather && s.Moved.From.Columns() && !s.GathersColumns()
+		if of := uneven[c.RowExtent(s.Of())]; columns && of != "" {
+			return c.Misplaced(s.Of(), "let each rank have its columns", "no pass gathers columns of %s, which has as "+
+				"many rows as %s, and those need not be in equal parts", s.Of(), of)
+		}
 		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
 				"those of %s are of as many rows as %s, which need not be in equal parts", s.Sums, of)
@@ -186,6 +191,9 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Uneven && a.Extent == schedule.D && len(t.Axes) < 3 && !scales:
 			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
 				t.Name)
+		case s.Uneven && a.Extent == schedule.D && !scales && t.Axes[2].Extent.Constant():
+			return refused(c.PathOf(t.Name)+".Axes[2].Extent", "use schedule.M",
+				"New is told how long a part of %s may be, and that is constant here", t.Name)
 		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:

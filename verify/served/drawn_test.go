@@ -86,6 +86,22 @@ var drawn = []declared{
 		"A[M K/D] B[N K/D] V[N] C[M/D N] More[M N/D]", s.Linear("C", "A", "B", s.Bias("V")), s.Copy("More", "C")).
 		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
 		"made of are in parts")},
+	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
+		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
+			"schedule.M)")},
+	{"columns that a copy gathers", "of rows by counts", gatheredColumns("/D~"), at("Tensors[2]", "no pass gathers "+
+		"columns of C, which has as many rows as A, and those need not be in equal parts (let each rank have its "+
+		"columns)")},
+	{"columns that a copy gathers", "of balanced rows", gatheredColumns("/D").changed("A", balancedRows), at(
+		"Tensors[2]", "no pass gathers columns of C, which has as many rows as A")},
+	{"columns that a copy gathers", "of rows by counts that come first", gatheredColumns("/D~").by("A",
+		s.Pull{Once: true}), at("Tensors[2]", "no pass gathers columns of C, which has as many rows as A")},
+	{"columns that a copy gathers", "of as many rows as sums by counts", of(
+		"O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K] More[M N]", s.Linear("C", "O", "B", s.Add("A")), s.Copy("More", "O")),
+		at("Tensors[0]", "no pass gathers columns of O, which has as many rows as C")},
+	{"columns of an operand", "that come whole, of as many rows as others by counts", of(
+		"A[M/D~ K] B[N/D K] C[M N/D] X[M P/D] W[F P] E[M F]", s.Linear("C", "A", "B"), s.Linear("E", "X", "W")), at(
+		"Tensors[3]", "no pass gathers columns of X, which has as many rows as A")},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
@@ -146,6 +162,8 @@ var drawn = []declared{
 		"C[M/D N] E[M/D N] Y[M/D N] More[M N/D]", s.Linear("R", "A", "P"), s.Copy("X", "R", s.RMSNorm("V")),
 		s.Linear("U", "X", "Up"), s.Linear("C", "U", "Down"), s.CallRows("E", "Own", "mn->mn", "C"),
 		s.CallRows("Y", "Other", "mn,mn->mn", "R", "E"), s.Copy("More", "E")).by("R", s.Slots{Parts: 2}), served},
+	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
+		s.Copy("C", "A")), served},
 }
 
 // gatheredColumns is a product of rows that are spread so, whose columns a copy gathers.
