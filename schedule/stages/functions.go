@@ -82,6 +82,9 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 		return rowOfBatches(path, x.Tensor, o.Out, at.Batches)
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
+	case x.Lies == schedule.ByRow && c.Tensor(x.Tensor).InSteps() && !c.Tensor(o.Out).InSteps():
+		return c.Misplaced(x.Tensor, "leave schedule.Stream out", "%s is %s, and only results are made in steps",
+			x.Tensor, c.written(c.Tensor(x.Tensor)))
 	case x.Lies == schedule.ByRow && edges.Of(c.Tensor(x.Tensor)) != rowsOf(at):
 		return c.MisplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
 			c.written(c.Tensor(x.Tensor)), c.asked(o))

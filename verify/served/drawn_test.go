@@ -86,6 +86,9 @@ var drawn = []declared{
 		"A[M K/D] B[N K/D] V[N] C[M/D N] More[M N/D]", s.Linear("C", "A", "B", s.Bias("V")), s.Copy("More", "C")).
 		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
 		"made of are in parts")},
+	{"numbers of rows in steps", "of batches", of("A[F M N] U[F M:D] C[F M N]", s.Copy("C", "A",
+		s.Func{Is: s.Times(s.X, s.Column("U"))})), at("Tensors[1]", "U is [F, Stream(D), M/D], and only results are "+
+		"made in steps, beside C = copy(A) (leave schedule.Stream out)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
@@ -102,6 +105,10 @@ var drawn = []declared{
 	{"columns of an operand", "that come whole, of as many rows as others by counts", of(
 		"A[M/D~ K] B[N/D K] C[M N/D] X[M P/D] W[F P] E[M F]", s.Linear("C", "A", "B"), s.Linear("E", "X", "W")), at(
 		"Tensors[3]", "no pass gathers columns of X, which has as many rows as A")},
+	{"an operand of other ranks' parts", "that functions make, where nothing travels", of(
+		"A[D D/D M] R[D/D D M] C[D D/D M] H[D D/D M]", s.Copy("X", "R", s.GELU()),
+		s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Tensors[1]",
+		"R is [DIDx(D), D, M], and C of it is [D, DIDx(D), M] (place it as C)")},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
