@@ -112,6 +112,10 @@ func columnsInPieces(d *draft) error {
 func columnsBesideParts(d *draft) error {
 	name := ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
+		switch s.Do.(type) {
+		case hostir.Call, hostir.Product: // these take all of an operand, or of a weight
+			return
+		}
 		from, to := s.Views()
 		views := slices.Concat(from, to)
 		i := slices.IndexFunc(views, func(v hostir.View) bool {
@@ -119,7 +123,7 @@ func columnsBesideParts(d *draft) error {
 			return !b.Rows.IsZero() && !v.Columns
 		})
 		parts := slices.ContainsFunc(views, func(v hostir.View) bool { return d.fine[v.Buffer] > 1 })
-		if _, calls := s.Do.(hostir.Call); i >= 0 && parts && !calls { // a call takes any
+		if i >= 0 && parts {
 			name = views[i].Buffer
 		}
 	})
