@@ -86,9 +86,10 @@ var drawn = []declared{
 		"A[M K/D] B[N K/D] V[N] C[M/D N] More[M N/D]", s.Linear("C", "A", "B", s.Bias("V")), s.Copy("More", "C")).
 		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
 		"made of are in parts")},
-	{"numbers of rows in steps", "of batches", of("A[F M N] U[F M:D] C[F M N]", s.Copy("C", "A",
-		s.Func{Is: s.Times(s.X, s.Column("U"))})), at("Tensors[1]", "U is [F, Stream(D), M/D], and only results are "+
-		"made in steps, beside C = copy(A) (leave schedule.Stream out)")},
+	{"numbers of rows in steps", "of batches", numbered("M:D"), at("Tensors[1]", "U is [F, Stream(D), M/D], and the "+
+		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+	{"numbers of rows in parts", "of batches", numbered("M*D"), at("Tensors[1]", "U is [F, D, M/D], and the "+
+		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
@@ -173,6 +174,11 @@ var drawn = []declared{
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
+}
+
+// numbered is batches of rows that are multiplied by numbers of each row.
+func numbered(rows string) form {
+	return of("A[F M N] U[F "+rows+"] C[F M N]", s.Copy("C", "A", s.Func{Is: s.Times(s.X, s.Column("U"))}))
 }
 
 // gatheredColumns is a product of rows that are spread so, whose columns a copy gathers.
