@@ -136,7 +136,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	for _, f := range w.Schedule.With(s.Last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
-				b.Chunk = hostir.Div(b.Elements, hostir.Size)
+				b.Chunk = hostir.Div(b.Elements, parts{n: max(w.fine[x.Tensor], 1)}.all(hostir.Size))
 			}
 		}
 	}
