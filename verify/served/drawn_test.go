@@ -90,6 +90,9 @@ var drawn = []declared{
 		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
 	{"numbers of rows in parts", "of batches", numbered("M*D"), at("Tensors[1]", "U is [F, D, M/D], and the "+
 		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+	{"a weight that travels", "by scales of squares", linear("A[M/D K] B[N/D K] C[M/D N]").squared("A", "B"), at(
+		"Tensors[1]", "parts of B travel, and no pass takes scales of squares along (let every rank have it, or give "+
+			"each row a scale)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
