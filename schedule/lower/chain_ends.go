@@ -22,7 +22,7 @@ func (w *writer) head() {
 	} else if len(carry) > 0 {
 		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
 		// peers' copies need must not come behind that meeting, which holds the device.
-		met := slices.IndexFunc(w.stages, (*stage).holdsDevice)
+		met := slices.IndexFunc(w.stages, w.meets)
 		early := func(s *stage) bool { return w.early(s) || s.Bare() && s.puts() }
 		if met < 0 || !slices.ContainsFunc(w.stages[met+1:], early) {
 			posts = hostir.Stream(carry[0].Name)

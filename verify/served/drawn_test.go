@@ -179,6 +179,9 @@ var drawn = []declared{
 		s.Sum("C", "B", s.Add("H"))).eight(true, "A").by("H", s.Slots{Parts: 2}), served},
 	{"a sum in parts", "ahead of one by packets in two shots", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("H", s.Slots{Parts: 2}).by("C", s.PushTwoShot{}), served},
+	{"a ring by kernels", "ahead of rows that come from the beginning", of(
+		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
+		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
