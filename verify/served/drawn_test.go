@@ -179,6 +179,9 @@ var drawn = []declared{
 		s.Sum("C", "B", s.Add("H"))).eight(true, "A").by("H", s.Slots{Parts: 2}), served},
 	{"a sum in parts", "ahead of one by packets in two shots", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("H", s.Slots{Parts: 2}).by("C", s.PushTwoShot{}), served},
+	{"a norm of columns that are gathered", "and made of such columns", of(
+		"A[M/D P] U[N/D P] L[M N] W[K/D N] C[M K] V[K] More[M K]", s.Linear("L", "A", "U"), s.Linear("C", "L", "W"),
+		s.Copy("More", "C", s.RMSNorm("V"))), served},
 	{"a ring by kernels", "ahead of rows that come from the beginning", of(
 		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
 		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
