@@ -185,6 +185,8 @@ var drawn = []declared{
 	{"a ring by kernels", "ahead of rows that come from the beginning", of(
 		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
 		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
+	{"columns that a call makes", "which are moved on", form{scheduletest.Clone(P22HeadArgmax)}.changed("C",
+		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{{Kind: s.DeviceX, Count: s.D, Shift: 1}} }), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
