@@ -56,7 +56,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 			waiting = append(waiting, set)
 		}
 	}
-	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil }) { // those of products
+	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil || w.comes[s].withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
 	if posts == mainRef || len(waiting) == 0 {
@@ -176,7 +176,8 @@ func (w *writer) tail() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
 	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
-	if (w.readsPeers() || closes) && w.any(w.meets) && last != mainRef {
+	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // this rank's posts that it has read
+	if (onMain || (w.readsPeers() || closes) && w.any(w.meets)) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {
