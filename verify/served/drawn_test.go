@@ -187,8 +187,11 @@ var drawn = []declared{
 		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
 	{"columns that a call makes", "which are moved on", form{scheduletest.Clone(P22HeadArgmax)}.changed("C",
 		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{{Kind: s.DeviceX, Count: s.D, Shift: 1}} }), served},
-	{"rows that come on the streams of products", "beside slots by kernels", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").
-		by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}), served},
+	{"columns of a product", "which are moved on", of("A[M/D K] W[N/D K] R[M N/D+1]", s.Linear("O", "A", "W"),
+		s.Copy("R", "O")), served},
+	{"rows that come on the streams of products", "beside slots by kernels", mlp(
+		"A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}),
+		served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
