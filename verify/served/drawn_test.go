@@ -93,6 +93,9 @@ var drawn = []declared{
 	{"a weight that travels", "by scales of squares", linear("A[M/D K] B[N/D K] C[M/D N]").squared("A", "B"), at(
 		"Tensors[1]", "parts of B travel, and no pass takes scales of squares along (let every rank have it, or give "+
 			"each row a scale)")},
+	{"sums in place", "of summands that are added up again", of("A[D/D M N] C[M/D N] More[M/D N]", s.Sum("C", "A"),
+		s.Sum("More", "A")).within("C", "A"), at("Tensors[1].Within", "More is made of A too, behind C, which "+
+		"replaces a part of it (leave it out)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
