@@ -178,6 +178,9 @@ func (d *draft) semaphores(names ...string) {
 	}
 }
 
+// headOfProofs is how many columns a head has in proofs where the shape says how many.
+const headOfProofs = 4
+
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
 func (d *draft) heads() error {
@@ -188,11 +191,16 @@ func (d *draft) heads() error {
 			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 			})
-			if n, err := strconv.Atoi(string(columns)); err == nil && n%2 > 0 && turns {
-				return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), "leave it out, or let the columns be even",
+			widths, path := schedule.Heads(nodes), fmt.Sprintf("Ops[%d].Then[%d]", i, j)
+			switch n, err := strconv.Atoi(string(columns)); {
+			case err != nil:
+			case n%2 > 0 && turns:
+				return refused(path, "leave it out, or let the columns be even",
 					"%s turns pairs of columns, and there are %d", f.Name(), n)
+			case n%headOfProofs > 0 && slices.Contains(widths, schedule.W):
+				return refused(path, "write how many columns a head has as a constant",
+					"the proof has heads of %d columns where they are W, and there are %d", headOfProofs, n)
 			}
-			widths := schedule.Heads(nodes)
 			for _, width := range widths {
 				check := hostir.Divide{Extent: columns, Heads: width}
 				if spread {

@@ -96,6 +96,9 @@ var drawn = []declared{
 	{"sums in place", "of summands that are added up again", of("A[D/D M N] C[M/D N] More[M/D N]", s.Sum("C", "A"),
 		s.Sum("More", "A")).within("C", "A"), at("Tensors[1].Within", "More is made of A too, behind C, which "+
 		"replaces a part of it (leave it out)")},
+	{"heads of a width", "of one column", of("A[M 1] Q[W] C[M 1]", s.Copy("C", "A", s.RMSNorm("Q").PerHead(s.W))), at(
+		"Ops[0].Then[0]", "the proof has heads of 4 columns where they are W, and there are 1 (write how many columns "+
+			"a head has as a constant)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
