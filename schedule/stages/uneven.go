@@ -119,6 +119,12 @@ func (c *Chain) countsAlike() error {
 	if err != nil {
 		return err
 	}
+	for i, o := range c.Schedule.Ops {
+		if of := uneven[c.RowExtent(o.In[0])]; of != "" && o.Name() == schedule.GradientWord {
+			return ofItsOwn(c.Schedule, i, fmt.Sprintf(
+				"no pass makes a gradient of as many rows as %s has, which need not be in equal parts", of))
+		}
+	}
 	for _, s := range c.Stages {
 		columns := s.Moved.Kind == edges.AllGather && s.Moved.From.Columns() && !s.GathersColumns()
 		if of := uneven[c.RowExtent(s.Of())]; columns && of != "" {

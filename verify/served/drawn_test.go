@@ -99,6 +99,11 @@ var drawn = []declared{
 	{"heads of a width", "of one column", of("A[M 1] Q[W] C[M 1]", s.Copy("C", "A", s.RMSNorm("Q").PerHead(s.W))), at(
 		"Ops[0].Then[0]", "the proof has heads of 4 columns where they are W, and there are 1 (write how many columns "+
 			"a head has as a constant)")},
+	{"a gradient", "of what balanced rows make", of("X[M/D K] W[F/D K] A[M N] C[N F/D]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "A", "H")).changed("X", balancedRows), at("Ops[1]", "no pass makes a gradient of as many rows "+
+		"as X has, which need not be in equal parts (make C by a schedule of its own, with H as an operand)")},
+	{"a gradient", "beside balanced rows", of("A[M N] B[M K] C[N K] X[M/D K] Y[M K]", s.Gradient("C", "A", "B"),
+		s.Copy("Y", "X")).changed("X", balancedRows), at("Ops[0]", "no pass makes a gradient of as many rows as X")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
