@@ -104,6 +104,10 @@ var drawn = []declared{
 		"as X has, which need not be in equal parts (make C by a schedule of its own, with H as an operand)")},
 	{"a gradient", "beside balanced rows", of("A[M N] B[M K] C[N K] X[M/D K] Y[M K]", s.Gradient("C", "A", "B"),
 		s.Copy("Y", "X")).changed("X", balancedRows), at("Ops[0]", "no pass makes a gradient of as many rows as X")},
+	{"a bias of a sum", "ahead of four bits of it, in one kernel", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
+		by("Q", s.PushShot{Rows: true}), at("Moves[0].Way.Rows", "no function of whole rows of the plan's type stands "+
+		"behind the sums of Q (leave it out)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
