@@ -126,9 +126,13 @@ func (c *Chain) countsAlike() error {
 		}
 	}
 	for _, s := range c.Stages {
-		columns := s.Moved.Kind == edges.AllGather && s.Moved.From.Columns() && !s.GathersColumns()
+		columns := (s.Moved.From.Columns() || s.Moved.To.Columns()) && !s.GathersColumns()
 		if of := uneven[c.RowExtent(s.Of())]; columns && of != "" {
-			return c.Misplaced(s.Of(), "let each rank have its columns", "no pass gathers columns of %s, which has as "+
+			moved := s.Of()
+			if c.Tensor(moved).Name == "" {
+				moved = s.Into
+			}
+			return c.Misplaced(moved, "let each rank have its columns", "no pass moves columns of %s, which has as "+
 				"many rows as %s, and those need not be in equal parts", s.Of(), of)
 		}
 		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {

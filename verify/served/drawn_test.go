@@ -108,22 +108,24 @@ var drawn = []declared{
 		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
 		by("Q", s.PushShot{Rows: true}), at("Moves[0].Way.Rows", "no function of whole rows of the plan's type stands "+
 		"behind the sums of Q (leave it out)")},
+	{"columns of a product", "of balanced rows, which are moved on", movedColumns().changed("A", balancedRows), at(
+		"Tensors[2]", "no pass moves columns of O, which has as many rows as A")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
-	{"columns that a copy gathers", "of rows by counts", gatheredColumns("/D~"), at("Tensors[2]", "no pass gathers "+
+	{"columns that a copy gathers", "of rows by counts", gatheredColumns("/D~"), at("Tensors[2]", "no pass moves "+
 		"columns of C, which has as many rows as A, and those need not be in equal parts (let each rank have its "+
 		"columns)")},
 	{"columns that a copy gathers", "of balanced rows", gatheredColumns("/D").changed("A", balancedRows), at(
-		"Tensors[2]", "no pass gathers columns of C, which has as many rows as A")},
+		"Tensors[2]", "no pass moves columns of C, which has as many rows as A")},
 	{"columns that a copy gathers", "of rows by counts that come first", gatheredColumns("/D~").by("A",
-		s.Pull{Once: true}), at("Tensors[2]", "no pass gathers columns of C, which has as many rows as A")},
+		s.Pull{Once: true}), at("Tensors[2]", "no pass moves columns of C, which has as many rows as A")},
 	{"columns that a copy gathers", "of as many rows as sums by counts", of(
 		"O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K] More[M N]", s.Linear("C", "O", "B", s.Add("A")), s.Copy("More", "O")),
-		at("Tensors[0]", "no pass gathers columns of O, which has as many rows as C")},
+		at("Tensors[0]", "no pass moves columns of O, which has as many rows as C")},
 	{"columns of an operand", "that come whole, of as many rows as others by counts", of(
 		"A[M/D~ K] B[N/D K] C[M N/D] X[M P/D] W[F P] E[M F]", s.Linear("C", "A", "B"), s.Linear("E", "X", "W")), at(
-		"Tensors[3]", "no pass gathers columns of X, which has as many rows as A")},
+		"Tensors[3]", "no pass moves columns of X, which has as many rows as A")},
 	{"an operand of other ranks' parts", "that functions make, where nothing travels", of(
 		"A[D D/D M] R[D/D D M] C[D D/D M] H[D D/D M]", s.Copy("X", "R", s.GELU()),
 		s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Tensors[1]",
@@ -202,8 +204,7 @@ var drawn = []declared{
 		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
 	{"columns that a call makes", "which are moved on", form{scheduletest.Clone(P22HeadArgmax)}.changed("C",
 		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{{Kind: s.DeviceX, Count: s.D, Shift: 1}} }), served},
-	{"columns of a product", "which are moved on", of("A[M/D K] W[N/D K] R[M N/D+1]", s.Linear("O", "A", "W"),
-		s.Copy("R", "O")), served},
+	{"columns of a product", "which are moved on", movedColumns(), served},
 	{"rows that come on the streams of products", "beside slots by kernels", mlp(
 		"A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}),
 		served},
@@ -211,6 +212,11 @@ var drawn = []declared{
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
+}
+
+// movedColumns is a product whose columns go to the next ranks.
+func movedColumns() form {
+	return of("A[M/D K] W[N/D K] R[M N/D+1]", s.Linear("O", "A", "W"), s.Copy("R", "O"))
 }
 
 // numbered is batches of rows that are multiplied by numbers of each row.
