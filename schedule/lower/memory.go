@@ -268,7 +268,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		s.leaving.memory(w, s, columns)
 	case s.inKernel(o): // into memory of its kernel's way
 	case s.Given != "":
-		if !s.ToAll {
+		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
 	case w.byRanks(s):

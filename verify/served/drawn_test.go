@@ -205,6 +205,8 @@ var drawn = []declared{
 	{"columns that a call makes", "which are moved on", form{scheduletest.Clone(P22HeadArgmax)}.changed("C",
 		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{{Kind: s.DeviceX, Count: s.D, Shift: 1}} }), served},
 	{"columns of a product", "which are moved on", movedColumns(), served},
+	{"sums of codes for all", "of rows that come one rank's after another's", quantisedMLP("C[M K]").by("C", s.Shot{}),
+		served},
 	{"rows that come on the streams of products", "beside slots by kernels", mlp(
 		"A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}),
 		served},
