@@ -210,6 +210,11 @@ var drawn = []declared{
 	{"rows that come on the streams of products", "beside slots by kernels", mlp(
 		"A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}),
 		served},
+	{"tiles that are summed", "whose columns travel", func() form {
+		f := linear("A[M K/D] B[N K/D] C[M/D N] More[M N/D]")
+		f.Ops = append(f.Ops, s.Copy("More", "C"))
+		return f.byTiles("C")
+	}(), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
