@@ -175,8 +175,9 @@ func (w *writer) tail() {
 	if w.readsPeers() && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
-	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil })    // when those that read have done so
-	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // this rank's posts that it has read
+	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
+	comes := w.any(func(s *stage) bool { return w.comes[s].all != nil && w.comes[s].on == mainRef })
+	onMain := w.readsPeers() && (posts == mainRef || comes) || closes && reader == mainRef // posts that peers wait for
 	if (onMain || (w.readsPeers() || closes) && w.any(w.meets)) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}

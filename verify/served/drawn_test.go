@@ -215,6 +215,9 @@ var drawn = []declared{
 		f.Ops = append(f.Ops, s.Copy("More", "C"))
 		return f.byTiles("C")
 	}(), served},
+	{"columns of a product", "which are moved on by kernels", movedColumns().by("O", s.Pull{By: s.Kernels}), served},
+	{"columns of a product", "which are moved on behind rows by kernels", movedColumns().by("A", s.Grouped{
+		By: s.KernelSignals}), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
