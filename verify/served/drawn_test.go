@@ -218,6 +218,8 @@ var drawn = []declared{
 	{"columns of a product", "which are moved on by kernels", movedColumns().by("O", s.Pull{By: s.Kernels}), served},
 	{"columns of a product", "which are moved on behind rows by kernels", movedColumns().by("A", s.Grouped{
 		By: s.KernelSignals}), served},
+	{"a gradient", "for all ranks, of own rows that travel in parts", of("Dy[M/D N] B[N K] Xs[M/D K] Dx[M:D K] Dw[N K]",
+		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
