@@ -110,6 +110,9 @@ var drawn = []declared{
 		"behind the sums of Q (leave it out)")},
 	{"columns of a product", "of balanced rows, which are moved on", movedColumns().changed("A", balancedRows), at(
 		"Tensors[2]", "no pass moves columns of O, which has as many rows as A")},
+	{"a gradient of peers' rows", "and of gathered columns", of("X[M N/D] B[M/D K] C[N K] H[M N]",
+		s.Copy("H", "X", s.GELU()), s.Gradient("C", "H", "B")), at("Ops[1].In[0]", "no pass goes on with all columns "+
+		"of H (end the schedule with H, and make C behind its plan)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
