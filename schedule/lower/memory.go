@@ -104,8 +104,12 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	if i < 0 {
 		i, d.program.Checks = len(d.program.Checks), append(d.program.Checks, check)
 	}
-	if parts > 1 {
-		d.program.Checks[i].Times = parts
+	times := max(d.program.Checks[i].Times, 1)
+	for times%max(parts, 1) > 0 { // up to a multiple of both
+		times += max(d.program.Checks[i].Times, 1)
+	}
+	if times > 1 {
+		d.program.Checks[i].Times = times
 	}
 }
 
@@ -238,7 +242,7 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.AddsShares():
+		case s.AddsShares() && w.fine[s.otherOperand()] == 0:
 			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)

@@ -223,6 +223,13 @@ var drawn = []declared{
 		By: s.KernelSignals}), served},
 	{"a gradient", "for all ranks, of own rows that travel in parts", of("Dy[M/D N] B[N K] Xs[M/D K] Dx[M:D K] Dw[N K]",
 		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
+	{"a gradient of peers' rows", "of what products take in parts", of(
+		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
+		by("Dx", s.NCCL{Parts: 2}), served},
+	{"rows in three parts", "beside rows in two", of("A[M/D K] V[K] X[M/D K] B[N/D K] H[M:D N/D] O[M P/D] P2[N2 P/D] "+
+		"R[M/D N2] Up[F/D N2] Down[N2 F/D] C[M/D N2]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"),
+		s.Linear("R", "O", "P2"), s.Linear("U", "R", "Up"), s.Linear("C", "U", "Down")).by("X", s.NCCL{Parts: 3}).
+		by("R", s.Slots{Parts: 2}), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
