@@ -177,8 +177,8 @@ func (w *writer) tail() {
 	}
 	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
 	comes := w.any(func(s *stage) bool { return w.comes[s].all != nil && w.comes[s].on == mainRef })
-	onMain := w.readsPeers() && (posts == mainRef || comes) || closes && reader == mainRef // posts that peers wait for
-	if (onMain || (w.readsPeers() || closes) && w.any(w.meets)) && last != mainRef {
+	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // posts that peers wait for
+	if (onMain || (w.readsPeers() || closes) && (comes || w.any(w.meets))) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {

@@ -221,6 +221,8 @@ var drawn = []declared{
 	{"columns of a product", "which are moved on by kernels", movedColumns().by("O", s.Pull{By: s.Kernels}), served},
 	{"columns of a product", "which are moved on behind rows by kernels", movedColumns().by("A", s.Grouped{
 		By: s.KernelSignals}), served},
+	{"columns of a product", "which are moved on by kernels behind a ring", movedColumns().by("O", s.Pull{
+		By: s.Kernels}).by("A", s.Ring{}), served},
 	{"a gradient", "for all ranks, of own rows that travel in parts", of("Dy[M/D N] B[N K] Xs[M/D K] Dx[M:D K] Dw[N K]",
 		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
 	{"a gradient of peers' rows", "of what products take in parts", of(
