@@ -113,6 +113,10 @@ var drawn = []declared{
 	{"a gradient of peers' rows", "and of gathered columns", of("X[M N/D] B[M/D K] C[N K] H[M N]",
 		s.Copy("H", "X", s.GELU()), s.Gradient("C", "H", "B")), at("Ops[1].In[0]", "no pass goes on with all columns "+
 		"of H (end the schedule with H, and make C behind its plan)")},
+	{"own rows that travel in two parts", "of sums in three", of("O[M K/D] Wo[N K/D] Norm[N] X[M/D N] W[F/D N] "+
+		"C[M:D F/D]", s.Linear("R", "O", "Wo"), s.Copy("X", "R", s.RMSNorm("Norm")), s.Linear("C", "X", "W")).
+		by("X", s.Pull{Parts: 2}).by("R", s.NCCL{Parts: 3}), at("Moves[0].Way.Parts", "X is made in 2 parts, and of "+
+		"rows in 3 (write the same for both, or leave it out)")},
 	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
