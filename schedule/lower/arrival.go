@@ -224,8 +224,11 @@ func (w *writer) cutPieces() error {
 		}
 		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
 			for _, name := range append(w.eachRows(from), from.Input) {
-				if w.fine[name] == 0 {
+				if n := w.fine[name]; n == 0 {
 					w.finer(name, s.Input, int64(s.cut))
+				} else if n != int64(s.cut) {
+					return refused(s.cutAt, "write the same for both, or leave it out",
+						"%s is made in %d parts, and of rows in %d", s.Input, s.cut, n)
 				}
 			}
 		}

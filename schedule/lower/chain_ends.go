@@ -22,7 +22,7 @@ func (w *writer) head() {
 	} else if len(carry) > 0 {
 		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
 		// peers' copies need must not come behind that meeting, which holds the device.
-		met := slices.IndexFunc(w.stages, (*stage).holdsDevice)
+		met := slices.IndexFunc(w.stages, w.meets)
 		early := func(s *stage) bool { return w.early(s) || s.Bare() && s.puts() }
 		if met < 0 || !slices.ContainsFunc(w.stages[met+1:], early) {
 			posts = hostir.Stream(carry[0].Name)
@@ -56,7 +56,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 			waiting = append(waiting, set)
 		}
 	}
-	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil }) { // those of products
+	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil || w.comes[s].withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
 	if posts == mainRef || len(waiting) == 0 {
@@ -176,7 +176,9 @@ func (w *writer) tail() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
 	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
-	if (w.readsPeers() || closes) && w.any(w.meets) && last != mainRef {
+	comes := w.any(func(s *stage) bool { return w.comes[s].all != nil && w.comes[s].on == mainRef })
+	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // posts that peers wait for
+	if (onMain || (w.readsPeers() || closes) && (comes || w.any(w.meets))) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.readsPeers() {

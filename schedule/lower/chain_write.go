@@ -23,7 +23,6 @@ type writer struct {
 	through   map[*stage]bool      // stages whose own rows such a sum takes along
 	coming    []coming
 	parted    map[string]*stage  // memory that a stage's products take in parts of all rows
-	fine      map[string]int64   // how many parts each rank's rows have in memory that such a sum is about
 	set       hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
 	sets      []hostir.StreamSet // of all products
 	work, put hostir.StreamRef
@@ -33,13 +32,14 @@ type writer struct {
 
 // newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
 func newWriter(d *draft) *writer {
+	d.fine = map[string]int64{}
 	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.pool.falling}
 	if n := d.pool.streams; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
 	return &writer{draft: d, inBatches: inBatches{parts{int64(max(d.Batches, 1)), "s"}}, set: set,
-		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)), fine: map[string]int64{},
+		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)),
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
 		through: map[*stage]bool{}, parted: map[string]*stage{}}
 }

@@ -106,3 +106,37 @@ func columnsInPieces(d *draft) error {
 	return d.Misplaced(name, "let its rows be whole, or move it in a schedule of its own",
 		"parts of the columns of %s travel, and steps take its rows in pieces", name)
 }
+
+// columnsBesideParts refuses steps that take all of what has parts of its columns, beside rows in parts of a rank's:
+// the proof has no parts that both are made of.
+func columnsBesideParts(d *draft) error {
+	name := ""
+	hostir.Steps(d.program.Body, func(s hostir.Step) {
+		switch s.Do.(type) {
+		case hostir.Call, hostir.Product: // these take all of an operand, or of a weight
+			return
+		}
+		from, to := s.Views()
+		views := slices.Concat(from, to)
+		i := slices.IndexFunc(views, func(v hostir.View) bool {
+			b, _ := d.program.Buffer(v.Buffer)
+			return !b.Rows.IsZero() && !v.Columns
+		})
+		parts := slices.ContainsFunc(views, func(v hostir.View) bool { return d.fine[v.Buffer] > 1 })
+		if i >= 0 && parts {
+			name = views[i].Buffer
+		}
+	})
+	for _, s := range d.stages {
+		for _, x := range []struct {
+			cut bool
+			at  string
+		}{{s.parts > 1, s.partsAt}, {s.cut > 1, s.cutAt}, {s.leaving.cut > 1 || s.leaving.ofAll, s.leaving.cutAt}} {
+			if name != "" && x.cut {
+				return refused(x.at, "leave it out",
+					"parts of the columns of %s travel, and rows that it is made of are in parts", name)
+			}
+		}
+	}
+	return nil
+}

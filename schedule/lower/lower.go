@@ -21,7 +21,8 @@ type draft struct {
 	stages  []*stage // of the chain, with what ways say of them
 	legs    []leg    // its communications
 	pool    pool
-	edge    *hostir.Edge // that is being lowered
+	edge    *hostir.Edge     // that is being lowered
+	fine    map[string]int64 // how many parts each rank's rows have in memory whose rows go on, come or leave so
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -67,7 +68,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		travel, // the communications between them
 		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		(*draft).Fits, rowsFit, columnsInPieces, edgesFit,
+		(*draft).Fits, rowsFit, columnsInPieces, edgesFit, columnsBesideParts,
 		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {

@@ -104,8 +104,12 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	if i < 0 {
 		i, d.program.Checks = len(d.program.Checks), append(d.program.Checks, check)
 	}
-	if parts > 1 {
-		d.program.Checks[i].Times = parts
+	times := max(d.program.Checks[i].Times, 1)
+	for times%max(parts, 1) > 0 { // up to a multiple of both
+		times += max(d.program.Checks[i].Times, 1)
+	}
+	if times > 1 {
+		d.program.Checks[i].Times = times
 	}
 }
 
@@ -136,7 +140,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	for _, f := range w.Schedule.With(s.Last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
-				b.Chunk = hostir.Div(b.Elements, hostir.Size)
+				b.Chunk = hostir.Div(b.Elements, parts{n: max(w.fine[x.Tensor], 1)}.all(hostir.Size))
 			}
 		}
 	}
@@ -178,6 +182,9 @@ func (d *draft) semaphores(names ...string) {
 	}
 }
 
+// headOfProofs is how many columns a head has in proofs where the shape says how many.
+const headOfProofs = 4
+
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
 func (d *draft) heads() error {
@@ -188,11 +195,16 @@ func (d *draft) heads() error {
 			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 			})
-			if n, err := strconv.Atoi(string(columns)); err == nil && n%2 > 0 && turns {
-				return refused(fmt.Sprintf("Ops[%d].Then[%d]", i, j), "leave it out, or let the columns be even",
+			widths, path := schedule.Heads(nodes), fmt.Sprintf("Ops[%d].Then[%d]", i, j)
+			switch n, err := strconv.Atoi(string(columns)); {
+			case err != nil:
+			case n%2 > 0 && turns:
+				return refused(path, "leave it out, or let the columns be even",
 					"%s turns pairs of columns, and there are %d", f.Name(), n)
+			case n%headOfProofs > 0 && slices.Contains(widths, schedule.W):
+				return refused(path, "write how many columns a head has as a constant",
+					"the proof has heads of %d columns where they are W, and there are %d", headOfProofs, n)
 			}
-			widths := schedule.Heads(nodes)
 			for _, width := range widths {
 				check := hostir.Divide{Extent: columns, Heads: width}
 				if spread {
@@ -230,7 +242,7 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.AddsShares():
+		case s.AddsShares() && w.fine[s.otherOperand()] == 0:
 			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
@@ -260,7 +272,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		s.leaving.memory(w, s, columns)
 	case s.inKernel(o): // into memory of its kernel's way
 	case s.Given != "":
-		if !s.ToAll {
+		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
 	case w.byRanks(s):

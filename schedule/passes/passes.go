@@ -63,6 +63,10 @@ func within(p *hostir.Program) error {
 			return schedule.Refused(path, "leave it out",
 				"other streams read %s, for peers or for products, while %s is made there", t.Within, t.Name)
 		}
+		if by := readBehind(p.Schedule, t); by != "" {
+			return schedule.Refused(path, "leave it out",
+				"%s is made of %s too, behind %s, which replaces a part of it", by, t.Within, t.Name)
+		}
 		in, _ := p.Buffer(t.Name)
 		if of, _ := p.Buffer(t.Within); in.Rows.IsZero() != of.Rows.IsZero() {
 			return schedule.Refused(path, "leave it out",
@@ -74,6 +78,17 @@ func within(p *hostir.Program) error {
 		}
 	}
 	return nil
+}
+
+// readBehind is the result of an operation that reads the tensor in which an earlier one has made another; empty: none.
+func readBehind(s schedule.Schedule, t schedule.Tensor) string {
+	made := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == t.Name })
+	for _, o := range s.Ops[made+1:] {
+		if made >= 0 && o.Reads(t.Within) {
+			return o.Out
+		}
+	}
+	return ""
 }
 
 // readAtOnce says that a step reads a tensor and all of another one that has its place.

@@ -62,6 +62,9 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 		return j.sends(s, then)
 	}
 	f, makes := then.Do.(hostir.Apply)
+	if sum := hostir.FinishOf(s.Do); makes && !sum.ByPlace() && !sum.Columns.Equal(f.Columns) {
+		return s, false // a kernel has rows of one length, and a row of f is a block
+	}
 	if x, sends := s.Do.(hostir.PacketRows); sends && makes {
 		return j.widens(s, x, then, f)
 	}

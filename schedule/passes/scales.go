@@ -2,6 +2,7 @@ package passes
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -134,6 +135,13 @@ func (x *scaling) fills(s hostir.Step) {
 		x.Buffers, x.ofRows[scale] = append(x.Buffers, b), true
 		x.beside(name, scale)
 		x.scaleOf[name] = scale
+		return
+	}
+	if own := x.At(scale).Tensor; own.OfSquares() && (len(own.Axes[0].Outer) > 0 || len(own.Axes[1].Outer) > 0) {
+		i := slices.IndexFunc(x.Schedule.Tensors, func(t schedule.Tensor) bool { return t.Scale == scale })
+		x.wrong = cmp.Or(x.wrong, schedule.Refused(fmt.Sprintf("Tensors[%d]", i),
+			"let every rank have it, or give each row a scale",
+			"parts of %s travel, and no pass takes scales of squares along", x.Schedule.Tensors[i].Name))
 		return
 	}
 	x.scaleOf[to.Name] = scale

@@ -104,6 +104,11 @@ func (c *inference) gradient(i int, path string, o schedule.Op) error {
 			input, gathers = name, true
 		}
 	}
+	for k, name := range o.In {
+		if gathers && name != input && c.widened(name) { // of which a rank's rows are taken
+			return c.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
+		}
+	}
 	c.addOp(path, o, c.begin(input, gathers, false), done)
 	return nil
 }

@@ -59,13 +59,13 @@ func (c *Chain) besideFits() error {
 		out, _ := c.Original.Tensor(o.Out)
 		for j, f := range o.Then {
 			for _, x := range f.Operands() {
-				t, declared := c.Original.Tensor(x.Tensor)
+				t, declared := c.placedAs(x.Tensor)
 				many := declared && x.Lies == schedule.InPlace && len(out.Axes) > 2 && len(t.Axes) > 2
 				switch {
 				case many && (t.Root != out.Root || !lieAlike(t.Axes, out.Axes)):
 					return c.Misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
 						o.Out, written(out))
-				case c.Batches > 0 && declared && x.Lies == schedule.OfTable:
+				case c.Batches > 0 && t.Name == x.Tensor && x.Lies == schedule.OfTable:
 					path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
 					for k, in := range slices.Backward(c.origins) { // asDeclared takes it back
 						if in.op == i && in.then <= j {
@@ -79,6 +79,20 @@ func (c *Chain) besideFits() error {
 		}
 	}
 	return nil
+}
+
+// placedAs is the declared tensor that has the places of another one: itself, or the one that functions make it of.
+func (c *Chain) placedAs(name string) (t schedule.Tensor, declared bool) {
+	for {
+		if t, declared = c.Original.Tensor(name); declared {
+			return t, true
+		}
+		o, made := c.Original.Maker(name)
+		if !made || o.Name() != schedule.CopyWord || len(o.Then) == 0 {
+			return t, false
+		}
+		name = o.In[0]
+	}
 }
 
 // movesFit refuses what a stage brings or moves, and no communication does.

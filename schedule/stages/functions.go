@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -82,13 +83,20 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 		return rowOfBatches(path, x.Tensor, o.Out, at.Batches)
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
-	case x.Lies == schedule.ByRow && edges.Of(c.Tensor(x.Tensor)) != rowsOf(at):
+	case x.Lies == schedule.ByRow && !c.hasRows(x.Tensor, o.Out, rowsOf(at)):
 		return c.MisplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
 			c.written(c.Tensor(x.Tensor)), c.asked(o))
 	case x.Lies == schedule.ByRow:
 		return nil
 	}
 	return c.placed(x.Tensor, at, false)
+}
+
+// hasRows says that a tensor with a number for each row of a result has them where these are, in the same parts.
+func (c *Chain) hasRows(name, result string, at edges.State) bool {
+	t, of := c.Tensor(name), c.Tensor(result)
+	asMade := len(of.Axes) > 0 && slices.Equal(t.Axes[0].Outer, of.Axes[0].Outer) // in steps, too
+	return edges.Of(t) == at && (at.Size != edges.Even || asMade || alike(t, cutAs(t, at)))
 }
 
 // besidePart checks that a result of an operation lies as its operand does that is not in place: on each rank it has

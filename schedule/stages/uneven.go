@@ -119,7 +119,22 @@ func (c *Chain) countsAlike() error {
 	if err != nil {
 		return err
 	}
+	for i, o := range c.Schedule.Ops {
+		if of := uneven[c.RowExtent(o.In[0])]; of != "" && o.Name() == schedule.GradientWord {
+			return ofItsOwn(c.Schedule, i, fmt.Sprintf(
+				"no pass makes a gradient of as many rows as %s has, which need not be in equal parts", of))
+		}
+	}
 	for _, s := range c.Stages {
+		columns := (s.Moved.From.Columns() || s.Moved.To.Columns()) && !s.GathersColumns()
+		if of := uneven[c.RowExtent(s.Of())]; columns && of != "" {
+			moved := s.Of()
+			if c.Tensor(moved).Name == "" {
+				moved = s.Into
+			}
+			return c.Misplaced(moved, "let each rank have its columns", "no pass moves columns of %s, which has as "+
+				"many rows as %s, and those need not be in equal parts", s.Of(), of)
+		}
 		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
 				"those of %s are of as many rows as %s, which need not be in equal parts", s.Sums, of)
@@ -186,6 +201,9 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Uneven && a.Extent == schedule.D && len(t.Axes) < 3 && !scales:
 			return refused(field+".Uneven", "leave it out, and Balanced", "each rank has one row of %s, which has D",
 				t.Name)
+		case s.Uneven && a.Extent == schedule.D && !scales && t.Axes[2].Extent.Constant():
+			return refused(c.PathOf(t.Name)+".Axes[2].Extent", "use schedule.M",
+				"New is told how long a part of %s may be, and that is constant here", t.Name)
 		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:

@@ -63,10 +63,13 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	return calledOn(op.Call, m.operandsOf(run, op, owner), int(at))
 }
 
-// callScale is the scale of a row of a call's result, or of a rank's part of a row.
+// callScale is the scale of a row of a call's result, of a summand that a rank's call makes, or of a rank's part of a
+// row.
 func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
 	owner, row := m.rank, at[0]
 	switch {
+	case m.Index(op).Out[0] == 'd':
+		owner, row = int(at[0]), at[1]
 	case len(at) > 1:
 		owner = int(at[1])
 	case m.tensor(op.Out).ownRows:

@@ -9,9 +9,10 @@ import (
 )
 
 // inGroups returns the operations of a launch of tiles. A part that stands for several groups of tiles, each with its
-// own words, becomes two parts, one for each half of a rank's rows. Other launches stay as they are.
+// own words, becomes two parts, one for each half of a rank's rows. Other launches stay as they are, and so does one on
+// memory whose columns are cut: no range there has a half of the rows.
 func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
-	if !list[0].ByBlocks {
+	if !list[0].ByBlocks || b.cutInColumns(list) {
 		return list
 	}
 	rows, parts := b.rowsOf(list), 0
@@ -51,9 +52,10 @@ func (m *machine) rowsOf(launch []ops.Op) (rows int64) {
 	return rows
 }
 
-// rowsInGroups is rowsOf for a launch of tiles whose parts stand for groups, and 0 for another launch by blocks.
+// rowsInGroups is rowsOf for a launch of tiles whose parts become those of two groups, and 0 for another launch by
+// blocks.
 func (m *machine) rowsInGroups(launch []ops.Op) int64 {
-	if !slices.ContainsFunc(launch, func(o ops.Op) bool { return o.Part > 0 }) {
+	if !slices.ContainsFunc(launch, func(o ops.Op) bool { return o.Part > 0 }) || m.cutInColumns(launch) {
 		return 0
 	}
 	return m.rowsOf(launch)

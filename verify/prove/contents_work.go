@@ -80,16 +80,14 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		bias = s.tuple(x.Bias.exprs())
 	}
 	switch {
-	case o.Form == "gradient" && x.Bias == nil && len(a) == 1 && len(b) == 1 && even(to):
+	case o.Form == "gradient" && x.Bias == nil && proportional(x.A, x.B) && even(to):
 		for i := range to.list { // rows of the result are columns of the first operand
-			made = append(made, s.product(o.Form, s.columnsOf(a[0].expr, i, len(to.list)), b[0].expr, stale))
+			var terms []expr
+			for j := range a {
+				terms = append(terms, s.product(o.Form, s.columnsOf(a[j].expr, i, len(to.list)), b[j].expr, stale))
+			}
+			made = append(made, s.sum(terms))
 		}
-	case o.Form == "gradient" && x.Bias == nil && len(to.list) == 1 && len(a) == len(b):
-		var terms []expr
-		for i := range a {
-			terms = append(terms, s.product(o.Form, a[i].expr, b[i].expr, stale))
-		}
-		made = []expr{s.sum(terms)}
 	case biased(o.Form) && len(a) == len(to.list):
 		for _, rows := range a {
 			made = append(made, s.product(o.Form, rows.expr, s.tuple(x.B.exprs()), bias))

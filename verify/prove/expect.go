@@ -209,12 +209,13 @@ func (x *expectation) multiplied(op schedule.Op, in [][]rune, out []rune, summed
 // columns of its rows, as the placements of both say.
 func (x *expectation) toColumns(tensor string, all interval) bool {
 	maker, _ := x.Schedule.Maker(tensor)
-	copies := func(o schedule.Op) bool { return o.Name() == "copy" && len(o.Then) == 0 }
-	return !copies(maker) && slices.ContainsFunc(x.Schedule.Ops, func(o schedule.Op) bool {
+	if maker.Name() == "copy" && len(maker.Then) == 0 || x.columns(tensor, 0) != all {
+		return false
+	}
+	return slices.ContainsFunc(x.Schedule.Ops, func(o schedule.Op) bool {
 		t, declared := x.tensors[o.Out]
 		axis, _, spread := t.Sharded()
-		return declared && spread && axis == 1 && len(t.Axes) == 2 && o.In[0] == tensor &&
-			(copies(o) || o.Name() == "copy" && x.columns(tensor, 0) == all)
+		return declared && spread && axis == 1 && len(t.Axes) == 2 && o.In[0] == tensor && o.Name() == "copy"
 	})
 }
 

@@ -201,7 +201,9 @@ func (x *expectation) meets(tensor string, part box) bool {
 // the parts are the chunks of that input, or of the call's result.
 func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
 	for op, made := x.Schedule.Maker(tensor); made && op.Call == ""; op, made = x.Schedule.Maker(tensor) {
-		tensor = op.In[0]
+		if tensor = op.In[0]; x.model.Columns[tensor] > 1 {
+			return []interval{rows} // all of its rows are one operand
+		}
 	}
 	ranks := x.boxes[tensor]
 	if made, err := x.hidden(tensor, 0, false); ranks == nil && err == nil {

@@ -125,6 +125,9 @@ func (s *symbols) unlike(o *ops.Op, last []*chunks, to *chunks) string {
 			return fmt.Sprintf("an operand in chunks of %v bytes has no rows of chunks of %v", a.sizes, to.sizes)
 		}
 		if o.LiesOf(k) == schedule.ByColumn {
+			if row := 8 * a.Bytes / a.element; row != o.Columns {
+				return fmt.Sprintf("a row of %d elements is none of a result with rows of %d", row, o.Columns)
+			}
 			for _, size := range to.sizes {
 				if row := a.in(to); row == 0 || size%row != 0 {
 					return fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d", row, size)

@@ -201,8 +201,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 }
 
 // samples lists the counts for which a program with uneven parts is proven: equal counts, growing counts, counts with
-// one zero, and all rows in one part. Balanced parts have a sample for every number of longer parts. Without uneven
-// parts there is one sample, without counts.
+// one zero, and all rows in one part. Where there is no room for counts that are all different, there are further
+// samples, and any two counts differ in one of them. Balanced parts have a sample for every number of longer parts.
+// Without uneven parts there is one sample, without counts.
 func samples(p *hostir.Program, d int) [][]int64 {
 	n := counts(p, d)
 	if n == 0 {
@@ -217,7 +218,19 @@ func samples(p *hostir.Program, d int) [][]int64 {
 		equal[i], ramp[i], hole[i] = min(2, room), min(int64(i+1), room), min(3, room)
 	}
 	hole[n/2], one[n-1] = 0, min(3, room)
-	return [][]int64{equal, ramp, hole, one}
+	return append([][]int64{equal, ramp, hole, one}, toldApart(n, room)...)
+}
+
+// toldApart lists counts of at most 2, by the binary digits of their numbers, where growing counts have no room.
+func toldApart(n int, room int64) (list [][]int64) {
+	for digit := 1; digit < n && room < int64(n); digit *= 2 {
+		counts := make([]int64, n)
+		for i := range counts {
+			counts[i] = min(2, room) - int64(i/digit%2)
+		}
+		list = append(list, counts)
+	}
+	return list
 }
 
 // roomOf is the greatest count that Bind takes, where tensors bound it by a constant.

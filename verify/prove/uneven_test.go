@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
@@ -124,6 +125,21 @@ func TestUneven(t *testing.T) {
 				t.Errorf("property %q, want %q", wrong.Property, test.want)
 			}
 		})
+	}
+}
+
+// Of five counts of at most two rows, the second and the fourth are equal but in the samples that tell ranks apart.
+func TestCountsWithoutRoom(t *testing.T) {
+	s := scheduletest.Clone(catalog.AllGatherV)
+	s.Tensors[0].Axes[0].Outer[0].Most = "2"
+	p := program(t, "X", s)
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3, 5, 8}}); err != nil {
+		t.Fatal(err)
+	}
+	odd, two := hostir.Mod(c, hostir.Const(2)), hostir.Const(2)
+	countsOf("C", hostir.Add(c, hostir.Mul(odd, hostir.Sub(hostir.Const(4), hostir.Mul(two, c)))))(p) // 1 is 3, 3 is 1
+	if wrong := refuted(t, p, 5); wrong.Property != prove.Race {
+		t.Errorf("property %q, want %q", wrong.Property, prove.Race)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 )
 
 // exchangedNorm is a product whose rows an exchange brings to a norm, whose result is gathered.
@@ -71,6 +72,71 @@ var drawn = []declared{
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
 	{"sums for all hosts", "in fp32", form{catalog.AllReduceHosts}.in32("C"), at("Tensors[1].Type",
 		"no pass keeps sums for all ranks over hosts in fp32, such as C (leave it out)")},
+	{"a norm of all columns", "ahead of four bits of a sum", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.LayerNorm("V", "V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).
+		fp4("Q").by("Q", s.PushShot{}), at("Ops[0].Then[0]", "to the functions of Q a row is a block of 16 columns, "+
+		"and layernorm takes more (let a schedule.Copy of its own do it)")},
+	{"own rows in parts", "into sums whose columns travel", moreColumns("C").by("R", s.Slots{Parts: 2}), at(
+		"Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is made of are in parts (leave it "+
+			"out)")},
+	{"parts of sums by NCCL", "whose columns travel", of("A[M K/D] B[N K/D] V[N] R[M/D N] C[M/D N] More[M N/D]",
+		s.Linear("C", "A", "B", s.Bias("V"), s.Add("R")), s.Copy("More", "C")).by("C", s.NCCL{Parts: 2}), at(
+		"Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is made of are in parts")},
+	{"parts of sums by NCCL", "whose columns travel, and a bias alone", of(
+		"A[M K/D] B[N K/D] V[N] C[M/D N] More[M N/D]", s.Linear("C", "A", "B", s.Bias("V")), s.Copy("More", "C")).
+		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
+		"made of are in parts")},
+	{"numbers of rows in steps", "of batches", numbered("M:D"), at("Tensors[1]", "U is [F, Stream(D), M/D], and the "+
+		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+	{"numbers of rows in parts", "of batches", numbered("M*D"), at("Tensors[1]", "U is [F, D, M/D], and the "+
+		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+	{"a weight that travels", "by scales of squares", linear("A[M/D K] B[N/D K] C[M/D N]").squared("A", "B"), at(
+		"Tensors[1]", "parts of B travel, and no pass takes scales of squares along (let every rank have it, or give "+
+			"each row a scale)")},
+	{"sums in place", "of summands that are added up again", of("A[D/D M N] C[M/D N] More[M/D N]", s.Sum("C", "A"),
+		s.Sum("More", "A")).within("C", "A"), at("Tensors[1].Within", "More is made of A too, behind C, which "+
+		"replaces a part of it (leave it out)")},
+	{"heads of a width", "of one column", of("A[M 1] Q[W] C[M 1]", s.Copy("C", "A", s.RMSNorm("Q").PerHead(s.W))), at(
+		"Ops[0].Then[0]", "the proof has heads of 4 columns where they are W, and there are 1 (write how many columns "+
+			"a head has as a constant)")},
+	{"a gradient", "of what balanced rows make", of("X[M/D K] W[F/D K] A[M N] C[N F/D]", s.Linear("H", "X", "W"),
+		s.Gradient("C", "A", "H")).changed("X", balancedRows), at("Ops[1]", "no pass makes a gradient of as many rows "+
+		"as X has, which need not be in equal parts (make C by a schedule of its own, with H as an operand)")},
+	{"a gradient", "beside balanced rows", of("A[M N] B[M K] C[N K] X[M/D K] Y[M K]", s.Gradient("C", "A", "B"),
+		s.Copy("Y", "X")).changed("X", balancedRows), at("Ops[0]", "no pass makes a gradient of as many rows as X")},
+	{"a bias of a sum", "ahead of four bits of it, in one kernel", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
+		by("Q", s.PushShot{Rows: true}), at("Moves[0].Way.Rows", "no function of whole rows of the plan's type stands "+
+		"behind the sums of Q (leave it out)")},
+	{"columns of a product", "of balanced rows, which are moved on", movedColumns().changed("A", balancedRows), at(
+		"Tensors[2]", "no pass moves columns of O, which has as many rows as A")},
+	{"a gradient of peers' rows", "and of gathered columns", of("X[M N/D] B[M/D K] C[N K] H[M N]",
+		s.Copy("H", "X", s.GELU()), s.Gradient("C", "H", "B")), at("Ops[1].In[0]", "no pass goes on with all columns "+
+		"of H (end the schedule with H, and make C behind its plan)")},
+	{"own rows that travel in two parts", "of sums in three", of("O[M K/D] Wo[N K/D] Norm[N] X[M/D N] W[F/D N] "+
+		"C[M:D F/D]", s.Linear("R", "O", "Wo"), s.Copy("X", "R", s.RMSNorm("Norm")), s.Linear("C", "X", "W")).
+		by("X", s.Pull{Parts: 2}).by("R", s.NCCL{Parts: 3}), at("Moves[0].Way.Parts", "X is made in 2 parts, and of "+
+		"rows in 3 (write the same for both, or leave it out)")},
+	{"an exchange by counts", "of at most a constant number", moved("A[D/D~ D 1] C[D D/D~ 1]"), at(
+		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
+			"schedule.M)")},
+	{"columns that a copy gathers", "of rows by counts", gatheredColumns("/D~"), at("Tensors[2]", "no pass moves "+
+		"columns of C, which has as many rows as A, and those need not be in equal parts (let each rank have its "+
+		"columns)")},
+	{"columns that a copy gathers", "of balanced rows", gatheredColumns("/D").changed("A", balancedRows), at(
+		"Tensors[2]", "no pass moves columns of C, which has as many rows as A")},
+	{"columns that a copy gathers", "of rows by counts that come first", gatheredColumns("/D~").by("A",
+		s.Pull{Once: true}), at("Tensors[2]", "no pass moves columns of C, which has as many rows as A")},
+	{"columns that a copy gathers", "of as many rows as sums by counts", of(
+		"O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K] More[M N]", s.Linear("C", "O", "B", s.Add("A")), s.Copy("More", "O")),
+		at("Tensors[0]", "no pass moves columns of O, which has as many rows as C")},
+	{"columns of an operand", "that come whole, of as many rows as others by counts", of(
+		"A[M/D~ K] B[N/D K] C[M N/D] X[M P/D] W[F P] E[M F]", s.Linear("C", "A", "B"), s.Linear("E", "X", "W")), at(
+		"Tensors[3]", "no pass moves columns of X, which has as many rows as A")},
+	{"an operand of other ranks' parts", "that functions make, where nothing travels", of(
+		"A[D D/D M] R[D/D D M] C[D D/D M] H[D D/D M]", s.Copy("X", "R", s.GELU()),
+		s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Tensors[1]",
+		"R is [DIDx(D), D, M], and C of it is [D, DIDx(D), M] (place it as C)")},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
@@ -120,6 +186,83 @@ var drawn = []declared{
 			s.Param("Alpha"))}), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
 		return f
 	}(), served},
+	{"a bias of a sum", "ahead of four bits of it", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
+		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
+		by("Q", s.PushShot{}), served},
+	{"summands of eight bits", "that a call makes with scales of rows", of("A[M K/D] B[N K/D] E[D/D M N] P[M/D N]",
+		s.Call("E", "MyGEMM", "mk,nk->dmn", "A", "B"), s.Sum("P", "E")).eight(true, "E"), served},
+	{"sums of codes for all", "of rows that come in parts of all ranks'", quantisedMLP("C[M K]").by("A",
+		s.NCCL{Parts: 2}), served},
+	{"own rows in parts", "for a call, beside columns that travel", of("A[M K/D] P[N K/D] V[N] Up[F/D N] Down[N F/D] "+
+		"C[M/D N] E[M/D N] Y[M/D N] More[M N/D]", s.Linear("R", "A", "P"), s.Copy("X", "R", s.RMSNorm("V")),
+		s.Linear("U", "X", "Up"), s.Linear("C", "U", "Down"), s.CallRows("E", "Own", "mn->mn", "C"),
+		s.CallRows("Y", "Other", "mn,mn->mn", "R", "E"), s.Copy("More", "E")).by("R", s.Slots{Parts: 2}), served},
+	{"a sum in parts", "ahead of one in two shots", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("H", s.Slots{Parts: 2}), served},
+	{"a sum of codes in parts", "ahead of one in two shots", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).eight(true, "A").by("H", s.Slots{Parts: 2}), served},
+	{"a sum in parts", "ahead of one by packets in two shots", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
+		s.Sum("C", "B", s.Add("H"))).by("H", s.Slots{Parts: 2}).by("C", s.PushTwoShot{}), served},
+	{"a norm of columns that are gathered", "and made of such columns", of(
+		"A[M/D P] U[N/D P] L[M N] W[K/D N] C[M K] V[K] More[M K]", s.Linear("L", "A", "U"), s.Linear("C", "L", "W"),
+		s.Copy("More", "C", s.RMSNorm("V"))), served},
+	{"a ring by kernels", "ahead of rows that come from the beginning", of(
+		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
+		by("Dx", s.RingAccumulate{By: s.Kernels}).within("Dw", "B"), served},
+	{"columns that a call makes", "which are moved on", form{scheduletest.Clone(P22HeadArgmax)}.changed("C",
+		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{{Kind: s.DeviceX, Count: s.D, Shift: 1}} }), served},
+	{"columns of a product", "which are moved on", movedColumns(), served},
+	{"sums of codes for all", "of rows that come one rank's after another's", quantisedMLP("C[M K]").by("C", s.Shot{}),
+		served},
+	{"rows that come on the streams of products", "beside slots by kernels", mlp(
+		"A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Ring{WithStep: true}).by("C", s.Slots{By: s.Kernels}),
+		served},
+	{"tiles that are summed", "whose columns travel", func() form {
+		f := linear("A[M K/D] B[N K/D] C[M/D N] More[M N/D]")
+		f.Ops = append(f.Ops, s.Copy("More", "C"))
+		return f.byTiles("C")
+	}(), served},
+	{"columns of a product", "which are moved on by kernels", movedColumns().by("O", s.Pull{By: s.Kernels}), served},
+	{"columns of a product", "which are moved on behind rows by kernels", movedColumns().by("A", s.Grouped{
+		By: s.KernelSignals}), served},
+	{"columns of a product", "which are moved on by kernels behind a ring", movedColumns().by("O", s.Pull{
+		By: s.Kernels}).by("A", s.Ring{}), served},
+	{"a gradient", "for all ranks, of own rows that travel in parts", of("Dy[M/D N] B[N K] Xs[M/D K] Dx[M:D K] Dw[N K]",
+		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).by("Dy", s.Push{Parts: 2}), served},
+	{"a gradient of peers' rows", "of what products take in parts", of(
+		"Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]", s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).
+		by("Dx", s.NCCL{Parts: 2}), served},
+	{"rows in three parts", "beside rows in two", of("A[M/D K] V[K] X[M/D K] B[N/D K] H[M:D N/D] O[M P/D] P2[N2 P/D] "+
+		"R[M/D N2] Up[F/D N2] Down[N2 F/D] C[M/D N2]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"),
+		s.Linear("R", "O", "P2"), s.Linear("U", "R", "Up"), s.Linear("C", "U", "Down")).by("X", s.NCCL{Parts: 3}).
+		by("R", s.Slots{Parts: 2}), served},
+	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
+		s.Ring{Direction: s.Both}), served},
+	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
+		s.Copy("C", "A")), served},
+}
+
+// movedColumns is a product whose columns go to the next ranks.
+func movedColumns() form {
+	return of("A[M/D K] W[N/D K] R[M N/D+1]", s.Linear("O", "A", "W"), s.Copy("R", "O"))
+}
+
+// numbered is batches of rows that are multiplied by numbers of each row.
+func numbered(rows string) form {
+	return of("A[F M N] U[F "+rows+"] C[F M N]", s.Copy("C", "A", s.Func{Is: s.Times(s.X, s.Column("U"))}))
+}
+
+// gatheredColumns is a product of rows that are spread so, whose columns a copy gathers.
+func gatheredColumns(rows string) form {
+	return of("A[M"+rows+" K] B[N/D K] C[M N/D] More[M N]", s.Linear("C", "A", "B"), s.Copy("More", "C"))
+}
+
+// moreColumns is a block through a norm whose result is exchanged for columns of all rows.
+func moreColumns(of string) form {
+	f := form{scheduletest.Clone(catalog.BlockBehindAttention)}
+	f.Ops = append(f.Ops, s.Copy("More", of))
+	f.Tensors = append(f.Tensors, scheduletest.Tensors("More[M N/D]")...)
+	return f
 }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
