@@ -178,13 +178,13 @@ func choose(d *draft) error {
 	return writeChain(d)
 }
 
-// open is the way of a leg where the schedule leaves it open: not one that takes some rows, or elements, before others
-// where their scales do not lie together.
+// open is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
+// scales do not lie together.
 func (d *draft) open(l leg) schedule.Way {
 	apart := l.need == reduceBalanced && d.scaledRows(l) || l.of == ofRows && d.inSquares(l)
 	list := doing(l.need)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool {
-		return !apart || !x.is(ofSomeRows|betweenElements)
+		return !apart || !x.is(ofSomeRows)
 	}))]
 	if x.usual != nil {
 		return x.usual(d, l)
@@ -297,7 +297,7 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes, or a gather of rows that were moved on.
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
+	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
 	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !d.EndsWithin(t)
 	})
@@ -343,5 +343,5 @@ func (d *draft) orOneHost() string {
 }
 
 func (d *draft) noKernel(field string) error {
-	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }

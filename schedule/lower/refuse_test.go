@@ -188,9 +188,6 @@ var refusalCases = []refusalCase{
 		"follows its products here: C is made of own rows (use schedule.Pull)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
-	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
-		[]string{"Moves[0].Way.By: no kernel does a whole step of it: there travel A, C (use " +
-			"schedule.Kernels)"}},
 	{"a chain's rows once, on two streams", scheduletest.By(catalog.GatedMLP, "A",
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},

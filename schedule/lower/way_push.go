@@ -2,14 +2,35 @@ package lower
 
 import (
 	"cmp"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
-var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...).
-	with(because(rowsInTurn))
+var pushes = slices.Concat(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts")),
+	by(pushPart, gatherOperand).with(lacksOf("Parts", "Streams", "By one kernel"))).with(because(rowsInTurn))
+
+// pushPart does an operand, which is taken at once, or in the order in which its parts come.
+func pushPart(d *draft, s *stage, w schedule.Push) error {
+	s.arriving, s.once = pushedPart, !s.AddsShares()
+	if d.edge.Carrier.Fused {
+		return d.noKernel("By")
+	}
+	return d.noPart(w)
+}
+
+// pushedPart copies this rank's part into the memory of all others, while theirs arrive.
+func pushedPart(w *writer, s *stage) arrival {
+	w.transferred(s)
+	a := pushedRows(w, s, parts{n: 1})
+	t := a.turns[0].onMain()
+	came := hostir.Wait(a.on, a.words[1].Name, t.pieces[0].rank)
+	t.bring, t.came = append(t.bring, came), nil
+	a.turns, a.oneLoop = []turns{t}, s.AddsShares()
+	return a
+}
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }

@@ -73,12 +73,11 @@ columns too (N/D, a column-parallel layer): each rank then makes its columns. Of
 `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
 rows of one batch. In a chain each way goes with each of the others, with these exceptions: batches of rows come by Pull
 and leave by Slots or Stores; a sum leaves out what stands as an exception beside it below; a Naive stands alone; and
-numbers of streams of a gather, and one kernel that copies with its signals by Pull, are for what travels alone. Where
-an operation adds an undeclared product to its own, partial results both, they are added on each rank and meet once; by
-Tiles and Stores they are two sums. Tiles make the first product of the rows that they bring, and products that follow
-take these when all are there; or they make the last product of a stage, and add up. Such a product is a linear of bf16
-or fp16 with a bias, or without. Functions that have kernels of their own may follow; what the library of products would
-apply stands in a Copy behind. An all-to-all begins when its operand is made, beside operations that follow on what each
+numbers of streams of a gather are for what travels alone. Where an operation adds an undeclared product to its own,
+partial results both, they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the
+first product of the rows that they bring, and products that follow take these when all are there; or they make the last
+product of a stage, and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions that have
+kernels of their own may follow; what the library of products would apply stands in a Copy behind. An all-to-all begins when its operand is made, beside operations that follow on what each
 rank has. Anything may make the operand and read the result, also whole; of tensors with more axes than rows and columns
 these are functions and other all-to-alls, since calls and products have no parts of more axes. A call takes all rows of
 its operands, and CallRows the rank's own. Alone is what no product makes or takes: the caller has it, or functions make
