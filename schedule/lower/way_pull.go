@@ -142,7 +142,8 @@ func (d *draft) noPart(w schedule.Way) error {
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gatherRows, gatherBalanced).with(because(rowsInTurn))
+}, gatherRows).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
+	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.

@@ -133,9 +133,10 @@ func TestKernelsOfChains(t *testing.T) {
 			s.Linear("C2", "X", "B2"))
 	}
 	with, one := s.Pull{WithStep: true, By: s.Kernels}, s.Pull{By: s.OneKernel}
-	for _, come := range []s.Way{one, with, s.Pull{WithStep: true, By: s.OneKernel}, s.Pull{Once: true, By: s.OneKernel},
-		s.Ring{WithStep: true, By: s.Kernels}} {
-		for _, leave := range []s.Way{s.Slots{}, s.Slots{By: s.OneKernel}, s.Stores{}, s.Shot{}, s.PushShot{}, s.NCCL{}} {
+	ways := []s.Way{s.Slots{}, s.Slots{By: s.OneKernel}, s.Stores{}, s.Shot{}, s.PushShot{}, s.NCCL{}}
+	for _, come := range []s.Way{one, with, s.Pull{WithStep: true, By: s.OneKernel},
+		s.Pull{Once: true, By: s.OneKernel}, s.Ring{WithStep: true, By: s.Kernels}} {
+		for _, leave := range ways {
 			crossed("rows by kernels", form{gatedMLP(come, leave)})
 			crossed("a block's rows by kernels", form{blockBy(leave, come, leave)})
 			crossed("rows by kernels behind a shot", form{blockBy(s.Shot{}, come, leave)})

@@ -88,6 +88,8 @@ var changed = []declared{
 		at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
 	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
 		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), served},
+	{"balanced rows", "of several ranks in a product", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A",
+		s.Grouped{}), at("Moves[0].Way", "it multiplies several ranks' parts as one")},
 	{"a weight of columns", "that the caller gets whole", of("A[M/D K] B[N K/D] C[M/D N] W[N K]",
 		s.Linear("C", "A", "B"), s.Copy("W", "B")), at("Tensors[3]", "Pull gathers into memory of the plan only")},
 	{"a weight", "that the caller gets whole", of("A[M/D K] B[N/D K] C[M/D N] W[N K]", s.Linear("C", "A", "B"),
