@@ -29,7 +29,8 @@ func (w *writer) head() {
 		}
 	}
 	sends := w.any(func(s *stage) bool { return w.leaves[s].sends != nil })
-	if sends && (w.any((*stage).holdsDevice) || w.exchanges() || len(w.beside()) > 0) {
+	waits := func(s *stage) bool { return s.holdsDevice() || w.leaves[s].passes != nil }
+	if sends && (w.any(waits) || w.exchanges() || len(w.beside()) > 0) {
 		posts = mainRef // there ranks may meet ahead of such products, before they do so for rows or other sums
 	}
 	if posts == mainRef {

@@ -42,36 +42,37 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	return d.prioritize(w.Streams, w.Equal)
 }
 
-// prioritize sets the streams of products whose results travel, and whether their priorities
-// fall. Streams that steps take in turn have equal priorities.
+// onePriority is the fact of streams that steps take in turn.
+const onePriority = "streams that steps take in turn have one priority"
+
+// prioritize sets the streams of products whose results travel, and whether their priorities fall.
 func (d *draft) prioritize(streams int, equal bool) error {
 	batched := d.Batches > 0 && d.Order == stages.BatchByBatch
 	switch {
-	case equal && streams > 0:
-		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
 	case equal && batched:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
+	case equal && (streams > 0 || d.pool.asked != ""):
+		return d.refusal("Equal", "leave it out, or Streams", onePriority)
+	case equal:
+		d.pool.equal = d.at() + ".Equal"
 	}
-	return d.inTurn("Streams", streams, !equal && streams == 0 && !batched)
+	d.pool.falls = d.pool.falls || !batched
+	return d.inTurn("Streams", streams)
 }
 
-// inTurn sets the streams that steps take in turn of products whose results leave, as an option of the way says, and
-// whether their priorities fall. All sums of a chain have the same.
-func (d *draft) inTurn(option string, streams int, falling bool) error {
-	first := d.pool
-	d.pool = pool{streams, falling, d.at(), option}
-	if first.way == "" || first.streams == streams && first.falling == falling {
+// inTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says so.
+// Sums whose options do not say so follow the others.
+func (d *draft) inTurn(option string, streams int) error {
+	switch {
+	case streams == 0:
 		return nil
+	case d.pool.equal != "":
+		return refused(d.pool.equal, "leave it out, or Streams", onePriority)
+	case d.pool.asked != "" && d.pool.streams != streams:
+		return d.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
 	}
-	at := d.pool
-	if d.edge.Path == "" { // another one was written
-		at = first
-	}
-	if first.streams == streams {
-		at.option = "Equal"
-	}
-	return refused(at.way+"."+at.option, "write the same for each of its sums",
-		"all stages of a chain have the same streams")
+	d.pool.streams, d.pool.asked = streams, d.at()+"."+option
+	return nil
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
@@ -208,9 +209,9 @@ func storesLeave(w *writer, s *stage) (d departure) {
 const staging = "staging"
 
 var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
-	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
-	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
+	d.pool.usual = 2 // while one is read the next is written
+	return d.inTurn("Buffers", w.Buffers)
 }, reduceRows, reduceColumns).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
