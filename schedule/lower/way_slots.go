@@ -35,6 +35,9 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 		return d.refusal("Streams", leave, unmade, s.Sums)
 	case s.Bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.Sums)
+	case s.ToAll && w.Parts > 1 && !s.outward():
+		return d.refusal("Parts", leave, "parts of the sums %s for all ranks are of products that begin the schedule",
+			s.Sums)
 	}
 	if d.edge.Carrier.Fused && d.Widens(s.Stage) {
 		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.Sums)
@@ -263,7 +266,8 @@ var slotHoles = []hole{
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{cutInto(ofCounted), "New gives its slots a size, and Bind says how many rows each has"},
+	{cutInto(ofCounted), "what it fills has sizes that New knows, and Bind says how many rows each part has"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
-	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
+	{func(n need) bool { return n.Kind == edges.AllReduce },
+		"it leaves sums with their owners, and copies them to no other rank"},
 }

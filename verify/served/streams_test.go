@@ -21,6 +21,8 @@ func TestStreamsOfSums(t *testing.T) {
 		isCrossed(t, "the first silent", block.by("C", way).Schedule, 1, 2, 3, 4, 8)
 		isCrossed(t, "buffers of as many", block.by("R", s.Staged{}).by("C", way).Schedule, 1, 2, 3, 4, 8)
 	}
+	first := of("A[M K/D] B[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("X", "A", "B"),
+		s.Linear("H", "X", "W1"), s.Linear("C", "H", "W2"))
 	others := "all stages of a chain have the same streams"
 	explored(t, "Streams", []declared{
 		{"two numbers", "of streams", block.by("R", s.Slots{Streams: 3}).by("C", s.Stores{Streams: 2}),
@@ -30,5 +32,10 @@ func TestStreamsOfSums(t *testing.T) {
 		{"one priority", "beside streams in turn", block.by("R", s.Slots{Streams: 3}).by("C", s.Slots{Equal: true}),
 			at("Moves[1].Way.Equal", "streams that steps take in turn have one priority")},
 		{"streams in turn", "beside one priority", block.by("R", s.Slots{Equal: true}).by("C", s.Slots{Streams: 3}),
-			at("Moves[0].Way.Equal", "streams that steps take in turn have one priority")}})
+			at("Moves[0].Way.Equal", "streams that steps take in turn have one priority")},
+		{"parts for all ranks", "of the first sum", first.by("X", s.Slots{Parts: 4}), served},
+		{"parts for all ranks", "of a second sum", first.by("C", s.Slots{Parts: 4}), at("Moves[0].Way.Parts",
+			"parts of the sums C for all ranks are of products that begin the schedule")},
+		{"parts by NCCL", "behind rows at once", form{gatedMLP(s.GatherShot{}, s.NCCL{Parts: 2})},
+			at("Moves[1].Way.Parts", "parts of the sums C are of rows that do not travel, and A does")}})
 }

@@ -134,14 +134,11 @@ func printMatrix(w io.Writer, list []lower.Communication, made map[string][]stri
 	}
 }
 
-// cells is a way's row of the matrix; it is empty where the way serves none of the communications, and sums of other
-// kinds neither. It adds facts that are not in the list yet; a fact's number is its place in the list.
+// cells is a way's row of the matrix; it is empty where the way adds up and the communications do not, or the other way
+// round. It adds facts that are not in the list yet; a fact's number is its place in the list.
 func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row string) {
-	name, does := schedule.WayName(x), schedule.Sums(x) && list[0].Sums
-	for _, c := range list {
-		does = does || c.Holes[name] == ""
-	}
-	if !does {
+	name := schedule.WayName(x)
+	if list[0].Sums && !schedule.Sums(x) || !list[0].Sums && !schedule.Travels(x) {
 		return ""
 	}
 	for _, c := range list {
