@@ -45,6 +45,8 @@ var atOnceShown = map[string]form{
 	"OneKernelBlock":    {blockBy(s.Slots{By: s.OneKernel}, s.Push{By: s.OneKernel}, s.Slots{By: s.OneKernel})},
 	"ReadByOneKernel":   {blockBy(s.Stores{}, s.Pull{By: s.OneKernel}, s.Slots{})},
 	"WaitsWithSteps":    {gatedMLP(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{})},
+	"StagedBlock":       {blockBy(s.Staged{}, s.Pull{}, s.Slots{})},
+	"StreamsFollow":     {blockBy(s.RingSum{Streams: 2}, s.Pull{}, s.Stores{})},
 	"StoresMet":         {blockBy(s.Shot{}, s.GatherShot{}, s.Stores{})},
 	"PartedBlock":       {blockBy(s.NCCL{Parts: 2}, s.Pull{}, s.Slots{})},
 	"PartedAll":         partedAll,
