@@ -29,7 +29,7 @@ func (w *writer) head() {
 		}
 	}
 	sends := w.any(func(s *stage) bool { return w.leaves[s].sends != nil })
-	waits := func(s *stage) bool { return s.holdsDevice() || w.leaves[s].passes != nil }
+	waits := func(s *stage) bool { return s.gathering != nil || s.summing != nil || w.leaves[s].passes != nil }
 	if sends && (w.any(waits) || w.exchanges() || len(w.beside()) > 0) {
 		posts = mainRef // there ranks may meet ahead of such products, before they do so for rows or other sums
 	}
