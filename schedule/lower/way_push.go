@@ -25,9 +25,13 @@ func pushedPart(w *writer, s *stage) arrival {
 	w.transferred(s)
 	a := pushedRows(w, s, parts{n: 1})
 	t := a.turns[0].onMain()
-	came := hostir.Wait(a.on, a.words[1].Name, t.pieces[0].rank)
-	t.bring, t.came = append(t.bring, came), nil
-	a.turns, a.oneLoop = []turns{t}, s.AddsShares()
+	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, a.words[1].Name, t.pieces[0].rank) }
+	if a.oneLoop = s.AddsShares(); a.oneLoop {
+		t.came = hostir.MovesOf(s.here(), came(mainRef))
+	} else {
+		t.bring, t.came = append(t.bring, came(a.on)), nil
+	}
+	a.turns = []turns{t}
 	return a
 }
 
