@@ -3,7 +3,8 @@ package schedule
 // Staged lets owners copy partial results out of staging buffers, which the steps use in turn, and add them up once, in
 // the order of ranks.
 type Staged struct {
-	// Buffers, each with a stream of products.
+	// Buffers, each with a stream of products. All sums of a chain share these streams, so where another one asks for a
+	// number of them there are as many buffers.
 	Buffers int     `zero:"2" most:"64"`
 	By      Carrier `zero:"copy engine"`
 }

@@ -33,8 +33,11 @@ type writer struct {
 // newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
 func newWriter(d *draft) *writer {
 	d.fine = map[string]int64{}
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size, Falling: d.pool.falling}
-	if n := d.pool.streams; n > 0 {
+	d.pool.streams = cmp.Or(d.pool.streams, d.pool.usual)
+	n := d.pool.streams
+	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size,
+		Falling: d.pool.falls && d.pool.equal == "" && n == 0}
+	if n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}

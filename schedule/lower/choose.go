@@ -13,11 +13,12 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// pool is the streams of products.
+// pool is the streams of products: all stages of a chain have the same.
 type pool struct {
-	streams     int    // that rounds take in turn; zero for one a step
-	falling     bool   // their priorities fall
-	way, option string // that chose them for products that leave: its path, and its option
+	streams      int    // that rounds take in turn; zero for one a step
+	usual        int    // as many where none is asked for
+	falls        bool   // their priorities fall, where no option asks otherwise
+	asked, equal string // the options of sums that ask for so many, and for one priority
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
@@ -178,13 +179,13 @@ func choose(d *draft) error {
 	return writeChain(d)
 }
 
-// open is the way of a leg where the schedule leaves it open: not one that takes some rows, or elements, before others
-// where their scales do not lie together.
+// open is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
+// scales do not lie together.
 func (d *draft) open(l leg) schedule.Way {
 	apart := l.need == reduceBalanced && d.scaledRows(l) || l.of == ofRows && d.inSquares(l)
 	list := doing(l.need)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool {
-		return !apart || !x.is(ofSomeRows|betweenElements)
+		return !apart || !x.is(ofSomeRows)
 	}))]
 	if x.usual != nil {
 		return x.usual(d, l)
@@ -297,7 +298,7 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes, or a gather of rows that were moved on.
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare
+	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
 	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !d.EndsWithin(t)
 	})
@@ -343,5 +344,5 @@ func (d *draft) orOneHost() string {
 }
 
 func (d *draft) noKernel(field string) error {
-	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }

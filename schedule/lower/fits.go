@@ -33,8 +33,7 @@ func (d *draft) ofMovedColumns(name string) bool {
 	})
 }
 
-// edgesFit refuses options of a way beside the other communications. A kernel that waits on the streams of products
-// holds the device, and posts that peers need are behind it.
+// edgesFit refuses options of a way beside the other communications.
 func edgesFit(d *draft) error {
 	for i, e := range d.program.Edges {
 		s := d.legs[i].stage
@@ -48,10 +47,6 @@ func edgesFit(d *draft) error {
 		if blocks && e.Steps == s.Sums && s.Left.Columns() {
 			return d.MisplacedIn(d.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
 				"multiplied lie block by block", schedule.WayName(e.Way), e.Of)
-		}
-		if d.legs[i].by.is(betweenElements) && blocks {
-			return refused(way, oneKernel, "%s cuts the sums of %s between elements, "+
-				"and scales of blocks lie block by block", schedule.WayName(e.Way), e.Of)
 		}
 		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.Sums && !s.Gathers && !whole {
 			path, hint := way, oneKernel
@@ -67,10 +62,6 @@ func edgesFit(d *draft) error {
 				return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
 			})
 			switch {
-			case o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1:
-				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
-					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
-						"behind it", e.Of)
 			case pieces && e.Steps != s.Sums && d.ofMovedColumns(s.Input):
 				return refused(e.Path+"."+o.Field, "leave it out",
 					"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)

@@ -166,11 +166,10 @@ var refusalCases = []refusalCase{
 	{"a sum of tiles of fp32", scheduletest.By(catalog.LinearReduceScatter, "C", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
-		"Moves[0].Way.Parts: parts of the rows of C are made of rows that are there from the beginning, and others " +
-			"come or are made before (leave it out)"}},
+		"Moves[0].Way.Parts: parts of the sums C are of rows that do not travel, and A does (leave it out)"}},
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
-		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: it takes all rows at once (use " +
-			"Pull, or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: a collective is of all ranks' " +
+			"rows, or a part of all, and steps take a rank's rows of a batch (use Pull, or leave it out)"}},
 	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation " +
@@ -188,9 +187,6 @@ var refusalCases = []refusalCase{
 		"follows its products here: C is made of own rows (use schedule.Pull)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
-	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
-		[]string{"Moves[0].Way.By: no kernel does a whole step of it: there travel A, C (use " +
-			"schedule.Kernels)"}},
 	{"a chain's rows once, on two streams", scheduletest.By(catalog.GatedMLP, "A",
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
@@ -235,8 +231,8 @@ var refusalCases = []refusalCase{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: New gives its slots a " +
-			"size, and Bind says how many rows each has (use Shot, or leave it out)"}},
+		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: what it fills has sizes " +
+			"that New knows, and Bind says how many rows each part has (use Shot, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

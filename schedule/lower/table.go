@@ -113,13 +113,16 @@ var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't rea
 var ofOneCollective = hole{cutInto(ofSteps),
 	"a step multiplies a batch of all ranks' rows, which one collective brings"}
 
+// gathersAll is the fact of ways of all-gathers alone.
+var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+	"it brings every rank what each has for all"}
+
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
 	memoryOfPeers,
 	ofOneCollective,
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
-	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
-		"its kernel gathers what every rank has for all"},
+	gathersAll,
 	{cutInto(ofBatches), "it takes all rows at once"},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
 }

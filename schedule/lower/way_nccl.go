@@ -91,9 +91,12 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return d.refusal("Parts", leave, "no product makes the terms of %s", s.Sums)
 	case s.Last().Name() == schedule.GradientWord:
 		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.Sums)
-	case !s.First || s.OfAll():
-		return d.refusal("Parts", leave, "parts of the rows of %s are made of rows that are there from the beginning, "+
-			"and others come or are made before", s.Sums)
+	case s.OfAll():
+		return d.refusal("Parts", leave, "parts of the sums %s are of rows that do not travel, and %s does", s.Sums,
+			s.Input)
+	case !s.First:
+		return d.refusal("Parts", leave, "sums in parts begin a schedule, and other stages come before that of %s",
+			s.Sums)
 	default:
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
 		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"})
@@ -203,7 +206,9 @@ var ncclHoles = []hole{
 	{func(n need) bool { return n.hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
 	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
-		"no pass lowers a call of the library for it"},
+		"in its collectives all ranks exchange with all"},
+	{cutInto(ofBatches),
+		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }
 
 var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}

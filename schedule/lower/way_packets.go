@@ -19,12 +19,9 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	case w.Words && w.Rows:
 		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
 			s.Sums)
-	case !d.Widens(s.Stage):
-		return nil
-	case w.Words:
+	case w.Words && d.Widens(s.Stage):
 		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.Sums)
 	}
-	s.summing = landedTerms
 	return nil
 }
 
@@ -48,11 +45,16 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.Input).EachRank())}
 }
 
-// landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that.
+// landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that. The
+// kernel of packets rounds its sums, so another one adds up what lands where these are kept in fp32.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		added, finish := w.finish(s, hostir.Whole(s.Sums))
 		sum := w.program.At(s.Sums).Tensor
+		if w.Widens(s.Stage) {
+			all := hostir.Whole(s.Sums)
+			return w.addedApart(s, w.sent(s), all, all, hostir.Elements(sum), sum.Axes...)
+		}
+		added, finish := w.finish(s, hostir.Whole(s.Sums))
 		to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), words, hostir.Elements(sum), sum.Axes...)
 		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, w.sent(s).EachRank(), added...)
 		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
@@ -67,12 +69,6 @@ func (w *writer) sent(s *stage) hostir.View {
 		return hostir.Whole(w.summands(s))
 	}
 	return w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
-}
-
-// landedTerms has a kernel of its own add up what lands, and keep that in fp32: the kernel of packets rounds its sums.
-func landedTerms(w *writer, s *stage) []hostir.Node {
-	sum := w.program.At(s.Sums).Tensor
-	return w.addedApart(s, w.sent(s), hostir.Whole(s.Sums), hostir.Whole(s.Sums), hostir.Elements(sum), sum.Axes...)
 }
 
 // addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view.
@@ -101,9 +97,6 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = spreadSums(w.Rows)
-	if d.Widens(s.Stage) {
-		s.summing = spreadTerms(w.Rows)
-	}
 	return nil
 }, allRows, allBare, allGradient).has(betweenElements).with(because(twoShotHoles))
 
@@ -111,6 +104,9 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
+		if w.Widens(s.Stage) {
+			return w.spreadApart(s, rows)
+		}
 		from := w.summands(s)
 		w.cutFlat(s, rows, from)
 		added, finish := w.finish(s, hostir.Chunk(s.Sums, hostir.Rank))
@@ -124,29 +120,27 @@ func spreadSums(rows bool) atOnce {
 	}
 }
 
+// spreadApart has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
+func (w *writer) spreadApart(s *stage, rows bool) []hostir.Node {
+	from, own, sum := w.summands(s), w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
+	part := partOf(sum)
+	w.memory(own, hostir.Expr{}, part)
+	w.cutFlat(s, rows, from, own)
+	elements := w.program.At(s.Sums).Chunk
+	nodes := w.addedApart(s, w.rowsAt(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
+		hostir.Chunk(s.Sums, hostir.Rank), elements, part)
+	all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
+	w.program.At(own).Elements = elements
+	for _, name := range []string{own, all.Name} {
+		w.program.At(name).Tensor.Type = sum.Type
+	}
+	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), all, hostir.Whole(own).EachRank()))
+}
+
 // landingOfParts declares memory in which a part of a stage's sums from every rank lands.
 func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
 	sums, name := *w.program.At(s.Sums), w.named(name, s.Sums)
 	w.landing(name, w.named(flags, s.Sums), false, sums.Chunk, partOf(sums.Tensor))
 	w.program.At(name).Elements = sums.Elements
 	return *w.program.At(name)
-}
-
-// spreadTerms has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
-func spreadTerms(rows bool) atOnce {
-	return func(w *writer, s *stage) []hostir.Node {
-		from, own, sum := w.summands(s), w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
-		part := partOf(sum)
-		w.memory(own, hostir.Expr{}, part)
-		w.cutFlat(s, rows, from, own)
-		elements := w.program.At(s.Sums).Chunk
-		nodes := w.addedApart(s, w.rowsAt(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
-			hostir.Chunk(s.Sums, hostir.Rank), elements, part)
-		all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
-		w.program.At(own).Elements = elements
-		for _, name := range []string{own, all.Name} {
-			w.program.At(name).Tensor.Type = sum.Type
-		}
-		return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), all, hostir.Whole(own).EachRank()))
-	}
 }

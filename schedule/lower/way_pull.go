@@ -30,7 +30,7 @@ var pulls = slices.Concat(
 func pull(d *draft, s *stage, w schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || d.Batches > 0 || len(d.legs) > 1):
+	case d.edge.Carrier.Fused && (w.Parts > 1 || d.Batches > 0):
 		return d.noKernel("By")
 	case w.Once && len(s.Ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
@@ -130,7 +130,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 }
 
 // noPart refuses options of what comes in parts where no product takes one alone.
-func (d *draft) noPart(w schedule.Pull) error {
+func (d *draft) noPart(w schedule.Way) error {
 	for _, o := range schedule.Options(w) {
 		if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
 			return d.refusal(o.Field, "leave it out", "no product takes a part of %s alone", d.edge.Of)
@@ -142,7 +142,8 @@ func (d *draft) noPart(w schedule.Pull) error {
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gatherRows).with(because(rowsInTurn))
+}, gatherRows).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
+	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.

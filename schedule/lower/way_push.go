@@ -2,14 +2,38 @@ package lower
 
 import (
 	"cmp"
+	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
-var pushes = append(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts"))...).
-	with(because(rowsInTurn))
+var pushes = slices.Concat(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts")),
+	by(pushPart, gatherOperand).with(lacksOf("Parts", "Streams", "By one kernel"))).with(because(pushHoles))
+
+// pushPart does an operand, which is taken at once, or in the order in which its parts come.
+func pushPart(d *draft, s *stage, w schedule.Push) error {
+	s.arriving, s.once = pushedPart, !s.AddsShares()
+	if d.edge.Carrier.Fused {
+		return d.noKernel("By")
+	}
+	return d.noPart(w)
+}
+
+// pushedPart copies this rank's part into the memory of all others, while theirs arrive.
+func pushedPart(w *writer, s *stage) arrival {
+	w.transferred(s)
+	a := pushedRows(w, s, parts{n: 1})
+	t := a.turns[0].onMain()
+	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, a.words[1].Name, t.pieces[0].rank) }
+	if a.oneLoop = s.AddsShares(); a.oneLoop {
+		t.came = hostir.MovesOf(s.here(), came(mainRef))
+	} else {
+		t.bring, t.came = append(t.bring, came(a.on)), nil
+	}
+	a.turns = []turns{t}
+	return a
+}
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
@@ -41,7 +65,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
-}, gatherRows, gatherBalanced).with(because(rowsInTurn))
+}, gatherRows, gatherBalanced).with(because(pushHoles))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
@@ -61,10 +85,15 @@ func broadcastRows(w *writer, s *stage) arrival {
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 }
 
+// pushHoles are the facts of ways by which peers write what comes.
+var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
+	"peers may not write the caller's memory"}}, rowsInTurn...)
+
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return n.bare || n.Kind != edges.AllGather }, "no product takes some rows while others come"},
+	gathersAll,
+	{func(n need) bool { return n.bare }, "no product takes some rows while others come"},
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
 	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
 	{cutInto(ofCounted), "New is told how many rows a product has, and Bind how many each rank has"},

@@ -29,13 +29,13 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	case len(s.Ops) == 0:
 		s.once = true
 	}
-	d.pool.falling = d.pool.falling || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
+	d.pool.falls = d.pool.falls || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
 	s.arriving = railed{int64(max(w.Parts, 1)), "p"}.rows
 	return d.inParts(s, w.Parts, "Parts")
 }
 
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
-	d.pool.falling = true
+	d.pool.falls = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
 	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts", behind: true}
 	return nil

@@ -8,9 +8,11 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var rings = slices.Concat(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both")),
-	by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both"))).
-	with(because(rowsInTurn))
+var rings = slices.Concat(
+	append(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both"))...).
+		with(because(rowsInTurn)),
+	append(by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both"))...).
+		with(because(pushHoles)))
 
 func ringed(d *draft, s *stage, w schedule.Ring) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -9,11 +10,8 @@ import (
 
 var sumRings = append(
 	by(func(d *draft, s *stage, w schedule.RingSum) error {
-		err := d.passOn(s, leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing})
-		if err == nil && w.Streams > 0 {
-			err = d.inTurn("Streams", w.Streams, false)
-		}
-		return err
+		x := leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
+		return cmp.Or(d.passOn(s, x), d.inTurn("Streams", w.Streams))
 	}, reduceRows, reduceColumns),
 	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
 		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})

@@ -35,6 +35,9 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 		return d.refusal("Streams", leave, unmade, s.Sums)
 	case s.Bare() && w.Equal:
 		return d.refusal("Equal", leave, unmade, s.Sums)
+	case s.ToAll && w.Parts > 1 && !s.outward():
+		return d.refusal("Parts", leave, "parts of the sums %s for all ranks are of products that begin the schedule",
+			s.Sums)
 	}
 	if d.edge.Carrier.Fused && d.Widens(s.Stage) {
 		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.Sums)
@@ -42,36 +45,37 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	return d.prioritize(w.Streams, w.Equal)
 }
 
-// prioritize sets the streams of products whose results travel, and whether their priorities
-// fall. Streams that steps take in turn have equal priorities.
+// onePriority is the fact of streams that steps take in turn.
+const onePriority = "streams that steps take in turn have one priority"
+
+// prioritize sets the streams of products whose results travel, and whether their priorities fall.
 func (d *draft) prioritize(streams int, equal bool) error {
 	batched := d.Batches > 0 && d.Order == stages.BatchByBatch
 	switch {
-	case equal && streams > 0:
-		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
 	case equal && batched:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
+	case equal && (streams > 0 || d.pool.asked != ""):
+		return d.refusal("Equal", "leave it out, or Streams", onePriority)
+	case equal:
+		d.pool.equal = d.at() + ".Equal"
 	}
-	return d.inTurn("Streams", streams, !equal && streams == 0 && !batched)
+	d.pool.falls = d.pool.falls || !batched
+	return d.inTurn("Streams", streams)
 }
 
-// inTurn sets the streams that steps take in turn of products whose results leave, as an option of the way says, and
-// whether their priorities fall. All sums of a chain have the same.
-func (d *draft) inTurn(option string, streams int, falling bool) error {
-	first := d.pool
-	d.pool = pool{streams, falling, d.at(), option}
-	if first.way == "" || first.streams == streams && first.falling == falling {
+// inTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says so.
+// Sums whose options do not say so follow the others.
+func (d *draft) inTurn(option string, streams int) error {
+	switch {
+	case streams == 0:
 		return nil
+	case d.pool.equal != "":
+		return refused(d.pool.equal, "leave it out, or Streams", onePriority)
+	case d.pool.asked != "" && d.pool.streams != streams:
+		return d.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
 	}
-	at := d.pool
-	if d.edge.Path == "" { // another one was written
-		at = first
-	}
-	if first.streams == streams {
-		at.option = "Equal"
-	}
-	return refused(at.way+"."+at.option, "write the same for each of its sums",
-		"all stages of a chain have the same streams")
+	d.pool.streams, d.pool.asked = streams, d.at()+"."+option
+	return nil
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
@@ -182,22 +186,7 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.Sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	return cmp.Or(d.widensApart(s, "Signals", false), d.meetsBefore(s), d.prioritize(w.Streams, w.Equal))
-}
-
-// meetsBefore refuses kernels that wait ahead of products of a stage where all ranks meet before anything leaves: they
-// hold the device, and a peer's post is behind that meeting.
-func (d *draft) meetsBefore(s *stage) error {
-	for _, t := range d.stages {
-		if d.edge.Carrier.Fused && (t.holdsDevice() || t.leaving.ofAll) {
-			return d.refusal("Signals", "use schedule.Kernels or schedule.MemOps",
-				"a kernel that waits ahead of a product holds the device, and all ranks meet before for %s", t.Input)
-		}
-		if t == s || t.puts() {
-			break
-		}
-	}
-	return nil
+	return cmp.Or(d.widensApart(s, "Signals", false), d.prioritize(w.Streams, w.Equal))
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -223,9 +212,9 @@ func storesLeave(w *writer, s *stage) (d departure) {
 const staging = "staging"
 
 var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
-	const buffers = 2 // while one is read the next is written
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
-	return d.inTurn("Buffers", cmp.Or(w.Buffers, buffers), false)
+	d.pool.usual = 2 // while one is read the next is written
+	return d.inTurn("Buffers", w.Buffers)
 }, reduceRows, reduceColumns).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
@@ -277,7 +266,8 @@ var slotHoles = []hole{
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{cutInto(ofCounted), "New gives its slots a size, and Bind says how many rows each has"},
+	{cutInto(ofCounted), "what it fills has sizes that New knows, and Bind says how many rows each part has"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
-	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
+	{func(n need) bool { return n.Kind == edges.AllReduce },
+		"it leaves sums with their owners, and copies them to no other rank"},
 }

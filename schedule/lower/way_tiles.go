@@ -171,12 +171,13 @@ func whole(tensor string) (v hostir.View) {
 
 var tileHoles = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return !n.sums() && (n.bare || n.Kind != edges.AllGather) },
-		"no product takes some rows while others come"},
+	gathersAll,
+	{func(n need) bool { return !n.sums() && n.bare }, "no product takes some rows while others come"},
 	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
 	{func(n need) bool { return !n.sums() && n.of == ofCounted },
 		"New is told how many rows a product has, and Bind how many each rank has"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{func(n need) bool { return n.bare && n.of != ofCounted }, "no product makes the terms"},
-	{func(n need) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
+	{func(n need) bool { return n.Kind == edges.AllReduce },
+		"it leaves sums with their owners, and copies them to no other rank"},
 }

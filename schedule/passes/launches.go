@@ -122,11 +122,11 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 	hostir.Steps(nodes, func(s hostir.Step) {
 		reads, _ := s.Views()
 		away := slices.ContainsFunc(reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
-		if away && s.MoveOf == of {
+		if away {
 			readers, last = readers+1, s
 		}
 	})
-	if readers != 1 || !last.Remote() {
+	if readers != 1 || !last.Remote() || last.MoveOf != of {
 		return nodes
 	}
 	var wait hostir.Step // of every peer, with which they meet

@@ -44,7 +44,7 @@ func origins(p *hostir.Program) (err error) {
 			x.Field = optionAt(p, cmp.Or(x.Field, field))
 			n = x
 		case hostir.Synchronize:
-			x.Field = optionAt(p, cmp.Or(x.Field, "WithStep"))
+			x.Field = optionAt(p, cmp.Or(x.Field, hostir.MovesField))
 			n = x
 		case hostir.Share:
 			x.Field = optionAt(p, x.Field)

@@ -38,8 +38,8 @@ func TestFieldsOfWays(t *testing.T) {
 		s         schedule.Schedule
 		has, lack []string
 	}{
-		{"pull", catalog.AllGatherLinear, []string{"Ops", "Moves", "Moves[0].Way.WithStep"},
-			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop"}},
+		{"pull", catalog.AllGatherLinear, []string{"Ops", "Moves"},
+			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop", "Moves[0].Way.WithStep"}},
 		{"naive", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Naive{StartInLoop: true, HandlesInLoop: true}),
 			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop"}, nil},
 		{"one launch", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Push{By: schedule.OneKernel}),

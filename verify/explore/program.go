@@ -94,8 +94,8 @@ func divided(p *hostir.Program, shape ops.Case) {
 		again = false
 		for _, c := range p.Checks {
 			e, by := string(c.Extent), c.Divisor(int64(shape.Ranks), shape.Extents["W"])
-			n := shape.Extents[e]
-			if c.With != "" || n%by == 0 { // a constant is 0 here
+			n, with := shape.Extents[e], max(shape.Extents[string(c.With)], 1) // no other extent, or a constant
+			if n*with%by == 0 {                                                // a constant is 0 here
 				continue
 			}
 			for n += by - n%by; alike(e, n); {

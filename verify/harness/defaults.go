@@ -112,11 +112,11 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 		}
 	}
 	if c, ok := p.flat(); ok && !s.meets(c, ranks) {
-		at := s.At(c.With)
-		if at == nil { // a constant
-			at = s.At(c.Extent)
+		e := c.With
+		if s.At(e) == nil { // a constant
+			e = c.Extent
 		}
-		*at = multiple(*at, int(c.Divisor(int64(ranks), int64(s.W))))
+		*s.At(e) = multiple(*s.At(e), lcm(p.divisor(e, s, ranks), int(c.Divisor(int64(ranks), int64(s.W)))))
 	}
 	if s.P > 0 && p.Measures(schedule.P) {
 		s.M = min(s.M, s.P*ranks)

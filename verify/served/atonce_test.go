@@ -43,6 +43,11 @@ var atOnceShown = map[string]form{
 	"StoresMLP":         {gatedMLP(s.Pull{}, s.Stores{})},
 	"StoresBlock":       {blockBy(s.Stores{}, s.Pull{}, s.Stores{})},
 	"OneKernelBlock":    {blockBy(s.Slots{By: s.OneKernel}, s.Push{By: s.OneKernel}, s.Slots{By: s.OneKernel})},
+	"ReadByOneKernel":   {blockBy(s.Stores{}, s.Pull{By: s.OneKernel}, s.Slots{})},
+	"WaitsWithSteps":    {gatedMLP(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{})},
+	"StagedBlock":       {blockBy(s.Staged{}, s.Pull{}, s.Slots{})},
+	"StreamsFollow":     {blockBy(s.RingSum{Streams: 2}, s.Pull{}, s.Stores{})},
+	"StoresMet":         {blockBy(s.Shot{}, s.GatherShot{}, s.Stores{})},
 	"PartedBlock":       {blockBy(s.NCCL{Parts: 2}, s.Pull{}, s.Slots{})},
 	"PartedAll":         partedAll,
 	"PacketsInPlace":    lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{}),
@@ -108,12 +113,10 @@ func TestSumsBehindRowsAtOnce(t *testing.T) {
 		isCrossed(t, fmt.Sprintf("a block's %T", leave), blockBy(leave, s.Pull{}, leave), 1, 2, 3, 4, 8)
 	}
 	explored(t, "Met", []declared{
-		{"a kernel that waits", "behind packets", form{gatedMLP(s.PushGather{}, s.Stores{})},
-			at("Moves[1].Way.Signals", "all ranks meet before for A")},
+		{"a kernel that waits", "behind packets", form{gatedMLP(s.PushGather{}, s.Stores{})}, served},
 		{"kernels that wait alone", "behind packets",
 			form{gatedMLP(s.PushGather{}, s.Stores{Signals: s.Kernels})}, served},
-		{"a kernel that waits", "behind a shot", form{blockBy(s.Shot{}, s.Pull{}, s.Stores{})},
-			at("Moves[2].Way.Signals", "all ranks meet before for Attention")},
+		{"a kernel that waits", "behind a shot", form{blockBy(s.Shot{}, s.Pull{}, s.Stores{})}, served},
 		{"a kernel that waits", "behind slots and packets",
 			form{blockBy(s.Slots{}, s.PushGather{}, s.Stores{})}, served},
 		{"a ring", "behind tiles", form{gatedMLP(s.Tiles{}, s.RingSum{})}, at("Moves[1].Way", "no pass does the ")}})
@@ -122,6 +125,41 @@ func TestSumsBehindRowsAtOnce(t *testing.T) {
 	isCrossed(t, "a block's pushed by one kernel", blockBy(s.Slots{}, push, s.Slots{}), 1, 2, 3, 4, 8)
 	isCrossed(t, "keys by one kernel beside values", of("A[M/D K] X[M/D K] B[N K] B2[N K] C[M:D N] C2[M:D N]",
 		s.Linear("C", "A", "B"), s.Linear("C2", "X", "B2")).by("A", push).by("X", s.Pull{}).Schedule, 1, 2, 3, 4, 8)
+}
+
+// TestKernelsOfChains: kernels do whole steps, or wait for rows or for slots on the streams of products, whatever else
+// travels and wherever all ranks meet.
+func TestKernelsOfChains(t *testing.T) {
+	sampling.Test(t, 2, 3)
+	crossed := func(name string, x form) { isCrossed(t, name, x.Schedule, 1, 2, 3, 4, 8) }
+	two := func() form {
+		return of("A[M/D K] X[M/D K] B[N K] B2[N K] C[M:D N] C2[M:D N]", s.Linear("C", "A", "B"),
+			s.Linear("C2", "X", "B2"))
+	}
+	with, one := s.Pull{WithStep: true, By: s.Kernels}, s.Pull{By: s.OneKernel}
+	ways := []s.Way{s.Slots{}, s.Slots{By: s.OneKernel}, s.Stores{}, s.Shot{}, s.PushShot{}, s.NCCL{}}
+	for _, come := range []s.Way{one, with, s.Pull{WithStep: true, By: s.OneKernel},
+		s.Pull{Once: true, By: s.OneKernel}, s.Ring{WithStep: true, By: s.Kernels}} {
+		for _, leave := range ways {
+			crossed("rows by kernels", form{gatedMLP(come, leave)})
+			crossed("a block's rows by kernels", form{blockBy(leave, come, leave)})
+			crossed("rows by kernels behind a shot", form{blockBy(s.Shot{}, come, leave)})
+		}
+		crossed("first rows by kernels", two().by("A", come))
+		crossed("other rows by kernels", two().by("X", come))
+		crossed("all rows by kernels", two().by("A", come).by("X", come))
+		crossed("a layer's", form{catalog.LlamaLayer}.by("Y", come))
+		crossed("a layer's first", form{catalog.LlamaLayer}.by("X", come))
+	}
+	block := func(sum, gather s.Way) form { return form{blockBy(sum, gather, s.Stores{})}.types(s.BF16) }
+	for _, meet := range []s.Way{s.GatherShot{}, s.PushGather{}, s.NCCL{}, s.Tiles{}} {
+		crossed("stores behind rows at once", form{gatedMLP(meet, s.Stores{})})
+		crossed("a block's stores behind rows at once", block(s.Slots{}, meet))
+	}
+	for _, meet := range []s.Way{s.Shot{}, s.PushShot{}, s.NCCL{}, s.Tiles{}, s.NCCL{Parts: 2}} {
+		crossed("stores behind sums at once", block(meet, s.Pull{}))
+	}
+	crossed("stores beside rows in parts", form{catalog.LlamaLayer}.by("X", s.NCCL{Parts: 2}).by("R", s.Stores{}))
 }
 
 // TestInPlaceByPackets: what lies within another tensor goes as packets, and sums of slots go to all in place.

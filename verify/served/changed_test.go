@@ -66,7 +66,7 @@ var changed = []declared{
 		at("Moves[0].Way", "packets bring rows with their scales, and A has one")},
 	{"rows of several ranks", "with scales block by block", inSquares().by("A", s.Grouped{}), apart("A")},
 	{"sums of blocks of scales", "cut between elements", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").
-		by("C", s.TwoShot{}), at("Moves[0].Way", "TwoShot cuts the sums of C between elements")},
+		by("C", s.TwoShot{}), served},
 	{"columns that a product made", "by kernels", of("A[M/D K] W[N K] C[M N/D]", s.Linear("Q", "A", "W"),
 		s.Copy("C", "Q")).by("Q", s.Pull{By: s.KernelCopies}),
 		at("Moves[0].Way.By", "no kernel copies parts of columns")},
@@ -87,8 +87,7 @@ var changed = []declared{
 		by("C", s.Stores{Signals: s.MemOps}),
 		at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
 	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
-		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), at("Moves[0].Way.WithStep",
-		"a kernel that waits ahead of a product of A holds the device")},
+		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), served},
 	{"a number for each row", "behind products of parts", of(
 		"A[M/D K] W[N/D K] S[M] V[N/D] C[M:D N/D]", s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"),
 			s.Row("V"))})).by("A", s.NCCL{Parts: 3}),
@@ -252,6 +251,12 @@ var changed = []declared{
 		f.Multiples = map[s.Extent]string{"W": "5*D"}
 		return f
 	}(), served},
+	{"balanced rows", "of several ranks in a product", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A",
+		s.Grouped{}), at("Moves[0].Way", "it multiplies several ranks' parts as one")},
+	{"a weight of columns", "that the caller gets whole", of("A[M/D K] B[N K/D] C[M/D N] W[N K]",
+		s.Linear("C", "A", "B"), s.Copy("W", "B")), at("Tensors[3]", "Pull gathers into memory of the plan only")},
+	{"a weight", "that the caller gets whole", of("A[M/D K] B[N/D K] C[M/D N] W[N K]", s.Linear("C", "A", "B"),
+		s.Copy("W", "B")), at("Tensors[3]", "Pull gathers into memory of the plan only")},
 	{"rows by counts", "beside equal parts of others", of("E[P/D N2] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }

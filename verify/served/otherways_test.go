@@ -28,9 +28,18 @@ var otherWays = map[string]form{
 	"BalancedOneScale": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(false, "A", "B").by("A", s.Ring{}),
 	"BalancedEightSum": balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").eight(true, "A", "B"),
 	"BalancedRoots":    balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Broadcast{}),
-	"BatchesNormed":    batchesNormed,
-	"FourAxes":         fourAxes,
-	"OwnProduct":       of("A[M K/D] B[N K/D] C[M/D N]", s.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")),
+	"BalancedNaive": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").
+		by("A", s.Naive{Copied: true, SignalsInStep: true, StartInLoop: true, HandlesInLoop: true, WithStep: true}),
+	"WeightPushed":   linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.Push{}),
+	"GradientPushed": gradient("A[M N] B[M/D K] C[N K]").by("B", s.Push{By: s.Kernels}),
+	"ColumnsPushed":  gradient("A[M/D N] B[M K/D] C[N K/D]").by("A", s.Push{By: s.KernelCopies}),
+	"WeightsPushed": of("A[M/D K] B[F/D K] B2[N/D F] C[M/D N]", s.Linear("H", "A", "B"), s.Linear("C", "H", "B2")).
+		by("B", s.Push{}).by("B2", s.Push{By: s.KernelSignals}),
+	"EightPushed":     linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B").by("B", s.Push{}),
+	"SquaresTwoShots": linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").by("C", s.TwoShot{}),
+	"BatchesNormed":   batchesNormed,
+	"FourAxes":        fourAxes,
+	"OwnProduct":      of("A[M K/D] B[N K/D] C[M/D N]", s.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")),
 	"OwnProductAll": of("A[M K/D] B[N K/D] R[M N] Norm[N] C[M N]", summandsOf("C", s.Add("R"), s.RMSNorm("Norm"))).
 		by("C", s.PushShot{}),
 	"OwnRows": of("Q[M/D N] Key[M/D N] V[M/D N2] C[M/D N2]", s.Copy("AllK", "Key"), s.Copy("AllV", "V"),

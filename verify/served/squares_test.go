@@ -72,8 +72,11 @@ var squares = []declared{
 		s.Linear("C", "Q", "B")).squared("Q", "B"), served},
 	{"S13", "sums for all ranks", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B"), served},
 	{"S13b", "sums for all ranks in two shots", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").by("C",
-		s.TwoShot{}), at("Moves[0].Way", "TwoShot cuts the sums of C between elements, and scales of blocks lie "+
-		"block by block (use schedule.Shot)")},
+		s.TwoShot{}), served},
+	{"S13c", "sums for all ranks in two shots of packets", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").by("C",
+		s.PushTwoShot{}), served},
+	{"S13d", "sums of codes for all ranks", of("A[M K/D] B[N K/D] Q[D/D M N] C[M N]", s.LinearPartial("P", "A", "B"),
+		s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).squared("A", "B").eight(true, "Q"), served},
 	{"S14", "sums for their ranks", squareSums(), served},
 	{"S14b", "sums for their ranks by slots", squareSums().by("C", s.Slots{}),
 		at("Moves[0].Way", "Slots takes a part of the rows that are summed to C, and their scales lie block by block "+
@@ -126,7 +129,7 @@ func TestSquares(t *testing.T) {
 	sampling.Test(t, 2, 3)
 	for i := range squares {
 		d := &squares[i]
-		if slices.Contains([]string{"S01", "S02", "S14", "S14e", "S14f"}, d.id) {
+		if slices.Contains([]string{"S01", "S02", "S13b", "S13c", "S13d", "S14", "S14e", "S14f"}, d.id) {
 			explored(t, "Squares", squares[i:i+1])
 			continue
 		}

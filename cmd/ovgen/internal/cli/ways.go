@@ -73,16 +73,16 @@ columns too (N/D, a column-parallel layer): each rank then makes its columns. Of
 `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
 rows of one batch. In a chain each way goes with each of the others, with these exceptions: batches of rows come by Pull
 and leave by Slots or Stores; a sum leaves out what stands as an exception beside it below; a Naive stands alone; and
-numbers of streams of a gather, and one kernel that copies with its signals by Pull, are for what travels alone. Where
-an operation adds an undeclared product to its own, partial results both, they are added on each rank and meet once; by
-Tiles and Stores they are two sums. Tiles make the first product of the rows that they bring, and products that follow
-take these when all are there; or they make the last product of a stage, and add up. Such a product is a linear of bf16
-or fp16 with a bias, or without. Functions that have kernels of their own may follow; what the library of products would
-apply stands in a Copy behind. An all-to-all begins when its operand is made, beside operations that follow on what each
-rank has. Anything may make the operand and read the result, also whole; of tensors with more axes than rows and columns
-these are functions and other all-to-alls, since calls and products have no parts of more axes. A call takes all rows of
-its operands, and CallRows the rank's own. Alone is what no product makes or takes: the caller has it, or functions make
-it, such as codes of a product. A number is the fact below why a way does not do it.
+numbers of streams of a gather are for what travels alone. Where an operation adds an undeclared product to its own,
+partial results both, they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the
+first product of the rows that they bring, and products that follow take these when all are there; or they make the last
+product of a stage, and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions that have
+kernels of their own may follow; what the library of products would apply stands in a Copy behind. An all-to-all begins
+when its operand is made, beside operations that follow on what each rank has. Anything may make the operand and read
+the result, also whole; of tensors with more axes than rows and columns these are functions and other all-to-alls, since
+calls and products have no parts of more axes. A call takes all rows of its operands, and CallRows the rank's own. Alone
+is what no product makes or takes: the caller has it, or functions make it, such as codes of a product. A number is the
+fact below why a way does not do it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
@@ -134,14 +134,11 @@ func printMatrix(w io.Writer, list []lower.Communication, made map[string][]stri
 	}
 }
 
-// cells is a way's row of the matrix; it is empty where the way serves none of the communications, and sums of other
-// kinds neither. It adds facts that are not in the list yet; a fact's number is its place in the list.
+// cells is a way's row of the matrix; it is empty where the way adds up and the communications do not, or the other way
+// round. It adds facts that are not in the list yet; a fact's number is its place in the list.
 func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row string) {
-	name, does := schedule.WayName(x), schedule.Sums(x) && list[0].Sums
-	for _, c := range list {
-		does = does || c.Holes[name] == ""
-	}
-	if !does {
+	name := schedule.WayName(x)
+	if list[0].Sums && !schedule.Sums(x) || !list[0].Sums && !schedule.Travels(x) {
 		return ""
 	}
 	for _, c := range list {
