@@ -107,6 +107,7 @@ type arrival struct {
 	close, closed []hostir.Node
 	beyond
 	copied  bool // own rows too
+	sent    bool // by their owners, as soon as they may: only products wait for them
 	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 
@@ -115,6 +116,9 @@ type beyond struct {
 	beside    []hostir.StreamSet
 	exchanges bool // among these is the stream of collectives, and ranks of other hosts wait there for this rank
 }
+
+// late says that ranks wait for more of their peers than posts that begin the program.
+func (a arrival) late() bool { return a.on.Set != "" && a.reads == "" || a.exchanges }
 
 func (a arrival) withStep() bool { return a.on.Set == workName }
 

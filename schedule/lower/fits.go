@@ -33,8 +33,7 @@ func (d *draft) ofMovedColumns(name string) bool {
 	})
 }
 
-// edgesFit refuses options of a way beside the other communications. A kernel that waits on the streams of products
-// holds the device, and posts that peers need are behind it.
+// edgesFit refuses options of a way beside the other communications.
 func edgesFit(d *draft) error {
 	for i, e := range d.program.Edges {
 		s := d.legs[i].stage
@@ -67,10 +66,6 @@ func edgesFit(d *draft) error {
 				return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
 			})
 			switch {
-			case o.Field == "WithStep" && !o.Zero && e.Carrier.Signals && len(d.program.Edges) > 1:
-				return refused(e.Path+".WithStep", "leave it out, or let the copy engine signal",
-					"a kernel that waits ahead of a product of %s holds the device, and posts of other stages are "+
-						"behind it", e.Of)
 			case pieces && e.Steps != s.Sums && d.ofMovedColumns(s.Input):
 				return refused(e.Path+"."+o.Field, "leave it out",
 					"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)

@@ -182,22 +182,7 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.Sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	return cmp.Or(d.widensApart(s, "Signals", false), d.meetsBefore(s), d.prioritize(w.Streams, w.Equal))
-}
-
-// meetsBefore refuses kernels that wait ahead of products of a stage where all ranks meet before anything leaves: they
-// hold the device, and a peer's post is behind that meeting.
-func (d *draft) meetsBefore(s *stage) error {
-	for _, t := range d.stages {
-		if d.edge.Carrier.Fused && (t.holdsDevice() || t.leaving.ofAll) {
-			return d.refusal("Signals", "use schedule.Kernels or schedule.MemOps",
-				"a kernel that waits ahead of a product holds the device, and all ranks meet before for %s", t.Input)
-		}
-		if t == s || t.puts() {
-			break
-		}
-	}
-	return nil
+	return cmp.Or(d.widensApart(s, "Signals", false), d.prioritize(w.Streams, w.Equal))
 }
 
 // storesLeave lets the product itself write the owner's slot.

@@ -87,8 +87,7 @@ var changed = []declared{
 		by("C", s.Stores{Signals: s.MemOps}),
 		at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
 	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
-		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), at("Moves[0].Way.WithStep",
-		"a kernel that waits ahead of a product of A holds the device")},
+		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), served},
 	{"a number for each row", "behind products of parts", of(
 		"A[M/D K] W[N/D K] S[M] V[N/D] C[M:D N/D]", s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"),
 			s.Row("V"))})).by("A", s.NCCL{Parts: 3}),
