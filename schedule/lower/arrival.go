@@ -117,9 +117,6 @@ type beyond struct {
 	exchanges bool // among these is the stream of collectives, and ranks of other hosts wait there for this rank
 }
 
-// late says that ranks wait for more of their peers than posts that begin the program.
-func (a arrival) late() bool { return a.on.Set != "" && a.reads == "" || a.exchanges }
-
 func (a arrival) withStep() bool { return a.on.Set == workName }
 
 // plan asks the ways how rows come and how partial results leave, and collects the streams of the products of all

@@ -40,10 +40,6 @@ func (w *writer) head() {
 		w.open(posts)
 	}
 	w.add(w.behindPosts(posts)...)
-	// Peers need these posts before they can exchange; what only leaves is on the stream of the posts before it does.
-	if w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges && !w.outward(s) }) {
-		w.add(hostir.After(collectiveRef, posts))
-	}
 	for _, s := range w.stages {
 		w.moves(s.here(), w.comes[s].begin...)
 		w.moves(s.Sums, w.leaves[s].begin...)
@@ -61,7 +57,11 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil || w.comes[s].withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
-	if w.spins() && w.any(func(s *stage) bool { return w.comes[s].on == collectiveRef }) {
+	// What only leaves by collectives is on the stream of the posts before it does.
+	if w.any(func(s *stage) bool {
+		a := w.comes[s]
+		return a.on == collectiveRef || a.exchanges || w.leaves[s].exchanges && !w.outward(s)
+	}) {
 		waiting = append(waiting, collectiveSet)
 	}
 	if posts == mainRef || len(waiting) == 0 {
@@ -231,31 +231,31 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 // early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
 // Where ranks wait for each other to bring it, no stage before waits on another stream.
 func (w *writer) early(s *stage) bool {
-	_, declared := w.Schedule.Tensor(s.Input)
 	a := w.comes[s]
 	apart := func(on hostir.StreamRef) bool { return on != a.on && !(a.sent && on == mainRef) }
-	return s.Gathers && declared && !w.Schedule.Made(s.Input) && !(a.late() && slices.ContainsFunc(
-		w.stages[:slices.Index(w.stages, s)], func(s *stage) bool { return slices.ContainsFunc(w.waitsOn(s), apart) }))
+	return w.given(s) && !(w.late(s) && slices.ContainsFunc(w.stages[:slices.Index(w.stages, s)],
+		func(s *stage) bool { return slices.ContainsFunc(w.waitsOn(s), apart) }))
 }
 
-// spins says that kernels or collectives wait: these hold the device, and keep it from other streams.
-func (w *writer) spins() bool {
-	return w.any((*stage).holdsDevice) ||
-		slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Carrier.Signals })
+func (w *writer) given(s *stage) bool {
+	_, declared := w.Schedule.Tensor(s.Input)
+	return s.Gathers && declared && !w.Schedule.Made(s.Input)
 }
 
-// waitsOn are the streams on which a stage waits for what peers do in it, beyond posts that begin the program, where a
-// wait may hold the device.
+// late says that the rows of a stage wait for more of peers than posts that begin the program.
+func (w *writer) late(s *stage) bool {
+	a, comes := w.comes[s]
+	return comes && (a.reads == "" || a.exchanges || !w.given(s))
+}
+
+// waitsOn are the streams on which a stage waits for what peers do in it, beyond posts that begin the program. A wait
+// may hold the device, and keep it from other streams.
 func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
-	a, d := w.comes[s], w.leaves[s]
-	if !w.spins() {
-		return nil
+	if w.late(s) {
+		on = append(on, w.comes[s].on)
 	}
-	if a.late() {
-		on = append(on, a.on)
-	}
-	switch {
-	case s.holdsDevice(), d.passes != nil:
+	switch d := w.leaves[s]; {
+	case s.gathering != nil, s.summing != nil, d.passes != nil:
 		on = append(on, mainRef)
 	case s.leaving.ofAll:
 		on = append(on, collectiveRef)
