@@ -57,6 +57,9 @@ var sweeps = []swept{
 		s.Linear("C2", "E", "B", s.Add("C"))), nil, []string{"C", "C2"}},
 	{"a sum that another one adds", of("A[M K/D] E[M K/D] B[N K/D] C[M/D N] C2[M/D N]", s.Linear("C", "A", "B"),
 		s.Linear("C2", "E", "B", s.Add("C"))), nil, []string{"C", "C2"}},
+	{"two sums, one of which is gathered", of("O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D] More[M N] "+
+		"Weight[N K/D]", s.Linear("X", "O", "Wo", s.Add("R")), s.Linear("More", "O", "Weight"),
+		s.Linear("Q", "X", "Wq")), nil, []string{"X", "More"}},
 	{"gathers around a layer", of("A[M/D K] E[P/D K] Wq[N/D K] Wk[N/D K] Wo[K N/D] C[M K]",
 		s.Linear("Query", "A", "Wq"), s.Linear("Key", "E", "Wk"),
 		s.Call("O", "Attention", "mq,pq->mq", "Query", "Key"), s.Linear("C", "O", "Wo")),
