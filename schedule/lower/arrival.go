@@ -107,6 +107,7 @@ type arrival struct {
 	close, closed []hostir.Node
 	beyond
 	copied  bool // own rows too
+	sent    bool // by their owners, as soon as they may: only products wait for them
 	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 

@@ -20,11 +20,13 @@ func (w *writer) head() {
 		begin.Streams, begin.Remark = now, "the first product starts before the post"
 		w.add(begin)
 	} else if len(carry) > 0 {
-		// All ranks may meet on the caller's stream ahead of a stage whose rows come from the beginning. The post that
-		// peers' copies need must not come behind that meeting, which holds the device.
+		// All ranks may meet on the caller's stream ahead of rows that come from the beginning, and of products that
+		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
-		early := func(s *stage) bool { return w.early(s) || s.Bare() && s.puts() }
-		if met < 0 || !slices.ContainsFunc(w.stages[met+1:], early) {
+		opens := func(s *stage) bool {
+			return w.leaves[s].sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.puts())
+		}
+		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
 		}
 	}
@@ -43,10 +45,6 @@ func (w *writer) head() {
 		w.open(posts)
 	}
 	w.add(w.behindPosts(posts)...)
-	// Peers need these posts before they can exchange; what only leaves is on the stream of the posts before it does.
-	if w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges && !w.outward(s) }) {
-		w.add(hostir.After(collectiveRef, posts))
-	}
 	for _, s := range w.stages {
 		w.moves(s.here(), w.comes[s].begin...)
 		w.moves(s.Sums, w.leaves[s].begin...)
@@ -63,6 +61,13 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	}
 	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil || w.comes[s].withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
+	}
+	// What only leaves by collectives is on the stream of the posts before it does.
+	if w.any(func(s *stage) bool {
+		a := w.comes[s]
+		return a.on == collectiveRef || a.exchanges || w.leaves[s].exchanges && !w.outward(s)
+	}) {
+		waiting = append(waiting, collectiveSet)
 	}
 	if posts == mainRef || len(waiting) == 0 {
 		return nil
@@ -229,7 +234,44 @@ func (w *writer) join(sets []hostir.StreamSet) {
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
 // early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
+// Where ranks wait for each other to bring it, no stage before waits on another stream.
 func (w *writer) early(s *stage) bool {
+	a := w.comes[s]
+	apart := func(on hostir.StreamRef) bool { return on != a.on && !(a.sent && on == mainRef) }
+	return w.given(s) && !(w.late(s) && slices.ContainsFunc(w.stages[:slices.Index(w.stages, s)],
+		func(s *stage) bool { return slices.ContainsFunc(w.waitsOn(s), apart) }))
+}
+
+func (w *writer) given(s *stage) bool {
 	_, declared := w.Schedule.Tensor(s.Input)
 	return s.Gathers && declared && !w.Schedule.Made(s.Input)
+}
+
+// late says that the rows of a stage wait for more of peers than posts that begin the program.
+func (w *writer) late(s *stage) bool {
+	a, comes := w.comes[s]
+	return comes && (a.reads == "" || a.exchanges || !w.given(s))
+}
+
+// waitsOn are the streams on which a stage waits for what peers do in it, beyond posts that begin the program. A wait
+// may hold the device, and keep it from other streams.
+func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
+	if w.late(s) {
+		on = append(on, w.comes[s].on)
+	}
+	switch d := w.leaves[s]; {
+	case s.gathering != nil, s.summing != nil, d.passes != nil:
+		on = append(on, mainRef)
+	case s.leaving.ofAll:
+		on = append(on, collectiveRef)
+	case s.puts():
+		on = append(on, d.sums)
+	}
+	return on
+}
+
+// meets says that the caller's stream waits in a stage for what all ranks do there, at once or one after another.
+func (w *writer) meets(s *stage) bool {
+	on := w.waitsOn(s)
+	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef)
 }

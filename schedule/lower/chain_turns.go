@@ -105,8 +105,8 @@ type coming struct {
 }
 
 // awaitComing lets the caller's stream wait for what a stage takes of that, with all that the same streams have done
-// before, or, where all ranks meet while they hold the device, for all: peers need what leaves here before they can.
-// What none takes is waited for at the end.
+// before, or, where it waits for peers on another stream while they may hold the device, for all: peers need what
+// leaves here before they can meet this rank.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
 	takes := append(s.operands(), s.Into)
 	if j, goesOn := w.across[s]; goesOn {
@@ -117,7 +117,8 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	}
 	var on []hostir.StreamRef
 	for _, x := range w.coming {
-		if !w.meets(s) && !slices.ContainsFunc(x.made, func(name string) bool {
+		apart := slices.ContainsFunc(w.waitsOn(s), func(on hostir.StreamRef) bool { return !slices.Contains(x.on, on) })
+		if !apart && !slices.ContainsFunc(x.made, func(name string) bool {
 			return slices.Contains(takes, name)
 		}) {
 			continue

@@ -80,7 +80,7 @@ func writeChain(d *draft) error {
 	}
 	w.tail()
 	w.again()
-	err := w.padRows()
+	err := cmp.Or(w.wrong, w.padRows())
 	hostir.Steps(d.program.Body, func(s hostir.Step) { // peers may read the caller's memory
 		reads, _ := s.Views()
 		for _, v := range reads {

@@ -68,8 +68,12 @@ func chunk(t schedule.Tensor) hostir.Expr {
 	return hostir.Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
 }
 
-// cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of.
+// cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of, and by the parts that
+// rows of each rank are in there.
 func (d *draft) cut(name string, parts ...schedule.Extent) {
+	if n := d.fine[name]; n > 1 {
+		parts = append(parts, schedule.Number(n))
+	}
 	b := d.program.At(name)
 	b.Chunk = part(b.Tensor, parts...)
 }
@@ -125,7 +129,8 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	sums := w.program.At(s.Sums)
 	axes := sums.Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
-	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.any(w.byRanks) || w.coded(s) {
+	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
+		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
 		w.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
@@ -140,6 +145,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	for _, f := range w.Schedule.With(s.Last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
+				w.byRank(x.Tensor)
 				b.Chunk = hostir.Div(b.Elements, parts{n: max(w.fine[x.Tensor], 1)}.all(hostir.Size))
 			}
 		}
@@ -242,7 +248,9 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.AddsShares() && w.fine[s.otherOperand()] == 0:
+		case s.AddsShares() && !w.inTurns(s): // of all rows at once
+		case s.AddsShares():
+			w.byRank(s.otherOperand())
 			w.cut(s.otherOperand(), schedule.D)
 		case w.byRanks(s) && !s.takesParts():
 			w.indexed(s)
@@ -353,14 +361,18 @@ func (w *writer) indexed(s *stage) {
 		names = append(names, s.Input)
 	}
 	for _, name := range names {
-		b, by := w.program.At(name), w.parted[name]
-		if b.Name == "" || len(b.Tensor.Axes[0].Outer) > 0 {
-			continue
+		if b := w.program.At(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
+			w.byRank(name)
+			w.cut(name, cut...)
 		}
-		if w.cut(name, cut...); by != nil {
-			w.wrong = cmp.Or(w.wrong, refused(by.leaving.cutAt, "leave it out",
-				"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.Sums, name))
-		}
+	}
+}
+
+// byRank refuses parts of all rows in memory that is taken by the rows of a rank.
+func (w *writer) byRank(name string) {
+	if by := w.parted[name]; by != nil {
+		w.wrong = cmp.Or(w.wrong, refused(by.leaving.cutAt, "leave it out",
+			"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.Sums, name))
 	}
 }
 

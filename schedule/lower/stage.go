@@ -56,9 +56,6 @@ func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pull
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.Sums != "" && s.summing == nil }
 
-// holdsDevice says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) holdsDevice() bool { return s.gathering != nil || s.summing != nil }
-
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
 	switch {

@@ -139,11 +139,13 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 		w.cutRows(rows, x.n)
 		w.fine[s.Sums] = x.n
 	}
-	w.parted[s.Sums] = s
 	for _, name := range append(w.eachRows(s), s.Input) {
-		if w.parted[name] = s; s.ToAll {
+		switch atOnce := append(stages.InRows(s.Last().Then), s.Sums); {
+		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name): // by functions
+		case s.ToAll:
 			w.cut(name, n)
-		} else {
+			w.parted[name] = s
+		default:
 			w.finer(name, s.Sums, x.n)
 		}
 	}
@@ -156,7 +158,7 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
 	to, finish := w.rounded(s)
-	to.Index = x.part()
+	to.Index, w.program.At(to.Buffer).Chunk = x.part(), w.program.At(partial).Chunk
 	if s.ToAll {
 		t.pieces = []piece{{rank: x.part(), into: of}}
 	} else {

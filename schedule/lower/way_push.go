@@ -44,7 +44,7 @@ func push(d *draft, s *stage, w schedule.Push) error {
 // before everything that its memory may be written. In each round it pushes first, and the products wait for what
 // arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
 func pushedRows(w *writer, s *stage, cut parts) arrival {
-	t, a := w.shift(cut.n), arrival{on: copyRef}
+	t, a := w.shift(cut.n), arrival{on: copyRef, sent: true}
 	p, to, turn := t.pieces[0], hostir.Var("to"), step
 	if cut.n > 1 {
 		turn = hostir.Div(step, hostir.Const(cut.n))
@@ -81,7 +81,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
 		hostir.Post(copyRef, came, every)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
-	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},
+	return arrival{turns: []turns{t}, on: copyRef, sent: true, words: []hostir.Semaphore{{Name: open}, {Name: came}},
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 }
 

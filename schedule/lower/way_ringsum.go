@@ -49,14 +49,6 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 	return to, finish
 }
 
-// meets says that ranks wait for each other while they hold the device: all at once, or in a ring by kernels.
-func (w *writer) meets(s *stage) bool {
-	return s.holdsDevice() || w.leaves[s].passes != nil &&
-		slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
-			return e.Steps == s.Sums && e.Carrier.Signals
-		})
-}
-
 // memoryOfEach is that of stacks of some names.
 func memoryOfEach(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
 	return func(w *writer, s *stage, columns schedule.Axis) {

@@ -99,9 +99,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.summands(s), w.named(reduced, s.Sums), w.named(summed, s.Sums)
 	w.memory(own, hostir.Expr{}, partOf(w.program.At(s.Sums).Tensor))
 	w.cutFlat(s, false, input, own)
-	if parts := w.fine[input]; w.coded(s) && parts > 1 {
-		w.finer(input, s.Sums, parts)
-	} else if w.coded(s) {
+	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
 	b := w.program.At(own)

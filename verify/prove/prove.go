@@ -215,8 +215,10 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 	}
 	size := &Size{Ranks: len(lists), Runs: runs, Captured: stuck.serial(captured), Warnings: p.warnings(),
 		Around: around(lists)}
-	if size.Captured != nil && p.spins() {
-		return nil, size.Captured.spinning()
+	if size.Captured != nil {
+		if fields := p.spinning(); len(fields) > 0 {
+			return nil, size.Captured.spinning(fields)
+		}
 	}
 	for _, list := range lists {
 		size.Operations += len(list)

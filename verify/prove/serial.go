@@ -1,9 +1,11 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -141,12 +143,8 @@ func (p *proof) serialCircle(f form, circle []int32) *Counterexample {
 	if len(circle) > 1 {
 		second = circle[1]
 	}
-	do := "post before the forks, so that no wait needs a later operation of its own rank (Naive.SignalsInStep: false)"
-	if f == captured {
-		do = "post before the forks, or emit without replay: enqueued one by one the program is safe " +
-			"if only this form fails"
-	}
-	c := p.against(Serial, circle[0], second, p.holdText(circle), do)
+	c := p.against(Serial, circle[0], second, p.holdText(circle),
+		"post before the forks, so that no wait needs a later operation of its own rank")
 	c.Form = string(f)
 	c.ToFirst, c.ToSecond = nil, nil
 	c.nodes = nil
@@ -154,6 +152,10 @@ func (p *proof) serialCircle(f form, circle []int32) *Counterexample {
 		n := p.on(p.needed(w), circle[(i+1)%len(circle)])
 		c.ToFirst = append(c.ToFirst, *p.at(w), *p.at(n))
 		c.nodes = append(c.nodes, w, n)
+	}
+	if f == captured {
+		c.Suggestion = c.event() + ", or emit without replay: enqueued one by one the program is safe if only this " +
+			"form fails"
 	}
 	c.Missing = "an edge from what one of these needs to the one that can hold its device"
 	return c
@@ -169,25 +171,40 @@ func (p *proof) on(list []int32, of int32) int32 {
 	return list[0]
 }
 
-// spins reports whether a kernel waits: it holds multiprocessors meanwhile, and so may keep
+// event says by which event a circle is none: one of its holders waits for what the one before it needs, which is
+// enqueued first.
+func (c *Counterexample) event() string {
+	do := "post before the forks"
+	for i := 1; i < len(c.nodes); i += 2 {
+		needed, holder := c.nodes[i], c.nodes[(i+1)%len(c.nodes)]
+		if c.graph.nodes[needed].op < c.graph.nodes[holder].op {
+			return fmt.Sprintf("%s, or let stream %s wait for %s ahead of %s", do, c.graph.operation(holder).Stream,
+				c.graph.operation(needed).Stream, c.graph.text(holder))
+		}
+	}
+	return do
+}
+
+// spinning lists the fields that ask for kernels that wait: a kernel holds multiprocessors meanwhile, and so may keep
 // earlier work of another stream from starting or ending.
-func (p *proof) spins() bool {
+func (p *proof) spinning() (fields []string) {
 	for _, list := range p.lists {
 		for _, o := range list {
 			if o.Kernel != "" && slices.ContainsFunc(o.Words, func(w ops.Word) bool { return !w.Write }) {
-				return true
+				fields = append(fields, cmp.Or(field(&o), "the program"))
 			}
 		}
 	}
-	return false
+	slices.Sort(fields)
+	return slices.Compact(fields)
 }
 
-// spinning is the counterexample of a program that is serial-safe only in the order of
-// enqueueing, and in which a kernel waits: a spinning kernel can break that order.
-func (c *Counterexample) spinning() *Counterexample {
+// spinning is the counterexample of a program that is serial-safe only in the order of enqueueing, and in which kernels
+// wait that some fields ask for: a spinning kernel can break that order.
+func (c *Counterexample) spinning(fields []string) *Counterexample {
 	c.Problem += "; the order of enqueueing does not rule that out where a kernel waits, since it holds the device"
-	c.Suggestion = "post before the forks (Naive.SignalsInStep: false), or wait by stream memory operations " +
-		"(By: schedule.CopyEngine)"
+	c.Suggestion = fmt.Sprintf("%s, or use ways by which no kernel waits (kernels of %s wait)", c.event(),
+		strings.Join(fields, " and "))
 	return c
 }
 

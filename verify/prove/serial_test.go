@@ -58,6 +58,9 @@ func TestSerialBranches(t *testing.T) {
 				t.Errorf("got %v, want a program that is not serial-safe", err)
 			case (wrong.Form == "captured") != strings.Contains(test.name, "kernel waits"):
 				t.Errorf("not serial-safe when %s: %v", wrong.Form, err)
+			case wrong.Form == "captured" && !strings.Contains(wrong.Suggestion, "let stream a wait for b ahead of "+
+				"wait x[1]@0 == 1, or use ways by which no kernel waits (kernels of the program wait)"):
+				t.Error(wrong.Suggestion)
 			}
 		})
 	}
