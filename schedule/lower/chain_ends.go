@@ -30,11 +30,6 @@ func (w *writer) head() {
 			posts = hostir.Stream(carry[0].Name)
 		}
 	}
-	sends := w.any(func(s *stage) bool { return w.leaves[s].sends != nil })
-	waits := func(s *stage) bool { return s.gathering != nil || s.summing != nil || w.leaves[s].passes != nil }
-	if sends && (w.any(waits) || w.exchanges() || len(w.beside()) > 0) {
-		posts = mainRef // there ranks may meet ahead of such products, before they do so for rows or other sums
-	}
 	if posts == mainRef {
 		w.open(posts)
 	}
