@@ -29,6 +29,28 @@ var (
 	TilesEveryBlock = of16(block(s.Tiles{}, s.Tiles{}, s.Tiles{}))
 )
 
+// Kernels that do whole steps of chains or wait ahead of products, and stores behind meetings.
+var (
+	ReadOneKernel = block(s.Stores{}, s.Pull{By: s.OneKernel}, s.Slots{})
+	WaitsWithStep = mlp(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels})
+	WaitsStored   = mlp(s.Ring{WithStep: true, By: s.Kernels}, s.Stores{})
+	StoredMet     = block(s.Shot{}, s.GatherShot{}, s.Stores{})
+	PartedStored  = block(s.NCCL{Parts: 2}, s.Pull{}, s.Stores{})
+	PassedStored  = block(s.Stores{}, s.Pull{}, s.RingAccumulate{})
+)
+
+// WeightsPushed are weights that their ranks push.
+var WeightsPushed = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "B2", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.F)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops:   []s.Op{s.Linear("H", "A", "B"), s.Linear("C", "H", "B2")},
+	Moves: []s.Move{{Of: "B", Way: s.Push{}}, {Of: "B2", Way: s.Push{By: s.KernelSignals}}},
+}
+
 // Sums that lie within their operands.
 var (
 	WithinPackets = within(s.PushShot{})

@@ -279,3 +279,10 @@ func (c *Chain) widened(name string) bool {
 func (c *inference) widened(name string) bool {
 	return c.Chain.widened(name) || slices.ContainsFunc(c.columns, func(e edges.Edge) bool { return e.Of == name })
 }
+
+// ofWidened says that a tensor is one whose columns are gathered, or is made of such a tensor by functions alone.
+func (c *inference) ofWidened(name string) bool {
+	o, made := c.Schedule.Maker(name)
+	moves := func(s *Stage) bool { return s.Input == o.In[0] && s.Moved.From.Columns() }
+	return c.widened(name) || made && o.Name() == schedule.CopyWord && (c.any(moves) || c.ofWidened(o.In[0]))
+}

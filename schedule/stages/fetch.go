@@ -105,7 +105,7 @@ func (c *inference) gradient(i int, path string, o schedule.Op) error {
 		}
 	}
 	for k, name := range o.In {
-		if gathers && name != input && c.widened(name) { // of which a rank's rows are taken
+		if gathers && name != input && c.ofWidened(name) { // of which a rank's rows are taken
 			return c.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
 		}
 	}

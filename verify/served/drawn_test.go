@@ -238,6 +238,10 @@ var drawn = []declared{
 		by("R", s.Slots{Parts: 2}), served},
 	{"columns of a weight", "that come whole, beside rows in parts", linear("A[M/D K] B[N K/D] C[M:D N]").by("A",
 		s.Ring{Direction: s.Both}), served},
+	{"a gradient of rows", "whose columns are gathered for a norm", gradientOf("W[N]", s.RMSNorm("W")),
+		at("Ops[1].In[0]", "no pass goes on with all columns of H")},
+	{"a gradient of rows", "whose columns are gathered for a gate", gradientOf("More[M N]", s.SwiGLU("More")),
+		at("Ops[1].In[0]", "no pass goes on with all columns of H")},
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }
@@ -245,6 +249,11 @@ var drawn = []declared{
 // movedColumns is a product whose columns go to the next ranks.
 func movedColumns() form {
 	return of("A[M/D K] W[N/D K] R[M N/D+1]", s.Linear("O", "A", "W"), s.Copy("R", "O"))
+}
+
+// gradientOf is a gradient of peers' rows and of a function of gathered columns.
+func gradientOf(operand string, f s.Func) form {
+	return of("X[M N/D] B[M/D K] C[N K] H[M N] "+operand, s.Copy("H", "X", f), s.Gradient("C", "H", "B"))
 }
 
 // numbered is batches of rows that are multiplied by numbers of each row.
