@@ -36,7 +36,6 @@ var (
 	WaitsStored   = mlp(s.Ring{WithStep: true, By: s.Kernels}, s.Stores{})
 	StoredMet     = block(s.Shot{}, s.GatherShot{}, s.Stores{})
 	PartedStored  = block(s.NCCL{Parts: 2}, s.Pull{}, s.Stores{})
-	PassedStored  = block(s.Stores{}, s.Pull{}, s.RingAccumulate{})
 )
 
 // WeightsPushed are weights that their ranks push.
