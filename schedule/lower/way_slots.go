@@ -266,7 +266,7 @@ var slotHoles = []hole{
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{cutInto(ofCounted), "what it fills has sizes that New knows, and Bind says how many rows each part has"},
+	{cutInto(ofCounted), "New gives the memory that it fills a size, and Bind says how many rows each part has"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
 	{func(n need) bool { return n.Kind == edges.AllReduce },
 		"it leaves sums with their owners, and copies them to no other rank"},

@@ -35,7 +35,8 @@ func (c *call) passes() error {
 	return err
 }
 
-// behindEach is a schedule's program before the first pass, and then behind each pass, with marks of what it changes.
+// behindEach prints a schedule's program ahead of the first pass and behind each pass, and marks the lines that the
+// pass changes.
 func behindEach(name string, s schedule.Schedule) (string, error) {
 	var paragraphs []string
 	var before behind

@@ -77,12 +77,12 @@ numbers of streams of a gather are for what travels alone. Where an operation ad
 partial results both, they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the
 first product of the rows that they bring, and products that follow take these when all are there; or they make the last
 product of a stage, and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions that have
-kernels of their own may follow; what the library of products would apply stands in a Copy behind. An all-to-all begins
-when its operand is made, beside operations that follow on what each rank has. Anything may make the operand and read
-the result, also whole; of tensors with more axes than rows and columns these are functions and other all-to-alls, since
-calls and products have no parts of more axes. A call takes all rows of its operands, and CallRows the rank's own. Alone
-is what no product makes or takes: the caller has it, or functions make it, such as codes of a product. A number is the
-fact below why a way does not do it.
+kernels of their own may follow; functions that the library of products would apply stand in a Copy behind. An
+all-to-all begins when its operand is made, beside operations on each rank's own part. Any operation may make the
+operand and read the result, also whole; of tensors with more axes than rows and columns these are functions and other
+all-to-alls, since calls and products have no parts of more axes. A call takes all rows of its operands, and CallRows
+the rank's own. A tensor that no product makes or takes is alone: the caller has it, or functions make it, such as codes
+of a product. A number is the fact below why a way does not do it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
