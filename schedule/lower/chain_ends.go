@@ -228,7 +228,7 @@ func (w *writer) join(sets []hostir.StreamSet) {
 
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
-// early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
+// early says that the rows of a stage may come from the beginning: the caller has given them, and nothing is between.
 // Where ranks wait for each other to bring it, no stage before waits on another stream.
 func (w *writer) early(s *stage) bool {
 	a := w.comes[s]
@@ -248,7 +248,7 @@ func (w *writer) late(s *stage) bool {
 	return comes && (a.reads == "" || a.exchanges || !w.given(s))
 }
 
-// waitsOn are the streams on which a stage waits for what peers do in it, beyond posts that begin the program. A wait
+// waitsOn are the streams on which a stage waits for the work of peers in it, beyond posts that begin the program. A wait
 // may hold the device, and keep it from other streams.
 func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	if w.late(s) {
@@ -265,7 +265,7 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	return on
 }
 
-// meets says that the caller's stream waits in a stage for what all ranks do there, at once or one after another.
+// meets says that the caller's stream waits in a stage for all ranks, at once or one after another.
 func (w *writer) meets(s *stage) bool {
 	on := w.waitsOn(s)
 	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef)

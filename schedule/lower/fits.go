@@ -98,8 +98,8 @@ func columnsInPieces(d *draft) error {
 		"parts of the columns of %s travel, and steps take its rows in pieces", name)
 }
 
-// columnsBesideParts refuses steps that take all of what has parts of its columns, beside rows in parts of a rank's:
-// the proof has no parts that both are made of.
+// columnsBesideParts refuses steps that take all of a tensor of which parts of the columns travel, beside rows in parts
+// of a rank's: the proof has no parts that both are made of.
 func columnsBesideParts(d *draft) error {
 	name := ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
@@ -118,12 +118,15 @@ func columnsBesideParts(d *draft) error {
 			name = views[i].Buffer
 		}
 	})
+	if name == "" {
+		return nil
+	}
 	for _, s := range d.stages {
 		for _, x := range []struct {
 			cut bool
 			at  string
 		}{{s.parts > 1, s.partsAt}, {s.cut > 1, s.cutAt}, {s.leaving.cut > 1 || s.leaving.ofAll, s.leaving.cutAt}} {
-			if name != "" && x.cut {
+			if x.cut {
 				return refused(x.at, "leave it out",
 					"parts of the columns of %s travel, and rows that it is made of are in parts", name)
 			}
