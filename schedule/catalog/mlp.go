@@ -68,7 +68,8 @@ var InvariantMLPPackets = s.Schedule{
 }
 
 // GatedMLPFewRows is GatedMLP for decoding, by packets: up to 64 rows are multiplied by kernels of the package, one of
-// which makes SwiGLU of its products, so no kernel stands between them. On GPUs it is untried.
+// which makes SwiGLU of its products, so no kernel stands between them. Alone on an H200 it
+// is level with GatedMLP for one row, and slower for 8 to 32 (docs/performance.md).
 var GatedMLPFewRows = s.Schedule{
 	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, FewRows: 64,
 	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},

@@ -228,8 +228,8 @@ func (w *writer) join(sets []hostir.StreamSet) {
 
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
-// early says that the rows of a stage may come from the beginning: the caller has given them, and nothing is between.
-// Where ranks wait for each other to bring it, no stage before waits on another stream.
+// early says that the rows of a stage may come from the beginning: the caller has given them, and no operation is
+// between. Where ranks wait for each other to bring them, no stage before waits on another stream.
 func (w *writer) early(s *stage) bool {
 	a := w.comes[s]
 	apart := func(on hostir.StreamRef) bool { return on != a.on && !(a.sent && on == mainRef) }

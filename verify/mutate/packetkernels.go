@@ -172,6 +172,8 @@ var spreadKernels = []KernelMutant{
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + p.{{.Landing}} + (p.half - half);"},
 	{File: "packetspread.cu.tmpl", Text: "parts taken back a run late, where a faster peer's may be",
 		Old: takesPart + thenAdds, New: takesLate + thenAdds},
+	{File: "packetspread.cu.tmpl", Text: "sums taken back a run late, where a faster peer's may be",
+		Old: takesPart + thenStores, New: takesLate + thenStores},
 	{File: "packetspread.cu.tmpl", Text: "sums that landed in the run before",
 		Old: "p.from + p.{{.Landing}} + half + q * p.part",
 		New: "p.from + p.{{.Landing}} + (p.half - half) + q * p.part"},
@@ -208,5 +210,6 @@ const (
 		"          store_packets((unsigned *)(p.from + (p.half - half) + q * p.part + at), nothing);\n" +
 		"          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n" +
 		"          store_packets((unsigned *)(from + at), packets);\n"
-	thenAdds = "        }\n        add<E>" // of sums that are sent on, which are taken alike
+	thenStores = "          store_16<E>(to"
+	thenAdds   = "        }\n        add<E>" // of sums that are sent on, which are taken alike
 )
