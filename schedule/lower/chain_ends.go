@@ -248,8 +248,8 @@ func (w *writer) late(s *stage) bool {
 	return comes && (a.reads == "" || a.exchanges || !w.given(s))
 }
 
-// waitsOn are the streams on which a stage waits for the work of peers in it, beyond posts that begin the program. A wait
-// may hold the device, and keep it from other streams.
+// waitsOn are the streams on which a stage waits for the work of peers in it, beyond posts that begin the program. A
+// wait may hold the device, and keep it from other streams.
 func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	if w.late(s) {
 		on = append(on, w.comes[s].on)
