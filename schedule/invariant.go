@@ -33,6 +33,11 @@ func (s Schedule) checkInvariant(v *validation) {
 	}
 	s.checkOneSum(v)
 	for i, o := range s.Ops {
+		if o.Call != "" && !o.Invariant {
+			v.add(fmt.Sprintf("Ops[%d].Invariant", i),
+				"write .AsInvariant() behind the call if so, or leave Invariant out of the schedule",
+				"nobody says that a row which %s makes has the same bits beside any number of rows", o.Call)
+		}
 		c, err := s.Contraction(o)
 		if err == nil && o.Call == "" && len(c.In) == 2 && strings.Contains(c.Summed(), c.In[0][:1]) {
 			v.add(fmt.Sprintf("Ops[%d]", i), "leave Invariant out", "%s is a sum over the rows of %s", o.Out, o.In[0])

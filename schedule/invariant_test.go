@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
@@ -32,9 +33,19 @@ func TestInvariant(t *testing.T) {
 		}
 		return with(x, moves...)
 	}
+	said := func(s schedule.Schedule, calls bool) schedule.Schedule {
+		s.Ops = slices.Clone(s.Ops)
+		for i, o := range s.Ops {
+			if (o.Call != "") == calls {
+				s.Ops[i] = o.AsInvariant()
+			}
+		}
+		return s
+	}
 	gated, reduce := catalog.GatedMLP, catalog.LinearReduceScatter
 	const ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
 		"in the order of ranks, such as Slots or PushShot, or leave Invariant out)"
+	const unasked = ": nothing asks for the word of an author but a call in a schedule that is Invariant (leave it out)"
 	for _, test := range []struct {
 		s    schedule.Schedule
 		want string // nothing: it is taken
@@ -53,6 +64,12 @@ func TestInvariant(t *testing.T) {
 		{with(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order " +
 			"is its own (leave it out, or Invariant)"},
 		{with(catalog.ColumnWeightGradient), "Ops[0]: C is a sum over the rows of A (leave Invariant out)"},
+		{with(catalog.RotaryAttention), "Ops[4].Invariant: nobody says that a row which Attention makes has the " +
+			"same bits beside any number of rows (write .AsInvariant() behind the call if so, or leave Invariant out " +
+			"of the schedule)"},
+		{said(with(catalog.RotaryAttention), true), ""},
+		{said(catalog.RotaryAttention, true), "Ops[4].Invariant" + unasked},
+		{said(with(reduce), false), "Ops[0].Invariant" + unasked},
 		{odd, "FewRows: no kernel takes products of at most 12 rows (say 8, 16, 32 or 64, or leave it out)"},
 		{few, ""},
 		{summed(schedule.Slots{}, ""), ""},

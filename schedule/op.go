@@ -24,6 +24,9 @@ type Op struct {
 	Call string
 	// Makes is the part of the result that each rank's call makes; empty: all rows of the rank's columns.
 	Makes Makes `json:",omitempty"`
+	// Invariant is the word of a call's author: a row that the call makes has the same bits beside any number of rows.
+	// An Invariant schedule asks for it of each call, since nothing else knows.
+	Invariant bool `json:",omitempty"`
 	// Kernel is the kernel of a call; without a File, a function in Go does the call.
 	Kernel Kernel
 }
@@ -76,11 +79,14 @@ func (o Op) Name() string {
 }
 
 // String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a further result, or "O = call Attention(Q, K, V) by
-// attention of attention.cu".
+// attention of attention.cu", or "O = invariant call Attention(Q, K, V)".
 func (o Op) String() string {
 	name := o.Name()
 	if o.Call != "" {
 		name = strings.Join(strings.Fields(name+" "+string(o.Makes)+" "+o.Call), " ")
+	}
+	if o.Invariant {
+		name = "invariant " + name
 	}
 	text := o.Out + " = " + name + "(" + strings.Join(o.In, ", ") + ")"
 	if o.Kernel.File != "" {

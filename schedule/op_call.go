@@ -34,6 +34,12 @@ func (o Op) By(k Kernel) Op {
 	return o
 }
 
+// AsInvariant is the call of which its author says that it keeps the bits of rows: see Op.Invariant.
+func (o Op) AsInvariant() Op {
+	o.Invariant = true
+	return o
+}
+
 // Makes is the part of the result that a rank's call makes.
 type Makes string
 
@@ -154,6 +160,10 @@ var (
 // checkCall refuses a call that no plan can have, and a result whose axes nothing defines.
 func (s Schedule) checkCall(v *validation, path string, i int) {
 	o := s.Ops[i]
+	if o.Invariant && (o.Call == "" || !s.Invariant) {
+		v.add(path+".Invariant", "leave it out",
+			"nothing asks for the word of an author but a call in a schedule that is Invariant")
+	}
 	if o.Call == "" {
 		if o.Makes != "" {
 			v.add(path+".Makes", "leave it out", "what each rank makes follows from the placements of its operands")

@@ -64,10 +64,6 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"equal bits of a sum without products", copyWith(catalog.AllReducePackets, func(s *schedule.Schedule) {
-		s.Invariant = true
-	}), []string{"Invariant: the library makes no product here, and all else has one order without being asked " +
-		"(leave it out)"}},
 	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{

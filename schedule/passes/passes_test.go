@@ -123,6 +123,24 @@ func TestEqualBits(t *testing.T) {
 	}
 }
 
+// A schedule without products may ask for equal bits, and has the program that it has without asking.
+func TestEqualBitsAlone(t *testing.T) {
+	for _, of := range []schedule.Schedule{catalog.AllReduceNorm, catalog.AllReduceNormApart,
+		catalog.AllReduceNormTwoShot, catalog.AllReducePackets, catalog.AllGather} {
+		var text []string
+		for _, of.Invariant = range []bool{false, true} {
+			p, err := lower.Lower("Bits", of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = append(text, hostir.Print(p))
+		}
+		if text[0] != text[1] {
+			t.Errorf("%s\nand with equal bits\n%s", text[0], text[1])
+		}
+	}
+}
+
 // What sound checks, it notices where it is taken away.
 func TestSound(t *testing.T) {
 	for _, test := range []struct {

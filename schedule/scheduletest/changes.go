@@ -206,6 +206,7 @@ func (c *changes) op(i int) {
 		{Is: schedule.Expr{Do: "sine"}}} {
 		c.add(fmt.Sprintf("%s.Then and %s", at, f), of(func(o *schedule.Op) { o.Then = append(o.Then, f) }))
 	}
+	c.add(at+".Invariant", of(func(o *schedule.Op) { o.Invariant = !o.Invariant }))
 	if c.from.Ops[i].Call != "" {
 		kernel := func(name string, set func(*schedule.Kernel)) {
 			c.add(at+".Kernel."+name, of(func(o *schedule.Op) { set(&o.Kernel) }))

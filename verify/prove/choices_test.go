@@ -205,11 +205,15 @@ func carried(t *testing.T, p *hostir.Program) string {
 			b.WriteString(ops.Lines(list))
 		}
 	}
+	promised := p.Schedule.Invariant // by what is refused alone, where no product is made in order
 	hostir.Steps(p.Body, func(s hostir.Step) {
 		if x, calls := s.Do.(hostir.Call); calls {
 			b.WriteString(x.Launch.String())
 		}
+		x, _ := s.Do.(hostir.Product)
+		promised = promised && !x.InOrder
 	})
+	fmt.Fprintf(&b, "refuses other orders %t\n", promised)
 	for _, set := range p.Streams {
 		fmt.Fprintf(&b, "%+v of %v\n", set, p.Constants)
 	}

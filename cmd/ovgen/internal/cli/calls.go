@@ -25,5 +25,7 @@ a product of your own, "mk,nk->mn", whose ranks' summands are added up.
 The parameters are the result, the operands and the numbers, in their order.
 query[i] is a float, and o[i] = x rounds once. gen compiles the file to PTX, and
 for the simulator, where an access outside of a tensor is an error. A result that
-is declared Within an operand is made in place. docs/calls.md has the rest.
+is declared Within an operand is made in place. In an Invariant schedule write
+.AsInvariant() behind a call that keeps the bits of rows. docs/calls.md has the
+rest.
 `
