@@ -132,6 +132,29 @@ SCOPES(COUNT, acq_rel)
   x = load_packet(from);
 }
 
+// Loads and stores that are weak, or strong for one GPU alone, where packets come from another one: ThreadSanitizer
+// finds them beside those of the peer.
+#define NOT_STRONG(of)                                                                                            \
+  [[maybe_unused]] static void ptx_st_##of##v4_u32(volatile unsigned *to, unsigned a, unsigned b, unsigned c,     \
+                                                   unsigned d)                                                    \
+  {                                                                                                               \
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d;                                                                   \
+  }                                                                                                               \
+  [[maybe_unused]] static void ptx_ld_##of##v4_u32(unsigned &a, unsigned &b, unsigned &c, unsigned &d,            \
+                                                   const volatile unsigned *from)                                 \
+  {                                                                                                               \
+    a = from[0], b = from[1], c = from[2], d = from[3];                                                           \
+  }                                                                                                               \
+  [[maybe_unused]] static void ptx_st_##of##b32(volatile unsigned *to, unsigned x) { *to = x; }                   \
+  [[maybe_unused]] static void ptx_ld_##of##b32(unsigned &x, const volatile unsigned *from) { x = *from; }        \
+  [[maybe_unused]] static void ptx_st_##of##u64(volatile unsigned long long *to, unsigned long long x) { *to = x; } \
+  [[maybe_unused]] static void ptx_ld_##of##u64(unsigned long long &x, const volatile unsigned long long *from)   \
+  {                                                                                                               \
+    x = *from;                                                                                                    \
+  }
+NOT_STRONG()
+NOT_STRONG(relaxed_gpu_)
+
 [[maybe_unused]] static void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = from_half(bits); }
 [[maybe_unused]] static void ptx_cvt_rn_f16_f32(unsigned short &out, float x) { out = to_half(x); }
 [[maybe_unused]] static void ptx_cvt_rn_bf16_f32(unsigned short &out, float x) { out = to_bfloat(x); }

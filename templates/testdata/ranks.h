@@ -1408,12 +1408,15 @@ static void packetrows2_round(World &w, unsigned r, unsigned round)
 }
 
 // Codes of four bits of rows, some of which have a NaN, with scales of a byte: four in a packet, which may be no
-// packet. They lie apart from whole words. A row of the least codes is no packets either.
+// packet, or as a float -0. They lie apart from whole words. A row of the least codes is no packets either.
 static void packetrows3_round(World &w, unsigned r, unsigned round)
 {
-  enum { wide = 32, rows = 6, least = 5 };
+  enum { wide = 32, rows = 6, last = 3 };  // of the first packet
   const bool known = type_of(round) != 2;  // numbers.h knows no NaN of fp16
-  const auto loud = [=](unsigned rank, unsigned row) { return known && row < 4 && (rank + round) % 2 == 0; };
+  const auto least = [=](unsigned rank, unsigned row) { return row == 5 || (row == last && (rank + round) % 4 == 0); };
+  const auto loud = [=](unsigned rank, unsigned row) {
+    return known && row <= last && (rank + round) % 2 == 0 && !least(rank, row);
+  };
   numbers_of(w, r, round);
   host(w, r, [=, &w] {
     for (unsigned row = 0; row < rows; row++) {
@@ -1421,8 +1424,10 @@ static void packetrows3_round(World &w, unsigned r, unsigned round)
         put_bits(type_of(round), (unsigned char *)term(w, r), row * wide + row, ~0u);
       }
     }
-    for (unsigned k = 0; k < wide; k++) {
-      put_bits(type_of(round), (unsigned char *)term(w, r), least * wide + k, bits_of(type_of(round), -6));
+    for (unsigned i = 0; i < rows * wide; i++) {
+      if (least(r, i / wide)) {
+        put_bits(type_of(round), (unsigned char *)term(w, r), i, bits_of(type_of(round), -6));
+      }
     }
   });
   struct packetrows3 p = {};
@@ -1445,7 +1450,7 @@ static void packetrows3_round(World &w, unsigned r, unsigned round)
         continue;
       }
       const auto x = [&](unsigned k) {
-        return i % rows == least ? -6 : number_of(i / rows, round, i % rows * wide + k);
+        return least(i / rows, i % rows) ? -6 : number_of(i / rows, round, i % rows * wide + k);
       };
       double most = 0;
       for (unsigned k = 0; k < wide; k++) {

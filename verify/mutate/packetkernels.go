@@ -1,5 +1,7 @@
 package mutate
 
+import "fmt"
+
 // packetKernels are mistakes in kernels that send packets.
 var packetKernels = []KernelMutant{
 	{File: "device/packets.h", Text: "data as they are", Old: "~data[i] == 0 ? 1 : ~data[i]",
@@ -19,11 +21,11 @@ var packetKernels = []KernelMutant{
 		New: "return x[0] != 0 || x[1] != 0 || x[2] != 0 || x[3] != 0;"},
 	{File: "device/packets.h", Text: "packets that are there already",
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;", New: "return true;"},
-	{File: "device/packets.h", Text: "a packet compared as a float, whose two zeros are equal",
+	{File: "device/packets.h", Text: "a packet compared as a float, whose two zeros are equal", Order: true,
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
 		New: "return __uint_as_float(x[0]) != 0.0f && __uint_as_float(x[1]) != 0.0f &&\n" +
 			"         __uint_as_float(x[2]) != 0.0f && __uint_as_float(x[3]) != 0.0f;"},
-	{File: "device/packets.h", Text: "a packet compared as a float without subnormals",
+	{File: "device/packets.h", Text: "a packet compared as a float without subnormals", Order: true,
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
 		New: "return (x[0] & 0x7f800000u) != 0 && (x[1] & 0x7f800000u) != 0 && (x[2] & 0x7f800000u) != 0 &&\n" +
 			"         (x[3] & 0x7f800000u) != 0;"},
@@ -38,6 +40,26 @@ var packetKernels = []KernelMutant{
 		New: `: "l"(w));`},
 	{File: "device/packets.h", Text: "a store that the compiler may move", Old: `"r"(c), "r"(d) : "memory");`,
 		New: `"r"(c), "r"(d));`},
+	{File: "device/packets.h", Text: "packets by a weak store", Order: true, Old: "st.relaxed.sys.v4.u32",
+		New: "st.v4.u32"},
+	{File: "device/packets.h", Text: "packets by a weak load", Order: true, Old: "ld.relaxed.sys.v4.u32",
+		New: "ld.v4.u32"},
+	{File: "device/packets.h", Text: "packets by a store for their own GPU", Order: true,
+		Old: "st.relaxed.sys.v4.u32", New: "st.relaxed.gpu.v4.u32"},
+	{File: "device/packets.h", Text: "packets by a load for their own GPU", Order: true,
+		Old: "ld.relaxed.sys.v4.u32", New: "ld.relaxed.gpu.v4.u32"},
+	{File: "device/packets.h", Text: "four packets by four stores, the last one first",
+		Old: `asm volatile("st.relaxed.sys.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(to), "r"(a), "r"(b), "r"(c), ` +
+			`"r"(d) : "memory");`,
+		New:   storesOne("to + 3", "d") + storesOne("to + 2", "c") + storesOne("to + 1", "b") + storesOne("to", "a"),
+		Right: "each packet is its own flag"},
+	{File: "device/packets.h", Text: "what lies beside by a weak store", Order: true, Old: "st.relaxed.sys.u64",
+		New: "st.u64"},
+	{File: "device/packets.h", Text: "what lies beside by a weak load", Order: true, Old: "ld.relaxed.sys.u64",
+		New: "ld.u64"},
+	{File: "device/packets.h", Text: "what lies beside by two stores, the flag first", Order: true,
+		Old: `asm volatile("st.relaxed.sys.u64 [%0], %1;" : : "l"(to), "l"(x) : "memory");`,
+		New: storesOne("(unsigned *)to + 1", "(unsigned)(x >> 32)") + storesOne("(unsigned *)to", "(unsigned)x")},
 	{File: "device/packets.h", Text: "whole loads at the end",
 		Old: "(u64)tensor % 16 == 0 && at + 16 <= bytes) {\n    return", New: "(u64)tensor % 16 == 0) {\n    return"},
 	{File: "device/packets.h", Text: "whole stores at the end",
@@ -131,6 +153,11 @@ var packetKernels = []KernelMutant{
 	{File: "packetgather.cu.tmpl", Text: "packets of the first rank alone", Old: "half + q * p.part",
 		New: "half + 0 * p.part"},
 	{File: "packetgather.cu.tmpl", Text: "the last peer gets nothing", Old: "ahead <= p.n", New: "ahead + 1 <= p.n"},
+}
+
+// storesOne stores one packet.
+func storesOne(to, x string) string {
+	return fmt.Sprintf(`asm volatile("st.relaxed.sys.b32 [%%0], %%1;" : : "l"(%s), "r"(%s) : "memory");`+"\n  ", to, x)
 }
 
 // spreadKernels are mistakes in the kernel that sends sums of packets to all.
