@@ -162,6 +162,8 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	rm -rf .gpu/block && $(GO) run ./cmd/ovgen gen -o .gpu/block -c .gpu/lib ./bench/block >/dev/null
 	$(GO) build -o .gpu/block-run ./.gpu/block/run
 	$(GO) build -buildmode=c-shared -o .gpu/libblock.so ./.gpu/lib && rm -rf .gpu/lib .gpu/block
+	rm -rf .gpu/stages && $(GO) run ./cmd/ovgen gen -o .gpu/stages ./bench/stages >/dev/null
+	$(GO) build -o .gpu/stages-run ./.gpu/stages/run && rm -rf .gpu/stages
 	rm -rf .gpu/forms && $(GO) run ./cmd/ovgen gen -o .gpu/forms ./bench/forms >/dev/null
 	$(GO) build -o .gpu/forms-run ./.gpu/forms/run && rm -rf .gpu/forms
 	rm -rf .gpu/norm && $(GO) run ./cmd/ovgen gen -o .gpu/norm -c .gpu/lib ./bench/norm >/dev/null

@@ -159,8 +159,8 @@ def measured(job, ours, rows, rounds):
 def main():
     f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     f.add_argument("--library", required=True, help="the libblock.so of package bench/block")
-    f.add_argument("--rows", default="128,256,512,2048,4096",
-                   help="of all ranks, with commas (128,256,512,2048,4096)")
+    f.add_argument("--rows", default="128,256,512,1024,2048,4096",
+                   help="of all ranks, with commas (128,256,512,1024,2048,4096)")
     f.add_argument("--rounds", type=int, default=15, help="measured rounds (15)")
     o = f.parse_args()
     if o.rounds < 1:

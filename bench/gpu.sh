@@ -11,6 +11,7 @@
 # grid     the models' layers beside NCCL and PyTorch
 # small    few bytes and few rows
 # block    a layer of Llama as a chain, as plans and by torch, and their bits
+# stages   the same layer with each of its communications by copies, packets and tiles: bits, and the fastest forms
 # forms    the bits of forms that no package of the catalogue has
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
@@ -95,6 +96,24 @@ if [ "$PART" = block ]; then
   part "block-bits-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
   part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# stages: the bits of the 27 forms of bench/stages, their times at ROWS rows, in turn, and the fastest; where FORMS
+# names some, these by each kernel of tiles too, as package tuned's table has it.
+if [ "$PART" = stages ]; then
+  rows=${ROWS:-64,128,256,512,1024,2048,4096} shapes=
+  for m in ${rows//,/ }; do shapes+="$m,4096,4096;"; done
+  at=(-ranks "$gpus" -driver cuda -type bf16 -extents F=14336 -shapes "${shapes%;}")
+  if [ -n "${FORMS:-}" ]; then
+    part "stages-tune-$gpus" "$BIN/stages-run" tune $FORMS "${at[@]}" -iters "${ROUNDS:-10}" \
+      -o "$OUT/stages-$gpus.json"
+    exit $failed
+  fi
+  part "stages-bits-$gpus" timeout 200 "$BIN/stages-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
+  all=$("$BIN/stages-run" list -json | sed -n 's/^{"program":"\([^"]*\)".*/\1/p' | paste -sd,)
+  part "stages-$gpus" timeout 400 "$BIN/stages-run" bench "$all" "${at[@]}" -iters "${ROUNDS:-10}"
+  python3 bench/tables.py fastest "$OUT/stages-$gpus.txt" copiescopiescopies
   exit $failed
 fi
 

@@ -5,6 +5,7 @@ usage: bench/tables.py small FILE POINT [NAME...]    of bench/small.py: the poin
        bench/tables.py block FILE [NAME...]          of bench/block.py: gated, ms
        bench/tables.py run FILE PACKAGE [NAME...]    of `run bench` of PACKAGE and others: gated, the better of enqueued
                                                      and replayed, ms
+       bench/tables.py fastest FILE PACKAGE          of the same: the three fastest of each shape, not the product alone
        bench/tables.py first FILE                    the first table that the file has in Markdown
 
 Each NAME is a column; without any, the first row gives the columns. Where a point was measured twice, the later figure
@@ -17,6 +18,7 @@ import sys
 import compare
 
 SMALL = re.compile(r"(\S.*?)\s+((?:[\w-]+ \d+\.\d\s*)+)$")
+PARTS = ("pure", "chunks", "copies", "network", "serial")  # of the work, which no package alone does
 BLOCK = re.compile(r"\s*(\d+)  (\w.*?)\s+\d\S+\s+\S+\.\.\s*\S+\s+(\d\S+)\s")
 
 
@@ -53,6 +55,16 @@ def run(lines, package):
     return {shape: {name: f"{ms:.4g}" for name, ms in row.items()} for shape, row in best.items()}
 
 
+def fastest(rows):
+    """Of each shape the three fastest, and how much longer the second and the third take."""
+    chosen = {}
+    for shape, row in rows.items():
+        plans = sorted(((float(ms), name) for name, ms in row.items() if name not in PARTS))
+        chosen[shape] = {place: f"{name} {ms:.4g}" + (f" (+{100 * (ms / plans[0][0] - 1):.1f} %)" if i else "")
+                         for i, (place, (ms, name)) in enumerate(zip(("fastest", "second", "third"), plans))}
+    return chosen
+
+
 def first_table(lines):
     """The lines of the first table in Markdown."""
     stripped = (line.strip() for line in lines)
@@ -71,7 +83,7 @@ def table(first, rows, names):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("small", "block", "run", "first"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("small", "block", "run", "fastest", "first"):
         sys.exit(__doc__)
     kind, file, rest = sys.argv[1], sys.argv[2], sys.argv[3:]
     with open(file, encoding="utf-8") as lines:
@@ -84,6 +96,8 @@ def main():
             first, rows = "rows", block(lines)
         else:
             first, rows, rest = "m,k,n", run(lines, rest[0] if rest else ""), rest[1:]
+    if kind == "fastest":
+        rows = fastest(rows)
     if not rows:
         sys.exit(f"{file} has no such figure")
     print("\n".join(table(first, rows, rest)))

@@ -44,6 +44,10 @@ class Tables(unittest.TestCase):
         self.assertEqual(tables.run(RUN, "two"), {"64,32,16": {"pure": "0.1", "one": "0.15", "two": "12.35"}})
         self.assertEqual(tables.run(RUN, "three"), {"64,32,16": {"pure": "0.09", "three": "0.3"}})
 
+    def test_fastest(self):
+        self.assertEqual(tables.fastest(tables.run(RUN, "two")), {"64,32,16": {
+            "fastest": "one 0.15", "second": "two 12.35 (+8133.3 %)"}})
+
     def test_first(self):
         lines = ["head", "    | a |", "    |---|", "    | 1 |", "text", "| 2 |"]
         self.assertEqual(tables.first_table(lines), ["| a |", "|---|", "| 1 |"])
