@@ -94,7 +94,7 @@ fi
 # block: the bits of the schedules of bench/block, and the times of a layer of Llama behind attention.
 if [ "$PART" = block ]; then
   part "block-bits-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
-  part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+  part "block-$gpus" timeout 200 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
   exit $failed
 fi
@@ -309,7 +309,7 @@ if [ "$PART" = llama ]; then
   part "llama-tokens-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/llama.test" -test.v -test.run TestOnGPUs
   part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" OVGEN_EXAMPLE_LAYERS="${LAYERS:-4}" "$BIN/llama.test" -test.v \
     -test.run TestSpeed
-  grep '^ *|' "$OUT/llama-$gpus.txt"
+  python3 bench/tables.py steps "$OUT/llama-$gpus.txt"
   exit $failed
 fi
 

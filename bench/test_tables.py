@@ -30,6 +30,24 @@ eager, gated             0.3000     0.1..0.3    100.0
 """.splitlines()
 
 
+STEPS = """    gpu_test.go:135: 16 layers on 2 GPUs, bf16
+        | step | ovgen, ms | tokens/s | NCCL, ms | tokens/s |
+        |---|---|---|---|---|
+        | decode 64 at position 2047 | 2.83 | 22584 | 3.18 | 20148 |
+        | prompt of 128 | 2.31 | 55298 | 2.70 | 47357 |
+--- PASS
+""".splitlines(True)
+
+
+FEWROWS = """bf16 by bf16: us a launch
+ 4096 x 14336, 117 MB,  8 rows:  read 27.23  fewrows 30.55 (1.122)
+bf16 by e4m3: us a launch
+ 4096 x 14336,  59 MB,  8 rows:  read 14.93  fewrows 25.51 (1.709, 1.299)  early-fewrows 23.73 (1.589, 1.208)
+== another
+ 4096 x 14336,  59 MB,  8 rows:  read 1.93
+""".splitlines()
+
+
 class Tables(unittest.TestCase):
     def test_small(self):
         rows = tables.small(SMALL, "all-reduce")
@@ -44,9 +62,24 @@ class Tables(unittest.TestCase):
         self.assertEqual(tables.run(RUN, "two"), {"64,32,16": {"pure": "0.1", "one": "0.15", "two": "12.35"}})
         self.assertEqual(tables.run(RUN, "three"), {"64,32,16": {"pure": "0.09", "three": "0.3"}})
 
+    def test_fewrows(self):
+        self.assertEqual(list(tables.table("us | rows", tables.fewrows(FEWROWS, "bf16 by e4m3"), ["read", "early"])), [
+            "| us | rows | read | early |", "|---|---|---|---|", "| 4096 x 14336 | 8 | 14.93 | 23.73 |"])
+
     def test_fastest(self):
         self.assertEqual(tables.fastest(tables.run(RUN, "two")), {"64,32,16": {
             "fastest": "one 0.15", "second": "two 12.35 (+8133.3 %)"}})
+
+    def test_reading(self):  # of one rank, as a trace of one H200 was compared
+        self.assertEqual([f"{tables.reading(16, 1, *x):.2f}" for x in ((1, 15), (16, 15), (1, 2047), (64, 2047))],
+                         ["1.83", "1.83", "1.86", "3.78"])
+
+    def test_steps(self):
+        self.assertEqual(list(tables.steps(STEPS)), [
+            "| step | reading, ms | ovgen, ms | over reading | tokens/s | NCCL, ms | over reading | tokens/s |",
+            "|---|---|---|---|---|---|---|---|",
+            "| decode 64 at position 2047 | 1.89 | 2.83 | 1.50 | 22584 | 3.18 | 1.68 | 20148 |",
+            "| prompt of 128 | - | 2.31 | - | 55298 | 2.70 | - | 47357 |"])
 
     def test_first(self):
         lines = ["head", "    | a |", "    |---|", "    | 1 |", "text", "| 2 |"]
