@@ -27,6 +27,7 @@
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
 # same     bits of rows, by their number and by way, and what the promise costs
+# cost     what it costs alone
 # llama    the decoder by ovgen's ways and by NCCL, in turn
 # trace    where the time of the decoder's steps goes, by name, on one GPU and on more
 # all      test and bench
@@ -245,11 +246,30 @@ if [ "$PART" = hosts ]; then
   exit $failed
 fi
 
+# rows "M..." K,N: a list of shapes.
+rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
+
+# cost: what equal bits cost Llama's MLP, by the library's products and by kernels of few rows.
+if [ "$PART" = cost ] || [ "$PART" = same ]; then
+  cost() {
+    "$BIN/invariant-run" bench free,mlp freepackets,mlppackets -ranks "$gpus" -driver cuda -type bf16 \
+      -shapes "$(rows "8 64 256 1024 4096" 4096,4096)" -extents F=14336 -iters "${ROUNDS:-16}"
+  }
+  few() {
+    "$BIN/invariant-run" bench freepackets,mlppackets,freefew,fewmlppackets,freefewearly,fewmlpearly -ranks "$gpus" \
+      -driver cuda -type bf16 -shapes "$(rows "8 16 32 64 128 512" 4096,4096)" -extents F=14336 -iters "${ROUNDS:-16}"
+  }
+  part "same-cost-$gpus" cost
+  part "same-cost-few-$gpus" few
+  python3 bench/tables.py run "$OUT/same-cost-few-$gpus.txt" freefew freepackets mlppackets freefew fewmlppackets \
+    freefewearly fewmlpearly
+  [ "$PART" = same ] || exit $failed
+fi
+
 # same: rows have equal bits, whatever their number and the way; a free choice, which must differ, shows that the
-# comparison sees it; then both beside each other.
+# comparison sees it.
 if [ "$PART" = same ]; then
   same() { "$BIN/invariant-run" same "$@" -ranks "$gpus" -driver cuda -delays -straggler; }
-  rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
   forms() {
     local wrong=0
     for mode in "" -oneprocess; do # whose bits are equal
@@ -283,14 +303,9 @@ if [ "$PART" = same ]; then
     return $wrong
   }
   free() { ! same free freepackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -oneprocess; }
-  cost() {
-    "$BIN/invariant-run" bench free,mlp freepackets,mlppackets -ranks "$gpus" -driver cuda -type bf16 \
-      -shapes "$(rows "8 64 256 1024 4096" 4096,4096)" -extents F=14336
-  }
   part "same-$gpus" forms
   part "same-eight-$gpus" eight
   part "same-free-$gpus" free
-  part "same-cost-$gpus" cost
   exit $failed
 fi
 

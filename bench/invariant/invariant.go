@@ -94,11 +94,14 @@ var (
 )
 
 // The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights
-// that the kernels read ahead.
+// that the kernels read ahead. FreeFew and FreeFewEarly are without the promise, for its cost: from 9 rows on
+// FreeFewEarly has kernels by boxes, and above 64 rows the library multiplies in both.
 var (
 	FewMLP        = few(MLP, false)
 	FewMLPPackets = few(MLPPackets, false)
 	FewMLPEarly   = few(MLPPackets, true)
+	FreeFew       = few(FreePackets, false)
+	FreeFewEarly  = few(FreePackets, true)
 )
 
 // few is a schedule whose products are made by kernels of few rows, of weights that may be constant.

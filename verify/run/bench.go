@@ -93,6 +93,9 @@ func (c *benchCommand) settle(f *flag.FlagSet, names []string, programs []harnes
 }
 
 func (c *benchCommand) run(code *driver.Code) int {
+	if c.together = c.arguments; c.inturn {
+		c.together = [][]*harness.Program{slices.Concat(c.arguments...)}
+	}
 	return c.measure(code, measuring{
 		json: c.json, groups: c.arguments, do: c.bench,
 		// The products too, whole and in chunks, gated and not.

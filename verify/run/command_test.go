@@ -288,6 +288,8 @@ var commandCases = []commandCase{
 		[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
 	{"bench allgatherlinear allgatherlinearquantised -inturn -driver sim -ranks 2 -iters 1 -m 64 -k 64 -n 64", 0,
 		[]string{"allgatherlinear 64,64,64 bf16, 2 ranks", "allgatherlinearquantised 64,64,64 bf16, 2 ranks"}},
+	{"bench allreducepackets,allreducepackets -driver sim -ranks 2 -type bf16 -iters 1 -m 128 -n 2048", 0,
+		[]string{"allreducepackets, allreducepackets all-reduce of 524288 bytes"}},
 	{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
 }
 

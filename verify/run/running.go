@@ -29,6 +29,8 @@ type running struct {
 	// differ from the shapes of verify.
 	typed  bool
 	shaped func(p *harness.Program, onGPU bool) []harness.Shape
+	// together are the programs whose plans are there at the same time, each as often as it has a plan.
+	together [][]*harness.Program
 }
 
 func (o *running) bind(f *flag.FlagSet) {

@@ -28,16 +28,31 @@ func (o *running) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harn
 	return typed
 }
 
-// staging is the most staging that a plan of this command line needs in the arena.
+// staging is the most that plans of this command line which are there together need in the arena: all share the staging
+// of the largest, and each keeps the memory in which its packets land.
 func (o *running) staging(onGPU bool) (bytes int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {
 			for _, s := range o.shapesOf(&p, t, onGPU) {
-				bytes = max(bytes, p.Staging(s, o.ranks))
+				bytes = max(bytes, p.Staging(s, o.ranks)+o.landings(s))
 			}
 		}
 	}
 	return bytes
+}
+
+// landings is the memory in which packets of all plans of a shape land that are there together.
+func (o *running) landings(s harness.Shape) (most int64) {
+	for _, group := range o.together {
+		bytes := int64(0)
+		for _, p := range group {
+			if m, err := p.Memory(o.ranks, s.Fit(p, o.ranks)); err == nil {
+				bytes += m.Packets
+			}
+		}
+		most = max(most, bytes)
+	}
+	return most
 }
 
 // simulatedRate is the number of multiplications a second in the simulator, of all ranks together. simulatedLimit is

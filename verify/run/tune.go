@@ -94,7 +94,22 @@ func (c *tuneCommand) settle(f *flag.FlagSet, names []string, programs []harness
 	return c.taken()
 }
 
+// mostTiles is the number of kernels of tiles that a plan has at most: for each form of a tile one that gathers, one
+// that sums.
+const mostTiles = 16
+
+func byTilesKernel(m schedule.Move) bool {
+	_, tiles := m.Way.(schedule.Tiles)
+	return tiles
+}
+
 func (c *tuneCommand) run(code *driver.Code) int {
+	for _, f := range families(c.programs) {
+		tiled := slices.DeleteFunc(slices.Clone(f), func(p *harness.Program) bool {
+			return !slices.ContainsFunc(p.Schedule.Moves, byTilesKernel)
+		})
+		c.together = append(c.together, slices.Concat(f, slices.Repeat(tiled, mostTiles)))
+	}
 	return c.measure(code, measuring{json: c.json, groups: families(c.programs), do: c.tune,
 		runs: func(programs int) int { return 2 * programs * c.few() }})
 }
