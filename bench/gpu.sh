@@ -100,12 +100,15 @@ if [ "$PART" = block ]; then
   exit $failed
 fi
 
-# stages: the bits of the 27 forms of bench/stages, their times at ROWS rows, in turn, and the fastest; where FORMS
-# names some, these by each kernel of tiles too, as package tuned's table has it.
+# rows "M..." K,N: a list of shapes.
+rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
+
+# stages: the bits of the 27 forms of bench/stages, their times at ROWS rows of MODEL, in turn, and the fastest; where
+# FORMS names some, these by each kernel of tiles too, as package tuned's table has it.
 if [ "$PART" = stages ]; then
-  rows=${ROWS:-64,128,256,512,1024,2048,4096} shapes=
-  for m in ${rows//,/ }; do shapes+="$m,4096,4096;"; done
-  at=(-ranks "$gpus" -driver cuda -type bf16 -extents F=14336 -shapes "${shapes%;}")
+  ms=${ROWS:-64,128,256,512,1024,2048,4096} wide=4096 inner=14336
+  [ "${MODEL:-8B}" = 8B ] || wide=8192 inner=28672 # 70B's
+  at=(-ranks "$gpus" -driver cuda -type bf16 -extents "F=$inner" -shapes "$(rows "${ms//,/ }" "$wide,$wide")")
   if [ -n "${FORMS:-}" ]; then
     part "stages-tune-$gpus" "$BIN/stages-run" tune $FORMS "${at[@]}" -iters "${ROUNDS:-10}" \
       -o "$OUT/stages-$gpus.json"
@@ -245,9 +248,6 @@ if [ "$PART" = hosts ]; then
     -m 8192 -k 8192 -n $((28672 / gpus)) -o "$OUT/hosts.trace.json" -svg "$OUT/hosts-$gpus.svg"
   exit $failed
 fi
-
-# rows "M..." K,N: a list of shapes.
-rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
 
 # cost: what equal bits cost Llama's MLP, by the library's products and by kernels of few rows.
 if [ "$PART" = cost ] || [ "$PART" = same ]; then
