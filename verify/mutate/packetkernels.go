@@ -40,6 +40,8 @@ var packetKernels = []KernelMutant{
 		New: `: "l"(w));`},
 	{File: "device/packets.h", Text: "a store that the compiler may move", Old: `"r"(c), "r"(d) : "memory");`,
 		New: `"r"(c), "r"(d));`},
+	{File: "device/packets.h", Text: "a load that the compiler may make once for all", Order: true,
+		Old: `asm volatile("ld.relaxed.sys.v4.u32`, New: `asm("ld.relaxed.sys.v4.u32`},
 	{File: "device/packets.h", Text: "packets by a weak store", Order: true, Old: "st.relaxed.sys.v4.u32",
 		New: "st.v4.u32"},
 	{File: "device/packets.h", Text: "packets by a weak load", Order: true, Old: "ld.relaxed.sys.v4.u32",

@@ -16,6 +16,8 @@ var rowsKernels = []KernelMutant{
 		Old: "return *v != 0;", New: "return __uint_as_float(*v) != 0.0f;"},
 	{File: "device/rows.h", Text: "a single packet compared as a float without subnormals", Order: true,
 		Old: "return *v != 0;", New: "return (*v & 0x7f800000u) != 0;"},
+	{File: "device/rows.h", Text: "a load of a single packet that the compiler may make once for all", Order: true,
+		Old: `asm volatile("ld.relaxed.sys.b32`, New: `asm("ld.relaxed.sys.b32`},
 	{File: "device/rows.h", Text: "a single packet by a weak store", Order: true, Old: "st.relaxed.sys.b32",
 		New: "st.b32"},
 	{File: "device/rows.h", Text: "a single packet by a weak load", Order: true, Old: "ld.relaxed.sys.b32",
