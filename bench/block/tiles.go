@@ -12,7 +12,7 @@ import (
 // the MLP alone.
 var (
 	ChainByTiles        = catalog.BlockBehindAttentionTiles
-	GatheredByTiles     = byTiles(Chain, "X")
+	GatheredByTiles     = catalog.BlockBehindAttentionGatherTiles
 	TilesBetweenPackets = byTiles(ChainByPackets, "X")
 	SummedByTiles       = byTiles(Chain, "C")
 	GatedByTiles        = byTiles(catalog.GatedMLP, "A", "C")

@@ -38,6 +38,7 @@ const void *allreducepush_kernels(const void *engine);
 const void *allreducequantised_kernels(const void *engine);
 const void *allreducetwoshotpackets_kernels(const void *engine);
 const void *blockbehindattention_kernels(const void *engine);
+const void *blockbehindattentiongathertiles_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
 const void *blockbehindattentiontiles_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
@@ -158,6 +159,8 @@ func init() {
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("blockbehindattention", "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 		unsafe.Pointer(C.blockbehindattention_kernels))
+	sim.Compiled("blockbehindattentiongathertiles", "b6b58d297b1e778c01d1b4c5ad16a32d76a697e2989646df6cabcdb7bc486e6b",
+		unsafe.Pointer(C.blockbehindattentiongathertiles_kernels))
 	sim.Compiled("blockbehindattentionpackets", "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
 	sim.Compiled("blockbehindattentiontiles", "c8dc1157900a5c9056f2f9cc82c0a9cb1daa71ba6645ad63227efcb0ed9b63d2",

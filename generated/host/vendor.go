@@ -32,6 +32,7 @@ import (
 	_ "ovgen/generated/allreducequantised"
 	_ "ovgen/generated/allreducetwoshotpackets"
 	_ "ovgen/generated/blockbehindattention"
+	_ "ovgen/generated/blockbehindattentiongathertiles"
 	_ "ovgen/generated/blockbehindattentionpackets"
 	_ "ovgen/generated/blockbehindattentiontiles"
 	_ "ovgen/generated/cappedlogits"

@@ -81,6 +81,7 @@ import (
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/alltoallvfp8"
 	"ovgen/generated/blockbehindattention"
+	"ovgen/generated/blockbehindattentiongathertiles"
 	"ovgen/generated/blockbehindattentionpackets"
 	"ovgen/generated/blockbehindattentiontiles"
 	"ovgen/generated/broadcast"
@@ -291,6 +292,8 @@ var All = []harness.Program{
 	harness.Of(&alltoallvfp8.Program, schedules.AllToAllVFP8, alltoallvfp8.New, (*alltoallvfp8.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, schedules.BlockBehindAttention, blockbehindattention.New,
 		(*blockbehindattention.Plan).Bind),
+	harness.Of(&blockbehindattentiongathertiles.Program, schedules.BlockBehindAttentionGatherTiles,
+		blockbehindattentiongathertiles.New, (*blockbehindattentiongathertiles.Plan).Bind),
 	harness.Of(&blockbehindattentionpackets.Program, schedules.BlockBehindAttentionPackets,
 		blockbehindattentionpackets.New, (*blockbehindattentionpackets.Plan).Bind),
 	harness.Of(&blockbehindattentiontiles.Program, schedules.BlockBehindAttentionTiles, blockbehindattentiontiles.New,

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"ovgen/generated/blockbehindattention"
+	"ovgen/generated/blockbehindattentiongathertiles"
 	"ovgen/generated/blockbehindattentionpackets"
 	"ovgen/generated/blockbehindattentiontiles"
 	"ovgen/runtime/group"
@@ -29,6 +30,12 @@ func schedulesOfBlockBehindAttention() []tuning.Candidate[blockbehindattention.S
 	type buffers = blockbehindattention.Buffers
 	return []tuning.Candidate[shape, buffers]{
 		tuning.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
+		tuning.Other(&blockbehindattentiongathertiles.Program, blockbehindattentiongathertiles.New,
+			(*blockbehindattentiongathertiles.Plan).Bind,
+			func(s shape) blockbehindattentiongathertiles.Shape { return blockbehindattentiongathertiles.Shape(s) },
+			func(x buffers) blockbehindattentiongathertiles.Buffers {
+				return blockbehindattentiongathertiles.Buffers(x)
+			}),
 		tuning.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
 			(*blockbehindattentionpackets.Plan).Bind,
 			func(s shape) blockbehindattentionpackets.Shape { return blockbehindattentionpackets.Shape(s) },

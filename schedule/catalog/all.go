@@ -108,6 +108,7 @@ var all = []Named{
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
 	{"BlockBehindAttentionTiles", BlockBehindAttentionTiles},
+	{"BlockBehindAttentionGatherTiles", BlockBehindAttentionGatherTiles},
 	{"SquaredReLUMLP", SquaredReLUMLP},
 	{"NormedHeads", NormedHeads},
 	{"CappedLogits", CappedLogits},
