@@ -215,7 +215,7 @@ func (w *writer) cutPieces() error {
 			if n := w.fine[name]; n > 0 && n != int64(parts) {
 				return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
 			}
-			w.finer(name, of, int64(parts))
+			w.finer(name, int64(parts))
 		}
 		return nil
 	}
@@ -223,15 +223,9 @@ func (w *writer) cutPieces() error {
 		if s.cut > 1 && s.puts() && !s.leaving.behind {
 			return refused(s.cutAt, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.Sums)
 		}
-		if from := w.makerOf(s); from != nil { // the memory of own rows that are made in parts
-			for _, name := range append(w.eachRows(from), from.Input) {
-				if n := w.fine[name]; n == 0 {
-					w.finer(name, s.Input, int64(s.cut))
-				} else if n != int64(s.cut) {
-					return refused(s.cutAt, "write the same for both, or leave it out",
-						"%s is made in %d parts, and of rows in %d", s.Input, s.cut, n)
-				}
-			}
+		var own []string // memory of own rows that are made in parts
+		if from := w.makerOf(s); from != nil {
+			own = append(w.eachRows(from), from.Input)
 		}
 		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
 		if partial := w.summands(s); s.summing != nil { // of which the sums are made when all rows have come
@@ -244,6 +238,7 @@ func (w *writer) cutPieces() error {
 			come = append(come, leave[0])
 		}
 		if err := cmp.Or(
+			cut(s.Input, s.cut, s.cutAt, "%s is made in %d parts, and of rows in %d", own),
 			cut(s.Input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
 			cut(s.Sums, s.leaving.cut, s.leaving.cutAt,
 				"%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
@@ -253,22 +248,10 @@ func (w *writer) cutPieces() error {
 	return nil
 }
 
-func (w *writer) rowsInParts(of string, parts int64) schedule.Axis {
-	rows := w.rowAxis(of, true)
-	if parts > 1 {
-		rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Number(parts)))
-	}
-	return rows
-}
-
-// finer cuts the rows of a rank, as many as it has of a tensor, into parts in some memory.
-func (w *writer) finer(name, as string, parts int64) {
+// finer cuts a rank's rows in some memory into parts.
+func (w *writer) finer(name string, parts int64) {
 	w.fine[name] = parts
-	b, axes := w.program.At(name), []schedule.Axis{w.rowsInParts(as, parts)}
-	if n := len(b.Tensor.Axes); n > 1 { // else it has a number for each row
-		axes = append(axes, b.Tensor.Axes[n-1])
-	}
-	b.Chunk = hostir.Elements(schedule.Tensor{Axes: axes})
+	w.cut(name, schedule.D)
 }
 
 // onMain are rounds whose products are on the caller's stream.

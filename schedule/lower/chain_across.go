@@ -74,7 +74,7 @@ func (w *writer) junctions() error {
 		}
 		w.cutRows(w.RowExtent(s.Sums), parts)
 		for _, name := range w.memoryOf(j) {
-			w.finer(name, j.sum.Sums, parts)
+			w.finer(name, parts)
 		}
 	}
 	return nil

@@ -78,18 +78,18 @@ func (d *draft) cut(name string, parts ...schedule.Extent) {
 	b.Chunk = part(b.Tensor, parts...)
 }
 
-// part counts the elements of one chunk of a rank's shard of a tensor, which the extents cut.
+// part counts the elements of one chunk of a tensor: of the first axis that ranks have more than one index of, the
+// extents cut a part.
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
-	axes := append([]schedule.Axis{}, t.Axes...)
-	first := 0
-	one := func(a schedule.Axis) bool { // index of it is each rank's
-		return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
-	}
-	for len(parts) > 0 && one(axes[first]) {
+	axes, first := slices.Clone(t.Axes), 0
+	for len(parts) > 0 && axes[first].Extent == schedule.D && len(axes[first].Outer) == 1 &&
+		axes[first].Outer[0].Kind == schedule.DeviceX {
 		first++
 	}
-	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
-	for _, n := range parts {
+	for i, n := range parts {
+		if i == 0 {
+			axes[first].Outer = nil
+		}
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
 	return hostir.Elements(schedule.Tensor{Axes: axes})

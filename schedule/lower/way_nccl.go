@@ -132,12 +132,12 @@ type partsSummed struct {
 func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 	n, rows := schedule.Number(x.n), w.RowExtent(s.Sums)
 	w.sum(s, columns)
-	w.cut(s.Sums, n)
 	if s.ToAll {
+		w.cut(s.Sums, n)
 		w.program.Ask(hostir.Divide{Extent: rows, By: n})
 	} else {
+		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x.n)
-		w.fine[s.Sums] = x.n
 	}
 	for _, name := range append(w.eachRows(s), s.Input) {
 		switch atOnce := append(stages.InRows(s.Last().Then), s.Sums); {
@@ -146,7 +146,7 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 			w.cut(name, n)
 			w.parted[name] = s
 		default:
-			w.finer(name, s.Sums, x.n)
+			w.finer(name, x.n)
 		}
 	}
 	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), columns)

@@ -172,9 +172,8 @@ func (r railed) rows(w *writer, s *stage) arrival {
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, parts int64) {
-	columns := w.ColumnsOf(of)
-	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{w.rowsInParts(of, parts), columns}})
-	w.memory(name, chunk, schedule.Dim("H"), w.rowAxis(of, true), columns)
+	own := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, true), w.ColumnsOf(of)}}
+	w.memory(name, part(own, schedule.D, schedule.Number(parts)), slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
