@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -78,66 +77,6 @@ func (w *writer) padded(b *hostir.Buffer) {
 	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(w.most), b.Tensor.Axes[len(b.Tensor.Axes)-1]}
 	b.Room = hostir.Mul(hostir.Extent(w.most), b.Chunk)
 	b.Elements = hostir.Mul(hostir.Size, b.Room)
-}
-
-// padRows lets the steps of a program take the padding of memory that has some. Where other memory lies without it a
-// step takes one rank's rows after another's, and a product leaves its result in such memory first.
-func (w *writer) padRows() (err error) {
-	w.program.Body = hostir.MapSteps(w.program.Body, func(s hostir.Step) []hostir.Node {
-		var apart, together bool // it takes all parts of memory with padding, and all parts of other memory
-		reads, writes := s.Views()
-		for _, v := range append(reads, writes...) {
-			if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
-				apart, together = apart || !b.Room.IsZero(), together || b.Room.IsZero()
-			}
-		}
-		switch {
-		case !apart:
-			return []hostir.Node{s}
-		case !together:
-			return []hostir.Node{s.With(hostir.Parts{View: w.allPadded})}
-		case s.Kind() == hostir.ProductKind:
-			to := s.Result()
-			a := s.Do.(hostir.Product).A.Buffer
-			if b := w.program.At(a); !b.Counts.IsZero() && b.Room.IsZero() {
-				err = cmp.Or(err, w.Misplaced(a, "leave it undeclared", "products take padded rows, and the caller "+
-					"gets %s without padding", a))
-			}
-			s = s.Into(hostir.Chunks(w.besidePadding(to.Buffer), to.Index, to.Count)).
-				With(hostir.Parts{View: w.allPadded}).(hostir.Step)
-			return []hostir.Node{s, w.rankAfterRank(hostir.Set(s.Stream, to, s.Result()))}
-		}
-		return []hostir.Node{w.rankAfterRank(s)}
-	})
-	return err
-}
-
-// allPadded is a view with the padding of all parts, where it takes all.
-func (w *writer) allPadded(_ string, v hostir.View) hostir.View {
-	v.Padded = v.Padded || v.Count.Equal(hostir.Size) && !w.program.At(v.Buffer).Room.IsZero()
-	return v
-}
-
-// rankAfterRank is a step on all parts as one on each rank's.
-func (w *writer) rankAfterRank(s hostir.Step) hostir.Node {
-	each := s.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
-		if b := w.program.At(v.Buffer); !b.Counts.IsZero() && v.Count.Equal(hostir.Size) {
-			v.Index, v.Count, v.Padded = step, hostir.Expr{}, false
-		}
-		return v
-	}})
-	return hostir.Loop(stepIndex, hostir.Const(0), hostir.Size, each)
-}
-
-// besidePadding is memory with padding for rows that the caller gets without it.
-func (w *writer) besidePadding(name string) string {
-	b := *w.program.At(name)
-	b.Name += paddedSuffix
-	b.Tensor = schedule.Tensor{Name: b.Name, Axes: b.Tensor.Axes, Type: b.Tensor.Type}
-	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
-	w.padded(&b)
-	w.program.Buffers = append(w.program.Buffers, b)
-	return b.Name
 }
 
 var paddedHoles = []hole{{func(n need) bool { return !n.hosts && n.of != ofSteps },

@@ -20,6 +20,7 @@ type Pass struct {
 
 // All are all passes, in the order in which they run on every program.
 var All = []Pass{
+	{"padding", "steps on all ranks' rows take the padding of memory that has some", nil, padding},
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
 	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there",
 		[]string{"within"}, atPeers},
