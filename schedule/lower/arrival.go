@@ -154,18 +154,10 @@ func (w *writer) plan() error {
 }
 
 // inParts has the rows of a stage come in parts of a rank's, as an option says.
-func (d *draft) inParts(s *stage, n int, option string) error {
-	switch {
-	case n < 2:
-	case d.Batches > 0:
-		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.Input)
-	case d.Uneven(s.Input):
-		return d.refusal(option, "leave it out",
-			"balanced parts of %s differ by a row, and parts of these would again", s.Input)
-	}
-	s.cut, s.cutAt = n, d.at()+"."+option
-	return nil
-}
+func (d *draft) inParts(s *stage, n int, option string) { s.cut, s.cutAt = n, d.at()+"."+option }
+
+// wholeParts is the fact of ways that bring balanced rows.
+const wholeParts = "balanced parts of %s differ by a row, and parts of these would again"
 
 // pooled gives the products a number of streams, which rounds take in turn.
 func (d *draft) pooled(streams int) error {

@@ -29,10 +29,17 @@ type lowering struct {
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*draft, leg) schedule.Way
 	not   func(*stage) bool
-	why   string   // it does not serve such stages, or stands beside not all rows that come
-	lacks []string // options, or values of theirs, that the way has for other communications
-	holes []hole   // facts why the way does not do other communications
+	why   string // it does not serve such stages, or stands beside not all rows that come
+	lacks []lack
+	holes []hole // facts why the way does not do other communications
 	write func(d *draft, s *stage, w schedule.Way) error
+}
+
+// lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
+type lack struct {
+	option    string
+	ofFP32    bool   // it has that for others than sums in fp32
+	hint, why string // about the tensor that travels; none: the way says it
 }
 
 // fact is what a lowering can do, or what it asks, and others do not.
@@ -47,6 +54,7 @@ const (
 	ofAllRows                        // one kernel makes all rows of its sums
 	ofSomeRows                       // products make some rows before others
 	betweenElements                  // it cuts sums between elements
+	rounds                           // it rounds sums to the type of the plan
 )
 
 func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
@@ -126,9 +134,36 @@ func wholeRows(l *lowering) {
 	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
 }
 
+const leaveOut = "leave it out"
+
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
-func lacksOf(options ...string) func(*lowering) {
-	return func(l *lowering) { l.lacks = append(l.lacks, options...) }
+func lacksOf(why string, options ...string) func(*lowering) {
+	return func(l *lowering) {
+		for _, o := range options {
+			l.lacks = append(l.lacks, lack{option: o, hint: leaveOut, why: why})
+		}
+	}
+}
+
+// lacksKernel says that no one kernel does a step of it.
+func lacksKernel(l *lowering) {
+	l.lacks = append(l.lacks, lack{option: "By one kernel", hint: "use schedule.Kernels", why: noKernel})
+}
+
+const noKernel = "no kernel does a whole step of it"
+
+// lacksInFP32 says that it makes no sums in fp32 by an option.
+func lacksInFP32(option, why string) func(*lowering) {
+	return func(l *lowering) { l.lacks = append(l.lacks, lack{option, true, leaveOut, why}) }
+}
+
+// lacked says which option of a way, as schedule.Options has it, is none for the communication; none is the zero lack.
+func (l *lowering) lacked(o schedule.Option) (lack, bool) {
+	i := slices.IndexFunc(l.lacks, func(x lack) bool { return x.option == o.Field || x.option == o.Field+" "+o.Value })
+	if i < 0 {
+		return lack{}, false
+	}
+	return l.lacks[i], true
 }
 
 // choose writes the program, by the schedule's way for each tensor that travels.
@@ -294,10 +329,23 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 	return refused(d.at()+"."+field, hint, format, args...)
 }
 
-// lacking refuses what the schedule asks for and the lowering has not: the caller's buffer for the gathered operand, a
+// lacking refuses what the schedule asks for and the lowering has not: an option, sums in fp32, the caller's buffer for the gathered operand, a
 // tensor within another, a sum of codes, or a gather of rows that were moved on.
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
+	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
+	for i, o := range schedule.Options(d.edge.Way) {
+		x, lacks := l.lacked(o)
+		asked := !o.Zero && (x.ofFP32 || o.Value != schedule.Options(l.way)[i].Value)
+		if lacks && asked && x.why != "" && (sumsFP32 || !x.ofFP32) {
+			return d.refusal(o.Field, x.hint, "%s", strings.ReplaceAll(x.why, "%s", d.edge.Of))
+		}
+	}
+	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
+		return refused(d.at(), "use schedule.Slots, or leave it out", "%s rounds the sums of %s to the type of the plan",
+			name, s.Sums)
+	}
+	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
 	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !d.EndsWithin(t)
@@ -341,8 +389,4 @@ func (d *draft) orOneHost() string {
 		return "; or leave out Mesh, for ranks of one host"
 	}
 	return ""
-}
-
-func (d *draft) noKernel(field string) error {
-	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }

@@ -187,7 +187,7 @@ var refusalCases = []refusalCase{
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
 	{"batches once", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.Pull{Once: true}), []string{
-		"Moves[0].Way: one product takes all rows at once, and those of A are in 2 batches"}},
+		"Moves[0].Way.Once: one product takes all rows at once, and those of A come in batches"}},
 	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
 		"Moves[0].Way.Streams: products share their streams where A and C travel (leave it out)"}},
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{

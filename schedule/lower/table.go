@@ -33,7 +33,12 @@ func Table() (list []Communication) {
 			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.need) {
 			c.Ways = append(c.Ways, l.way)
-			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = l.lacks, l.why
+			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{}, l.why
+			for _, x := range l.lacks {
+				if !x.ofFP32 {
+					c.Lacks[schedule.WayName(l.way)] = append(c.Lacks[schedule.WayName(l.way)], x.option)
+				}
+			}
 		}
 		for _, w := range schedule.Ways() {
 			if _, does := c.Lacks[schedule.WayName(w)]; !does {
@@ -92,7 +97,8 @@ func Read(p *hostir.Program) (list []Moved) {
 				continue
 			}
 			m.Options = slices.DeleteFunc(m.Options, func(o schedule.Option) bool {
-				return slices.Contains(l.lacks, o.Field)
+				x, lacks := l.lacked(o)
+				return lacks && x.option == o.Field
 			})
 		}
 		list = append(list, m)

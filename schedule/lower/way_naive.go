@@ -23,7 +23,7 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 		return refused(d.at(), hint,
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
 	case d.edge.Carrier.Fused && w.SignalsInStep:
-		return d.noKernel("By")
+		return d.refusal("By", "use schedule.Kernels", noKernel)
 	}
 	s.arriving = mistakes(w).rows
 	return d.pooled(w.Streams)

@@ -15,18 +15,20 @@ import (
 
 var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gatherRows).has(intoCallers),
-	by(gatheredByNCCL, gatherSteps, gatherBare, gatherOperand).with(lacksOf("Parts")),
-	by(summedByNCCL, reduceRows, allRows),
-	by(summedByNCCL, reduceBare, allBare, reduceGradient, allGradient).with(lacksOf("Parts")),
-	by(exchangedByNCCL, exchange).with(lacksOf("Parts"))).with(because(ncclHoles))
+	by(gatheredByNCCL, gatherSteps).with(lacksOf("the stream axis of what is made of %s has as many steps as there are "+
+		"collectives", "Parts")),
+	by(gatheredByNCCL, gatherBare).with(lacksOf("", "Parts")),
+	by(gatheredByNCCL, gatherOperand).with(lacksOf("one collective brings all of %s", "Parts")),
+	by(summedByNCCL, reduceRows, allRows).has(rounds),
+	by(summedByNCCL, reduceBare, allBare).has(rounds).with(lacksOf(unmade, "Parts")),
+	by(summedByNCCL, reduceGradient, allGradient).has(rounds).
+		with(lacksOf("a product makes all rows of the gradient %s at once", "Parts")),
+	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
-	switch inSteps := d.Order == stages.BatchInRound; {
-	case inSteps && w.Parts > 1:
-		return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
-			"NCCL does the %s at once", d.edge.Kind)
-	case inSteps:
+	switch {
+	case d.Order == stages.BatchInRound:
 		return nil
 	case w.Parts < 2:
 		s.gathering = func(_ *writer, s *stage) []hostir.Node {
@@ -34,8 +36,6 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 		}
 		return nil
-	case s.takesParts():
-		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
 	case s.Into != "", d.any(func(x *stage) bool { return x.held == s }):
 		var by []string
 		for _, o := range d.Schedule.Ops {
@@ -46,7 +46,8 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
 			"is of each rank's", s.Input, strings.Join(by, ", "))
 	}
-	return d.inParts(s, w.Parts, "Parts")
+	d.inParts(s, w.Parts, "Parts")
+	return nil
 }
 
 // roundsByNCCL gathers by one collective a round, beside the products, which are all on the caller's stream: a part of
@@ -65,17 +66,14 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 }
 
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
+func exchangedByNCCL(d *draft, s *stage, _ schedule.NCCL) error {
 	s.gathering = func(w *writer, s *stage) []hostir.Node {
 		w.cut(s.Input, schedule.D)
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 	}
-	switch {
-	case w.Parts > 1:
-		return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
-	case d.Uneven(d.edge.Of):
+	if d.Uneven(d.edge.Of) {
 		return refused(d.at(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return nil
@@ -84,22 +82,18 @@ func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 // summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from
 // the beginning, a part of the rows by one while the next part is multiplied.
 func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
-	const leave = "leave it out"
 	switch {
 	case w.Parts < 2:
-	case s.Given != "":
-		return d.refusal("Parts", leave, "no product makes the terms of %s", s.Sums)
-	case s.Last().Name() == schedule.GradientWord:
-		return d.refusal("Parts", leave, "a product makes all rows of the gradient %s at once", s.Sums)
 	case s.OfAll():
-		return d.refusal("Parts", leave, "parts of the sums %s are of rows that do not travel, and %s does", s.Sums,
+		return d.refusal("Parts", leaveOut, "parts of the sums %s are of rows that do not travel, and %s does", s.Sums,
 			s.Input)
 	case !s.First:
-		return d.refusal("Parts", leave, "sums in parts begin a schedule, and other stages come before that of %s",
+		return d.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
 			s.Sums)
 	default:
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		return d.passOn(s, leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"})
+		s.leaving = leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"}
+		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
 		do := hostir.ReduceScatter
@@ -109,17 +103,7 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		to, finish := w.rounded(s)
 		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
 	}
-	return d.roundsSums(s, "NCCL")
-}
-
-// roundsSums refuses a way that rounds its sums where these are to stay in fp32. Where functions follow, they are made
-// in fp32 of the rounded sums.
-func (d *draft) roundsSums(s *stage, what string) error {
-	if !d.Widens(s.Stage) || d.Schedule.HasFinish(s.Last()) {
-		return nil
-	}
-	return refused(d.at(), "use schedule.Slots, or leave it out",
-		"%s rounds the sums of %s to the type of the plan", what, s.Sums)
+	return nil
 }
 
 // partsSummed are partial results of a stage that leave in parts of all ranks' rows.

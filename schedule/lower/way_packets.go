@@ -10,24 +10,22 @@ import (
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
 var pushShots = append(by(pushShot, reduceRows, allRows, reduceGradient, allGradient),
-	by(pushShot, reduceBare, allBare).has(inPlace)...)
+	by(pushShot, reduceBare, allBare).has(inPlace)...).
+	with(lacksInFP32("Words", "no kernel of plain data keeps the sums of %s in fp32"))
 
 func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
-	switch {
-	case w.Words && w.Rows:
+	if w.Words && w.Rows {
 		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
 			s.Sums)
-	case w.Words && d.Widens(s.Stage):
-		return d.refusal("Words", "leave it out", "no kernel of plain data keeps the sums of %s in fp32", s.Sums)
 	}
 	return nil
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gatherRows).has(intoCallers),
-	by(pushGather, gatherBare, gatherOperand).with(lacksOf("Rows"))...)
+	by(pushGather, gatherBare, gatherOperand).with(lacksOf("", "Rows"))...)
 
 func pushGather(d *draft, s *stage, w schedule.PushGather) error {
 	d.edge.Carrier.Rows = w.Rows

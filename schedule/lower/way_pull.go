@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -12,16 +11,22 @@ import (
 
 var pulls = slices.Concat(
 	by(pull, gatherRows).has(intoCallers),
-	by(pull, gatherBalanced).with(lacksOf("Parts"), func(l *lowering) {
+	by(pull, gatherBalanced).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scaledRows(of)} }
 	}),
-	by(pullOnce, gatherCounted).with(lacksOf("Parts", "Streams", "WithStep"), func(l *lowering) {
+	by(pullOnce, gatherCounted).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
 	}),
-	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
+	by(pull, gatherBatches).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
+		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
 	pullOf(pulling{}.rows, gatherBare).has(inPlace),
 	pullOf(pulling{}.rows, gatherCountedBare),
-	pullOf(partOfEach, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
+	pullOf(partOfEach, gatherColumns, exchangeColumns).with(func(l *lowering) {
+		for _, by := range []string{"By kernel copies", "By kernels"} { // of each row a part
+			l.lacks = append(l.lacks, lack{option: by, hint: "use schedule.CopyEngine or schedule.KernelSignals",
+				why: "no kernel copies parts of columns"})
+		}
+	}),
 	pullOf(partOfEach, gatherOperand, exchange),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast)).has(ofMoved)
@@ -30,8 +35,8 @@ var pulls = slices.Concat(
 func pull(d *draft, s *stage, w schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || d.Batches > 0):
-		return d.noKernel("By")
+	case d.edge.Carrier.Fused && w.Parts > 1:
+		return d.refusal("By", "use schedule.Kernels", noKernel)
 	case w.Once && len(s.Ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
 	case w.Once && w.Parts > 1:
@@ -40,20 +45,17 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
 	case w.Once && w.WithStep:
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
-	case w.Once && d.Batches > 0:
-		return refused(d.at(), "leave the batches out, or use another way",
-			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.Batches)
-	}
-	if len(s.Ops) == 0 {
-		if err := d.noPart(schedule.Pull{Parts: w.Parts, Streams: w.Streams}); err != nil {
-			return err
-		}
+	case len(s.Ops) == 0 && w.Parts > 1:
+		return d.refusal("Parts", leaveOut, noPart, d.edge.Of)
+	case len(s.Ops) == 0 && w.Streams > 0:
+		return d.refusal("Streams", leaveOut, noPart, d.edge.Of)
 	}
 	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
 	if s.once = w.Once || len(s.Ops) == 0 && !w.WithStep; s.once {
 		return nil
 	}
-	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+	d.inParts(s, w.Parts, "Parts")
+	return d.pooled(w.Streams)
 }
 
 // pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
@@ -65,18 +67,8 @@ func pullOnce(d *draft, s *stage, w schedule.Pull) error {
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
 func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
-	return by(func(d *draft, s *stage, w schedule.Pull) error {
-		if err := d.noPart(w); err != nil {
-			return err
-		}
+	return by(func(d *draft, s *stage, _ schedule.Pull) error {
 		s.arriving, s.once = arrives, !s.AddsShares()
-		switch {
-		case d.edge.Carrier.Fused:
-			return d.noKernel("By")
-		case d.edge.Carrier.Copies && d.edge.Data == string(ofColumns): // of each row a part
-			return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals",
-				"no kernel copies parts of columns")
-		}
 		for _, t := range d.Schedule.Tensors {
 			exchanges := d.edge.Kind == string(edges.AllToAll)
 			if exchanges && d.Split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
@@ -85,7 +77,7 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 			}
 		}
 		return nil
-	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
+	}, of...).with(lacksOf(noPart, "Parts", "Streams", "WithStep", "Once"), lacksKernel)
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
@@ -129,15 +121,8 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	return a
 }
 
-// noPart refuses options of what comes in parts where no product takes one alone.
-func (d *draft) noPart(w schedule.Way) error {
-	for _, o := range schedule.Options(w) {
-		if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
-			return d.refusal(o.Field, "leave it out", "no product takes a part of %s alone", d.edge.Of)
-		}
-	}
-	return nil
-}
+// noPart is the fact of what comes whole.
+const noPart = "no product takes a part of %s alone"
 
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows

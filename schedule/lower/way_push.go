@@ -1,23 +1,19 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-var pushes = slices.Concat(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf("Parts")),
-	by(pushPart, gatherOperand).with(lacksOf("Parts", "Streams", "By one kernel"))).with(because(pushHoles))
+var pushes = slices.Concat(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf(wholeParts, "Parts")),
+	by(pushPart, gatherOperand).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
-func pushPart(d *draft, s *stage, w schedule.Push) error {
+func pushPart(_ *draft, s *stage, _ schedule.Push) error {
 	s.arriving, s.once = pushedPart, !s.AddsShares()
-	if d.edge.Carrier.Fused {
-		return d.noKernel("By")
-	}
-	return d.noPart(w)
+	return nil
 }
 
 // pushedPart copies this rank's part into the memory of all others, while theirs arrive.
@@ -37,7 +33,8 @@ func pushedPart(w *writer, s *stage) arrival {
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
-	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+	d.inParts(s, w.Parts, "Parts")
+	return d.pooled(w.Streams)
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says

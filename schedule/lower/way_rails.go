@@ -17,7 +17,7 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gatherRows.overHosts()).has(intoCallers),
-	by(gatheredByRails, gatherBare.overHosts()).has(inPlace).with(lacksOf("Parts")),
+	by(gatheredByRails, gatherBare.overHosts()).has(inPlace).with(lacksOf("", "Parts")),
 	by(summedByRails, reduceRows.overHosts()),
 	by(summedByRails, reduceBare.overHosts()).has(inPlace),
 	by(summedByRails, allRows.overHosts(), allBare.overHosts())).with(because(railHoles))
@@ -31,7 +31,8 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	}
 	d.pool.falls = d.pool.falls || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
 	s.arriving = railed{int64(max(w.Parts, 1)), "p"}.rows
-	return d.inParts(s, w.Parts, "Parts")
+	d.inParts(s, w.Parts, "Parts")
+	return nil
 }
 
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -9,9 +8,9 @@ import (
 )
 
 var rings = slices.Concat(
-	append(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf("Direction both"))...).
+	append(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf(wholeParts, "Direction both"))...).
 		with(because(rowsInTurn)),
-	append(by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf("Direction both"))...).
+	append(by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf(wholeParts, "Direction both"))...).
 		with(because(pushHoles)))
 
 func ringed(d *draft, s *stage, w schedule.Ring) error {
@@ -29,7 +28,8 @@ func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows fun
 	if way == schedule.Both {
 		halves = 2
 	}
-	return cmp.Or(d.inParts(s, halves, "Direction"), d.pooled(streams))
+	d.inParts(s, halves, "Direction")
+	return d.pooled(streams)
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

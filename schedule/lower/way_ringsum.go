@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -10,12 +9,13 @@ import (
 
 var sumRings = append(
 	by(func(d *draft, s *stage, w schedule.RingSum) error {
-		x := leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
-		return cmp.Or(d.passOn(s, x), d.inTurn("Streams", w.Streams))
+		s.leaving = leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
+		return d.inTurn("Streams", w.Streams)
 	}, reduceRows, reduceColumns),
-	by(func(d *draft, s *stage, w schedule.RingAccumulate) error {
-		return d.passOn(s, leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing})
-	}, reduceRows, reduceColumns)...).with(except(
+	by(func(_ *draft, s *stage, _ schedule.RingAccumulate) error {
+		s.leaving = leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing}
+		return nil
+	}, reduceRows, reduceColumns)...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
@@ -24,13 +24,8 @@ const ringSums = "ring"
 
 // Rings send the sum of a chunk once round: chunk c starts at rank c+1, every rank
 // adds its part, and it ends at rank c, its owner. In step i rank r therefore takes
-// the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i.
-
-// passOn has sums passed on, which no rank has all terms of. So they are rounded on the way.
-func (d *draft) passOn(s *stage, x leaving) error {
-	s.leaving = x
-	return d.roundsSums(s, schedule.WayName(d.edge.Way))
-}
+// the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i. No rank has all terms, so sums are rounded
+// on the way.
 
 // rounded returns the view in which a way leaves its rounded sums, and the step that applies the functions behind them:
 // a sum of one term, or no step without functions.

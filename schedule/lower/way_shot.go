@@ -16,7 +16,9 @@ var shots = slices.Concat(
 	by(inOneShot, reduceBare).has(ofAllRows|inPlace|ofCodes),
 	by(inOneShot, reduceCountedBare, allBare).has(ofAllRows|ofCodes),
 	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient).has(ofAllRows),
-	twoShots(allRows))
+	twoShots(allRows)).with(lacksInFP32("Signals one kernel", roundingKernel), lacksInFP32("By one kernel", roundingKernel))
+
+const roundingKernel = "no kernel of a whole shot keeps the sums of %s in fp32"
 
 func twoShots(of ...need) rowsOfTable {
 	return by(inTwoShots, of...).has(betweenElements).with(because(twoShotHoles))
@@ -27,19 +29,19 @@ var gatherShots = append(by(gatheredInOneShot, gatherRows).has(intoCallers),
 	by(gatheredInOneShot, gatherBare, gatherOperand)...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
-func inOneShot(d *draft, s *stage, w schedule.Shot) error {
+func inOneShot(d *draft, s *stage, _ schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
 	d.edge.Carrier.ByBlocks = !d.Uneven(d.edge.Of) && !d.coded(s)
 	s.summing = sumsOfPeers
-	return d.widensApart(s, "Signals", w.Signals == schedule.OneKernel)
+	return nil
 }
 
 // inTwoShots serves sums that each rank makes a part of.
-func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
+func inTwoShots(d *draft, s *stage, _ schedule.TwoShot) error {
 	// Kernels of other moves cut the same memory into other parts.
 	d.edge.Carrier.ByBlocks = len(d.legs) == 1 && !d.coded(s)
 	s.summing = sumsOfParts
-	return d.widensApart(s, "By", w.By == schedule.OneKernel)
+	return nil
 }
 
 // coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
@@ -48,19 +50,6 @@ func (d *draft) coded(s *stage) bool { return d.Tensor(s.Given).Type.Coded() }
 func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	s.gathering = rowsOfPeers
-	return nil
-}
-
-// widensApart has a kernel of its own make sums that are kept in fp32, between posts and waits: one that signals rounds
-// them.
-func (d *draft) widensApart(s *stage, option string, asked bool) error {
-	if !d.Widens(s.Stage) {
-		return nil
-	}
-	d.edge.Carrier.Fused = false
-	if asked {
-		return d.refusal(option, "leave it out", "no kernel of a whole shot keeps the sums of %s in fp32", d.edge.Of)
-	}
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -12,14 +11,18 @@ import (
 
 var slotted = slices.Concat(
 	by(slotsOf, reduceRows).with(wholeRows),
-	by(slotsOf, allRows).with(wholeRows, lacksOf("By one kernel")),
-	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("Parts")),
-	by(slotsOf, reduceBare).has(inPlace|ofCodes).with(lacksOf("Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(slotHoles))
+	by(slotsOf, allRows).with(wholeRows, lacksKernel),
+	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("", "Parts")),
+	by(slotsOf, reduceBare).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	has(ofSomeRows).with(because(slotHoles), slotsInFP32)
+
+const unmade = "no product makes the terms of %s"
+
+var slotsInFP32 = lacksInFP32("By one kernel", roundingKernel)
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).has(inPlace | ofCodes).with(lacksOf("Streams", "Equal", "By one kernel")).
-	with(because(slotHoles))
+var slottedSums = by(slotsOf, allBare).has(inPlace|ofCodes).
+	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, slotsInFP32)
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
@@ -27,20 +30,14 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	if s.ToAll && s.outward() {
 		s.leaving.cut, s.leaving.cutAt = s.parts, s.partsAt
 	}
-	const unmade, leave = "no product makes the terms of %s", "leave it out"
 	switch {
-	case d.edge.Carrier.Fused && s.ToAll:
-		return d.noKernel("By")
 	case s.Bare() && w.Streams > 0:
-		return d.refusal("Streams", leave, unmade, s.Sums)
+		return d.refusal("Streams", leaveOut, unmade, s.Sums)
 	case s.Bare() && w.Equal:
-		return d.refusal("Equal", leave, unmade, s.Sums)
+		return d.refusal("Equal", leaveOut, unmade, s.Sums)
 	case s.ToAll && w.Parts > 1 && !s.outward():
-		return d.refusal("Parts", leave, "parts of the sums %s for all ranks are of products that begin the schedule",
+		return d.refusal("Parts", leaveOut, "parts of the sums %s for all ranks are of products that begin the schedule",
 			s.Sums)
-	}
-	if d.edge.Carrier.Fused && d.Widens(s.Stage) {
-		return d.refusal("By", leave, "no kernel of a whole shot keeps the sums of %s in fp32", s.Sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
 }
@@ -173,7 +170,8 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 }
 
 var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
-	by(stores, reduceBatches).with(lacksOf("Signals stream memory operations", "Signals kernels"), except(
+	by(stores, reduceBatches).with(lacksOf("one kernel waits for the slots of all batches of %s",
+		"Signals stream memory operations", "Signals kernels"), except(
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
 	has(ofSomeRows).with(because(slotHoles))
 
@@ -182,11 +180,8 @@ func stores(d *draft, s *stage, w schedule.Stores) error {
 		return refused(d.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	if d.Batches > 0 && !d.edge.Carrier.Fused {
-		return d.refusal("Signals", "leave it out", "one kernel waits for the slots of all batches of %s", s.Sums)
-	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	return cmp.Or(d.widensApart(s, "Signals", false), d.prioritize(w.Streams, w.Equal))
+	return d.prioritize(w.Streams, w.Equal)
 }
 
 // storesLeave lets the product itself write the owner's slot.

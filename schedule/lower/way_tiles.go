@@ -11,7 +11,8 @@ import (
 )
 
 var tilings = append(by(rowsByTiles, gatherRows).has(intoCallers),
-	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...).with(because(tileHoles))
+	by(sumsByTiles, reduceRows).with(lacksOf("sums wait for all blocks of the peers, and clusters of blocks may not "+
+		"all run at the same time", "Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
@@ -34,13 +35,8 @@ func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
 func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
-	err := t.check()
-	if w.Cluster > 1 {
-		err = cmp.Or(err, d.refusal("Cluster", "leave it out",
-			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
-	}
 	s.summing = t.scatteredSums
-	return cmp.Or(err, t.take(s, s.Last()))
+	return cmp.Or(t.check(), t.take(s, s.Last()))
 }
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
