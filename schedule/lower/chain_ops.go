@@ -138,8 +138,10 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), cut)
 	case !p.ranks.IsZero():
 		return hostir.Chunks(buffer, p.rank, p.ranks)
+	case w.n > 1: // where each batch has rows of all ranks
+		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank))
 	}
-	return hostir.Chunk(buffer, w.chunk(p.rank))
+	return hostir.Chunk(buffer, p.rank)
 }
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.

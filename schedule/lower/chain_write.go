@@ -16,7 +16,7 @@ const putName = "put"
 // made, while others still come. The own rows wait for nobody and fill the gaps.
 type writer struct {
 	*draft
-	inBatches
+	parts                          // the batches that the rows of all ranks come in
 	comes     map[*stage]arrival   // of stages to which rows come one rank's after another's
 	leaves    map[*stage]departure // of stages whose partial results leave one rank's after another's
 	across    map[*stage]junction  // sums that go on in parts
@@ -41,7 +41,7 @@ func newWriter(d *draft) *writer {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
-	return &writer{draft: d, inBatches: inBatches{parts{int64(max(d.Batches, 1)), "s"}}, set: set,
+	return &writer{draft: d, parts: parts{int64(max(d.Batches, 1)), "s"}, set: set,
 		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)),
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
 		through: map[*stage]bool{}, parted: map[string]*stage{}}

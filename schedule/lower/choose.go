@@ -217,31 +217,22 @@ func choose(d *draft) error {
 // open is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
 // scales do not lie together.
 func (d *draft) open(l leg) schedule.Way {
-	apart := l.need == reduceBalanced && d.scaledRows(l) || l.of == ofRows && d.inSquares(l)
-	list := doing(l.need)
-	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool {
-		return !apart || !x.is(ofSomeRows)
-	}))]
+	list, apart := doing(l.need), d.scalesApart(l)
+	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool { return !apart || !x.is(ofSomeRows) }))]
 	if x.usual != nil {
 		return x.usual(d, l)
 	}
 	return x.way
 }
 
-// scaledRows says that a product of a leg takes scales of rows, which it reads from multiples of 16 bytes: those of
-// some of uneven rows may begin elsewhere, so it takes all rows at once.
-func (d *draft) scaledRows(l leg) bool {
+// scalesApart says that a product of a leg takes scales of its rows, and those of some of them do not lie together, or
+// begin elsewhere than the multiples of 16 bytes that it reads them from: scales of uneven rows, or of squares, block by
+// block. So it takes all rows at once.
+func (d *draft) scalesApart(l leg) bool {
 	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
-		rows := d.Tensor(o.In[0])
-		return o.Multiplies() && rows.Scale != "" && d.Tensor(rows.Scale).OfRows()
-	})
-}
-
-// inSquares says that a product of a leg takes scales of squares, and those of its rows block by block: the scales of
-// some of the rows do not lie together, so it takes all rows at once.
-func (d *draft) inSquares(l leg) bool {
-	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
-		return o.Multiplies() && d.Tensor(o.In[0]).Scale != "" && d.Tensor(d.Tensor(o.In[1]).Scale).OfSquares()
+		rows := d.Tensor(d.Tensor(o.In[0]).Scale)
+		return o.Multiplies() && (l.of == ofBalanced && rows.OfRows() ||
+			l.of == ofRows && rows.Name != "" && d.Tensor(d.Tensor(o.In[1]).Scale).OfSquares())
 	})
 }
 
@@ -333,19 +324,6 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes, or a gather of rows that were moved on.
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
-	for i, o := range schedule.Options(d.edge.Way) {
-		x, lacks := l.lacked(o)
-		asked := !o.Zero && (x.ofFP32 || o.Value != schedule.Options(l.way)[i].Value)
-		if lacks && asked && x.why != "" && (sumsFP32 || !x.ofFP32) {
-			return d.refusal(o.Field, x.hint, "%s", strings.ReplaceAll(x.why, "%s", d.edge.Of))
-		}
-	}
-	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		return refused(d.at(), "use schedule.Slots, or leave it out", "%s rounds the sums of %s to the type of the plan",
-			name, s.Sums)
-	}
-	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
 	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !d.EndsWithin(t)
@@ -367,6 +345,19 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
 		err = errors.Join(err, refused(d.at(), "use schedule."+waysOf(l.need, ofMoved)[0],
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
+	}
+	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
+	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
+		err = errors.Join(err, refused(d.at(), "use schedule.Slots, or leave it out",
+			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
+	}
+	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
+	for i, o := range schedule.Options(d.edge.Way) {
+		x, lacks := l.lacked(o)
+		asked := !o.Zero && (x.ofFP32 || o.Value != schedule.Options(l.way)[i].Value)
+		if lacks && asked && x.why != "" && (sumsFP32 || !x.ofFP32) {
+			err = cmp.Or(err, d.refusal(o.Field, x.hint, "%s", strings.ReplaceAll(x.why, "%s", d.edge.Of)))
+		}
 	}
 	return err
 }

@@ -56,19 +56,16 @@ func edgesFit(d *draft) error {
 			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)
 		}
-		for _, o := range schedule.Options(e.Way) {
-			pieces := o.Field == "Parts" && !o.Zero && o.Value != "1" || o.Value == string(schedule.Both)
-			moved := slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
-				return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
-			})
-			switch {
-			case pieces && e.Steps != s.Sums && d.ofMovedColumns(s.Input):
-				return refused(e.Path+"."+o.Field, "leave it out",
-					"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)
-			case pieces && moved >= 0 && e.Steps != s.Sums:
-				return refused(e.Path+"."+o.Field, "leave it out",
-					"parts of the columns of %s travel, and its rows are made in pieces", s.Ops[moved].Out)
-			}
+		moved := slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
+			return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
+		})
+		switch pieces := s.cut > 1 && e.Steps != s.Sums; {
+		case pieces && d.ofMovedColumns(s.Input):
+			return refused(s.cutAt, leaveOut, "rows of %s are made of parts of columns that come, and travel in pieces",
+				s.Input)
+		case pieces && moved >= 0:
+			return refused(s.cutAt, leaveOut, "parts of the columns of %s travel, and its rows are made in pieces",
+				s.Ops[moved].Out)
 		}
 	}
 	return nil

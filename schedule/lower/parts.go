@@ -5,23 +5,12 @@ import (
 	"ovgen/schedule/stages"
 )
 
-// inBatches is the batches that the rows of all ranks come in.
-type inBatches struct{ parts }
-
 // within takes nodes of a round for each batch, if it takes all.
 func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
 		return w.parts.inTurn(nodes...)
 	}
 	return nodes
-}
-
-// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
-func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
-	if m.n == 1 {
-		return rank
-	}
-	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
 }
 
 // parts counts the parts of a rank's rows and names their index.

@@ -12,7 +12,7 @@ import (
 var pulls = slices.Concat(
 	by(pull, gatherRows).has(intoCallers),
 	by(pull, gatherBalanced).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scaledRows(of)} }
+		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scalesApart(of)} }
 	}),
 	by(pullOnce, gatherCounted).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
