@@ -37,9 +37,10 @@ type lowering struct {
 
 // lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
 type lack struct {
-	option    string
-	ofFP32    bool   // it has that for others than sums in fp32
-	hint, why string // about the tensor that travels; none: the way says it
+	option string
+	ofFP32 bool   // it has that for others than sums in fp32
+	hint   string // none: to leave the option out
+	why    string // about the tensor that travels; none: the way says it
 }
 
 // fact is what a lowering can do, or what it asks, and others do not.
@@ -137,25 +138,21 @@ func wholeRows(l *lowering) {
 const leaveOut = "leave it out"
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.
-func lacksOf(why string, options ...string) func(*lowering) {
+func lacksOf(why string, options ...string) func(*lowering) { return lacks(lack{why: why}, options...) }
+
+// lacks says so with a hint, or of sums in fp32.
+func lacks(x lack, options ...string) func(*lowering) {
 	return func(l *lowering) {
-		for _, o := range options {
-			l.lacks = append(l.lacks, lack{option: o, hint: leaveOut, why: why})
+		for _, x.option = range options {
+			l.lacks = append(l.lacks, x)
 		}
 	}
 }
 
-// lacksKernel says that no one kernel does a step of it.
-func lacksKernel(l *lowering) {
-	l.lacks = append(l.lacks, lack{option: "By one kernel", hint: "use schedule.Kernels", why: noKernel})
-}
-
 const noKernel = "no kernel does a whole step of it"
 
-// lacksInFP32 says that it makes no sums in fp32 by an option.
-func lacksInFP32(option, why string) func(*lowering) {
-	return func(l *lowering) { l.lacks = append(l.lacks, lack{option, true, leaveOut, why}) }
-}
+// lacksKernel says that no one kernel does a step of it.
+var lacksKernel = lacks(lack{hint: "use schedule.Kernels", why: noKernel}, "By one kernel")
 
 // lacked says which option of a way, as schedule.Options has it, is none for the communication; none is the zero lack.
 func (l *lowering) lacked(o schedule.Option) (lack, bool) {
@@ -225,9 +222,8 @@ func (d *draft) open(l leg) schedule.Way {
 	return x.way
 }
 
-// scalesApart says that a product of a leg takes scales of its rows, and those of some of them do not lie together, or
-// begin elsewhere than the multiples of 16 bytes that it reads them from: scales of uneven rows, or of squares, block by
-// block. So it takes all rows at once.
+// scalesApart says that a product of a leg takes all rows at once, as scales of some of them do not lie together, block
+// by block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
 func (d *draft) scalesApart(l leg) bool {
 	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
 		rows := d.Tensor(d.Tensor(o.In[0]).Scale)
@@ -320,8 +316,8 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 	return refused(d.at()+"."+field, hint, format, args...)
 }
 
-// lacking refuses what the schedule asks for and the lowering has not: an option, sums in fp32, the caller's buffer for the gathered operand, a
-// tensor within another, a sum of codes, or a gather of rows that were moved on.
+// lacking refuses what the schedule asks for and the lowering has not: the caller's buffer for the gathered operand, a
+// tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
 func (l *lowering) lacking(d *draft, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
@@ -356,7 +352,8 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		x, lacks := l.lacked(o)
 		asked := !o.Zero && (x.ofFP32 || o.Value != schedule.Options(l.way)[i].Value)
 		if lacks && asked && x.why != "" && (sumsFP32 || !x.ofFP32) {
-			err = cmp.Or(err, d.refusal(o.Field, x.hint, "%s", strings.ReplaceAll(x.why, "%s", d.edge.Of)))
+			why := strings.ReplaceAll(x.why, "%s", d.edge.Of)
+			err = cmp.Or(err, d.refusal(o.Field, cmp.Or(x.hint, leaveOut), "%s", why))
 		}
 	}
 	return err

@@ -57,7 +57,7 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 // write is the program of a schedule as the ways of its communications write it.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	s = s.WithDefaults().Apart().Canonical()
-	chain, err := stages.Of(s, leg{need: gatherBalanced}.doneBy)
+	chain, err := stages.Of(s, leg{need: gather(ofBalanced)}.doneBy)
 	if err != nil {
 		return nil, err
 	}

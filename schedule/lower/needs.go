@@ -49,65 +49,55 @@ type placedNeed struct {
 
 // needs are the communications that ways do.
 var needs = []placedNeed{
-	{gatherRows, "linear: A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]"},
-	{gatherBalanced, "linear: A [DIDx(D, balanced), M/D, K], B [N, K], C [M, N]"},
-	{gatherCounted, "linear: A [DIDx(D, uneven), M/D, K], B [N, K], C [M, N]"},
-	{gatherBatches, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [S, Stream(D), M/(S*D), N]"},
-	{gatherSteps, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [Stream(S), D, M/(S*D), N]"},
-	{gatherColumns, "linear: A [M, K], B [DIDx(D), N/D, K], C [M, N]; or copy: A [M, DIDx(D), N/D], C [M, N]"},
-	{gatherOperand, "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K]; or gradient: A [M, N], B [DIDx(D), M/D, K]"},
-	{gatherBare, "copy: A [DIDx(D), M/D, N], C [M, N]"},
-	{gatherCountedBare, "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
-	{gatherRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{gatherBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{reduceRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
-	{reduceColumns, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
-	{reduceBalanced, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},
-	{reduceBatches, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [S, DIDx(D), M/(S*D), N]"},
-	{reduceGradient, "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [DIDx(D), N/D, K]"},
-	{reduceBare, "sum: A [DIDx(D), M, N], C [DIDx(D), M/D, N]"},
-	{reduceCounted, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, uneven), M/D, N]"},
-	{reduceCountedBare, "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
-	{reduceRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{reduceBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{allRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
-	{allGradient, "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
-	{allBare, "sum: A [DIDx(D), M, N], C [M, N]"},
-	{allRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{allBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{gather(ofRows), "linear: A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]"},
+	{gather(ofBalanced), "linear: A [DIDx(D, balanced), M/D, K], B [N, K], C [M, N]"},
+	{gather(ofCounted), "linear: A [DIDx(D, uneven), M/D, K], B [N, K], C [M, N]"},
+	{gather(ofBatches), "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [S, Stream(D), M/(S*D), N]"},
+	{gather(ofSteps), "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [Stream(S), D, M/(S*D), N]"},
+	{gather(ofColumns), "linear: A [M, K], B [DIDx(D), N/D, K], C [M, N]; or copy: A [M, DIDx(D), N/D], C [M, N]"},
+	{gather(ofOperand), "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K]; or gradient: A [M, N], B [DIDx(D), M/D, K]"},
+	{gather(ofRows).alone(), "copy: A [DIDx(D), M/D, N], C [M, N]"},
+	{gather(ofCounted).alone(), "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
+	{gather(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{gather(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduce(ofRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
+	{reduce(ofColumns), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
+	{reduce(ofBalanced), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},
+	{reduce(ofBatches), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [S, DIDx(D), M/(S*D), N]"},
+	{reduce(ofGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [DIDx(D), N/D, K]"},
+	{reduce(ofRows).alone(), "sum: A [DIDx(D), M, N], C [DIDx(D), M/D, N]"},
+	{reduce(ofCounted), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, uneven), M/D, N]"},
+	{reduce(ofCounted).alone(), "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
+	{reduce(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduce(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduceAll(ofRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
+	{reduceAll(ofGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
+	{reduceAll(ofRows).alone(), "sum: A [DIDx(D), M, N], C [M, N]"},
+	{reduceAll(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduceAll(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
 	{exchangeColumns, "copy: A [DIDx(D), M/D, N], C [M, DIDx(D), N/D]; or back"},
 	{broadcast, "copy: A [M, N] on rank 0, C [M, N]"},
 	{rotation, "copy: A [DIDx(D), M/D, N], C [DIDx(D, shift 1), M/D, N]"},
 }
 
-// Communications on one host.
+// Communications on one host: gather, reduce and reduceAll are of what is cut so.
 var (
-	gatherRows        = need{Kind: edges.AllGather}
-	gatherBare        = need{Kind: edges.AllGather, bare: true}
-	gatherCounted     = need{Kind: edges.AllGather, of: ofCounted}
-	gatherCountedBare = need{Kind: edges.AllGather, of: ofCounted, bare: true}
-	gatherBalanced    = need{Kind: edges.AllGather, of: ofBalanced}
-	gatherBatches     = need{Kind: edges.AllGather, of: ofBatches}
-	gatherSteps       = need{Kind: edges.AllGather, of: ofSteps}
-	gatherColumns     = need{Kind: edges.AllGather, of: ofColumns}
-	gatherOperand     = need{Kind: edges.AllGather, of: ofOperand}
-	reduceRows        = need{Kind: edges.ReduceScatter}
-	reduceBare        = need{Kind: edges.ReduceScatter, bare: true}
-	reduceCounted     = need{Kind: edges.ReduceScatter, of: ofCounted}
-	reduceCountedBare = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
-	reduceColumns     = need{Kind: edges.ReduceScatter, of: ofColumns}
-	reduceBalanced    = need{Kind: edges.ReduceScatter, of: ofBalanced}
-	reduceBatches     = need{Kind: edges.ReduceScatter, of: ofBatches}
-	reduceGradient    = need{Kind: edges.ReduceScatter, of: ofGradient}
-	allRows           = need{Kind: edges.AllReduce}
-	allBare           = need{Kind: edges.AllReduce, bare: true}
-	allGradient       = need{Kind: edges.AllReduce, of: ofGradient}
-	exchange          = need{Kind: edges.AllToAll}
-	exchangeColumns   = need{Kind: edges.AllToAll, of: ofColumns}
-	broadcast         = need{Kind: edges.Broadcast}
-	rotation          = need{Kind: edges.Permutation}
+	exchange        = need{Kind: edges.AllToAll}
+	exchangeColumns = need{Kind: edges.AllToAll, of: ofColumns}
+	broadcast       = need{Kind: edges.Broadcast}
+	rotation        = need{Kind: edges.Permutation}
 )
+
+func gather(of cut) need    { return need{Kind: edges.AllGather, of: of} }
+func reduce(of cut) need    { return need{Kind: edges.ReduceScatter, of: of} }
+func reduceAll(of cut) need { return need{Kind: edges.AllReduce, of: of} }
+
+// alone is the same where no product makes or takes what travels.
+func (n need) alone() need {
+	n.bare = true
+	return n
+}
 
 // overHosts is the same between ranks on several hosts.
 func (n need) overHosts() need {

@@ -31,36 +31,36 @@ type example struct{ operation, tensors string }
 
 // examples are schedules that need each communication and no other.
 var examples = map[need]example{
-	gatherRows:             {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gatherBalanced:         {"linear", "A[M/D= K] B[N K] C[M N]"},
-	gatherBatches:          {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
-	gatherSteps:            {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
-	gatherColumns:          {"linear", "A[M K] B[N/D K] C[M N]"},
-	gatherOperand:          {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
-	gatherBare:             {"copy", "A[M/D N] C[M N]"},
-	gatherCounted:          {"linear", "A[M/D~P K] B[N K] C[M N]"},
-	gatherCountedBare:      {"copy", "A[M/D~P N] C[M N]"},
-	gatherRows.overHosts(): {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gatherBare.overHosts(): {"copy", "A[M/D N] C[M N]"},
-	reduceRows:             {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduceColumns:          {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
-	reduceBalanced:         {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
-	reduceBatches:          {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
-	reduceGradient:         {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
-	reduceBare:             {"sum", "A[D/D M N] C[M/D N]"},
-	reduceCounted:          {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
-	reduceCountedBare:      {"sum", "A[D/D M N] C[M/D~P N]"},
-	reduceRows.overHosts(): {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduceBare.overHosts(): {"sum", "A[D/D M N] C[M/D N]"},
-	allRows:                {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	allGradient:            {"gradient", "A[M/D N] B[M/D K] C[N K]"},
-	allBare:                {"sum", "A[D/D M N] C[M N]"},
-	allRows.overHosts():    {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	allBare.overHosts():    {"sum", "A[D/D M N] C[M N]"},
-	exchange:               {"copy", "A[D/D D M] C[D D/D M]"},
-	exchangeColumns:        {"copy", "A[M/D N] C[M N/D]"},
-	broadcast:              {"copy", "A@0[M N] C[M N]"},
-	rotation:               {"copy", "A[M/D N] C[M/D+1 N]"},
+	gather(ofRows):                        {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gather(ofBalanced):                    {"linear", "A[M/D= K] B[N K] C[M N]"},
+	gather(ofBatches):                     {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
+	gather(ofSteps):                       {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
+	gather(ofColumns):                     {"linear", "A[M K] B[N/D K] C[M N]"},
+	gather(ofOperand):                     {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
+	gather(ofRows).alone():                {"copy", "A[M/D N] C[M N]"},
+	gather(ofCounted):                     {"linear", "A[M/D~P K] B[N K] C[M N]"},
+	gather(ofCounted).alone():             {"copy", "A[M/D~P N] C[M N]"},
+	gather(ofRows).overHosts():            {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gather(ofRows).alone().overHosts():    {"copy", "A[M/D N] C[M N]"},
+	reduce(ofRows):                        {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduce(ofColumns):                     {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
+	reduce(ofBalanced):                    {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
+	reduce(ofBatches):                     {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
+	reduce(ofGradient):                    {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduce(ofRows).alone():                {"sum", "A[D/D M N] C[M/D N]"},
+	reduce(ofCounted):                     {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
+	reduce(ofCounted).alone():             {"sum", "A[D/D M N] C[M/D~P N]"},
+	reduce(ofRows).overHosts():            {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduce(ofRows).alone().overHosts():    {"sum", "A[D/D M N] C[M/D N]"},
+	reduceAll(ofRows):                     {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	reduceAll(ofGradient):                 {"gradient", "A[M/D N] B[M/D K] C[N K]"},
+	reduceAll(ofRows).alone():             {"sum", "A[D/D M N] C[M N]"},
+	reduceAll(ofRows).overHosts():         {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	reduceAll(ofRows).alone().overHosts(): {"sum", "A[D/D M N] C[M N]"},
+	exchange:                              {"copy", "A[D/D D M] C[D D/D M]"},
+	exchangeColumns:                       {"copy", "A[M/D N] C[M N/D]"},
+	broadcast:                             {"copy", "A@0[M N] C[M N]"},
+	rotation:                              {"copy", "A[M/D N] C[M/D+1 N]"},
 }
 
 // by is the example, by a way or by the default.
@@ -78,8 +78,8 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 	if n.hosts {
 		s.Mesh = schedule.Hosts()
 	}
-	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gatherColumns]
-	if n == gatherOperand {
+	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gather(ofColumns)]
+	if n == gather(ofOperand) {
 		of = "B"
 	}
 	s.Moves = []schedule.Move{{Of: of, Way: w}}

@@ -51,7 +51,7 @@ func choosing(w schedule.Way, field, value string) schedule.Way {
 func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 	s := examples[n].by(n, w)
 	s.Types = []schedule.Type{schedule.BF16}
-	if _, slots := w.(schedule.Slots); slots && field == "Parts" && n == reduceRows {
+	if _, slots := w.(schedule.Slots); slots && field == "Parts" && n == reduce(ofRows) {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")
 		s.Ops = append(slices.Clone(s.Ops), schedule.Linear("C2", "C", "B2"))
 	}

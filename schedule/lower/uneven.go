@@ -20,7 +20,7 @@ func (d *draft) padsAll() error {
 	for _, s := range d.stages {
 		_, in := d.Multiplied(s.Stage)
 		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
-			hint := "use " + usually(gatherCounted) + ", or pad the rows of all products"
+			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
 			return refused(d.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
 				d.Sized(s.Input))
 		}

@@ -27,7 +27,7 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	}
 	s.arriving = mistakes(w).rows
 	return d.pooled(w.Streams)
-}, gatherRows, gatherBalanced).has(intoCallers).with(because(rowsInTurn))
+}, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
 
 // alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {

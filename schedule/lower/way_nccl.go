@@ -14,14 +14,14 @@ import (
 // gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
 
 var overNCCL = slices.Concat(
-	by(gatheredByNCCL, gatherRows).has(intoCallers),
-	by(gatheredByNCCL, gatherSteps).with(lacksOf("the stream axis of what is made of %s has as many steps as there are "+
-		"collectives", "Parts")),
-	by(gatheredByNCCL, gatherBare).with(lacksOf("", "Parts")),
-	by(gatheredByNCCL, gatherOperand).with(lacksOf("one collective brings all of %s", "Parts")),
-	by(summedByNCCL, reduceRows, allRows).has(rounds),
-	by(summedByNCCL, reduceBare, allBare).has(rounds).with(lacksOf(unmade, "Parts")),
-	by(summedByNCCL, reduceGradient, allGradient).has(rounds).
+	by(gatheredByNCCL, gather(ofRows)).has(intoCallers),
+	by(gatheredByNCCL, gather(ofSteps)).with(
+		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
+	by(gatheredByNCCL, gather(ofRows).alone()).with(lacksOf("", "Parts")),
+	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
+	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
+	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
+	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).
 		with(lacksOf("a product makes all rows of the gradient %s at once", "Parts")),
 	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
@@ -164,7 +164,7 @@ func (x partsSummed) plan(w *writer, s *stage) (d departure) {
 var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 	return d.pooled(w.Streams)
-}, gatherSteps).with(because(collectiveHoles))
+}, gather(ofSteps)).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no

@@ -9,9 +9,9 @@ import (
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
-var pushShots = append(by(pushShot, reduceRows, allRows, reduceGradient, allGradient),
-	by(pushShot, reduceBare, allBare).has(inPlace)...).
-	with(lacksInFP32("Words", "no kernel of plain data keeps the sums of %s in fp32"))
+var pushShots = append(by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient)),
+	by(pushShot, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(inPlace)...).
+	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
 func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
@@ -24,8 +24,8 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gatherRows).has(intoCallers),
-	by(pushGather, gatherBare, gatherOperand).with(lacksOf("", "Rows"))...)
+var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
+	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...)
 
 func pushGather(d *draft, s *stage, w schedule.PushGather) error {
 	d.edge.Carrier.Rows = w.Rows
@@ -96,7 +96,7 @@ var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = spreadSums(w.Rows)
 	return nil
-}, allRows, allBare, allGradient).has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofRows).alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.

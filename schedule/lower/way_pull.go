@@ -10,24 +10,20 @@ import (
 )
 
 var pulls = slices.Concat(
-	by(pull, gatherRows).has(intoCallers),
-	by(pull, gatherBalanced).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
+	by(pull, gather(ofRows)).has(intoCallers),
+	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scalesApart(of)} }
 	}),
-	by(pullOnce, gatherCounted).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
+	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
 	}),
-	by(pull, gatherBatches).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
+	by(pull, gather(ofBatches)).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
 		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
-	pullOf(pulling{}.rows, gatherBare).has(inPlace),
-	pullOf(pulling{}.rows, gatherCountedBare),
-	pullOf(partOfEach, gatherColumns, exchangeColumns).with(func(l *lowering) {
-		for _, by := range []string{"By kernel copies", "By kernels"} { // of each row a part
-			l.lacks = append(l.lacks, lack{option: by, hint: "use schedule.CopyEngine or schedule.KernelSignals",
-				why: "no kernel copies parts of columns"})
-		}
-	}),
-	pullOf(partOfEach, gatherOperand, exchange),
+	pullOf(pulling{}.rows, gather(ofRows).alone()).has(inPlace),
+	pullOf(pulling{}.rows, gather(ofCounted).alone()),
+	pullOf(partOfEach, gather(ofColumns), exchangeColumns).with(lacks(lack{why: "no kernel copies parts of columns",
+		hint: "use schedule.CopyEngine or schedule.KernelSignals"}, "By kernel copies", "By kernels")),
+	pullOf(partOfEach, gather(ofOperand), exchange),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 
@@ -127,7 +123,7 @@ const noPart = "no product takes a part of %s alone"
 var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gatherRows).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
+}, gather(ofRows)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
 	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after

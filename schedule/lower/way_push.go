@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushes = slices.Concat(by(push, gatherRows), by(push, gatherBalanced).with(lacksOf(wholeParts, "Parts")),
-	by(pushPart, gatherOperand).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
+	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *draft, s *stage, _ schedule.Push) error {
@@ -62,7 +62,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
-}, gatherRows, gatherBalanced).with(because(pushHoles))
+}, gather(ofRows), gather(ofBalanced)).with(because(pushHoles))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots

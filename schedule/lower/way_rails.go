@@ -16,11 +16,11 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 var overRails = slices.Concat(
-	by(gatheredByRails, gatherRows.overHosts()).has(intoCallers),
-	by(gatheredByRails, gatherBare.overHosts()).has(inPlace).with(lacksOf("", "Parts")),
-	by(summedByRails, reduceRows.overHosts()),
-	by(summedByRails, reduceBare.overHosts()).has(inPlace),
-	by(summedByRails, allRows.overHosts(), allBare.overHosts())).with(because(railHoles))
+	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofRows).alone().overHosts()).has(inPlace).with(lacksOf("", "Parts")),
+	by(summedByRails, reduce(ofRows).overHosts()),
+	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
+	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts())).with(because(railHoles))
 
 func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	switch {

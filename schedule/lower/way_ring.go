@@ -8,10 +8,10 @@ import (
 )
 
 var rings = slices.Concat(
-	append(by(ringed, gatherRows), by(ringed, gatherBalanced).with(lacksOf(wholeParts, "Direction both"))...).
-		with(because(rowsInTurn)),
-	append(by(ringPushed, gatherRows), by(ringPushed, gatherBalanced).with(lacksOf(wholeParts, "Direction both"))...).
-		with(because(pushHoles)))
+	by(ringed, gather(ofRows)).with(because(rowsInTurn)),
+	by(ringed, gather(ofBalanced)).with(because(rowsInTurn), lacksOf(wholeParts, "Direction both")),
+	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
+	by(ringPushed, gather(ofBalanced)).with(because(pushHoles), lacksOf(wholeParts, "Direction both")))
 
 func ringed(d *draft, s *stage, w schedule.Ring) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)

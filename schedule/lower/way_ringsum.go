@@ -11,11 +11,11 @@ var sumRings = append(
 	by(func(d *draft, s *stage, w schedule.RingSum) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
 		return d.inTurn("Streams", w.Streams)
-	}, reduceRows, reduceColumns),
+	}, reduce(ofRows), reduce(ofColumns)),
 	by(func(_ *draft, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing}
 		return nil
-	}, reduceRows, reduceColumns)...).has(rounds).with(except(
+	}, reduce(ofRows), reduce(ofColumns))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 

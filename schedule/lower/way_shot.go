@@ -11,22 +11,24 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	twoShots(allBare).has(inPlace|ofCodes), twoShots(allGradient),
-	by(inOneShot, reduceRows, reduceBalanced).has(ofAllRows),
-	by(inOneShot, reduceBare).has(ofAllRows|inPlace|ofCodes),
-	by(inOneShot, reduceCountedBare, allBare).has(ofAllRows|ofCodes),
-	by(inOneShot, reduceGradient, reduceCounted, allRows, allGradient).has(ofAllRows),
-	twoShots(allRows)).with(lacksInFP32("Signals one kernel", roundingKernel), lacksInFP32("By one kernel", roundingKernel))
+	twoShots(reduceAll(ofRows).alone()).has(inPlace|ofCodes), twoShots(reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows), reduce(ofBalanced)).has(ofAllRows),
+	by(inOneShot, reduce(ofRows).alone()).has(ofAllRows|inPlace|ofCodes),
+	by(inOneShot, reduce(ofCounted).alone(), reduceAll(ofRows).alone()).has(ofAllRows|ofCodes),
+	by(inOneShot, reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows), reduceAll(ofGradient)).has(ofAllRows),
+	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
-const roundingKernel = "no kernel of a whole shot keeps the sums of %s in fp32"
+// roundsByKernel says that one kernel makes no sums in fp32.
+var roundsByKernel = lacks(lack{ofFP32: true, why: "no kernel of a whole shot keeps the sums of %s in fp32"},
+	"Signals one kernel", "By one kernel")
 
 func twoShots(of ...need) rowsOfTable {
 	return by(inTwoShots, of...).has(betweenElements).with(because(twoShotHoles))
 }
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gatherRows).has(intoCallers),
-	by(gatheredInOneShot, gatherBare, gatherOperand)...)
+var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
+	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, _ schedule.Shot) error {

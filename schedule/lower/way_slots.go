@@ -10,19 +10,17 @@ import (
 )
 
 var slotted = slices.Concat(
-	by(slotsOf, reduceRows).with(wholeRows),
-	by(slotsOf, allRows).with(wholeRows, lacksKernel),
-	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduceBare).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(slotHoles), slotsInFP32)
+	by(slotsOf, reduce(ofRows)).with(wholeRows),
+	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
+	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
+	by(slotsOf, reduce(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const unmade = "no product makes the terms of %s"
 
-var slotsInFP32 = lacksInFP32("By one kernel", roundingKernel)
-
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, allBare).has(inPlace|ofCodes).
-	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, slotsInFP32)
+var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
+	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
@@ -36,8 +34,8 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	case s.Bare() && w.Equal:
 		return d.refusal("Equal", leaveOut, unmade, s.Sums)
 	case s.ToAll && w.Parts > 1 && !s.outward():
-		return d.refusal("Parts", leaveOut, "parts of the sums %s for all ranks are of products that begin the schedule",
-			s.Sums)
+		return d.refusal("Parts", leaveOut,
+			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
 }
@@ -169,8 +167,8 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduceRows, reduceColumns, reduceBalanced).with(wholeRows),
-	by(stores, reduceBatches).with(lacksOf("one kernel waits for the slots of all batches of %s",
+var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced)).with(wholeRows),
+	by(stores, reduce(ofBatches)).with(lacksOf("one kernel waits for the slots of all batches of %s",
 		"Signals stream memory operations", "Signals kernels"), except(
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
 	has(ofSomeRows).with(because(slotHoles))
@@ -210,7 +208,7 @@ var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	d.pool.usual = 2 // while one is read the next is written
 	return d.inTurn("Buffers", w.Buffers)
-}, reduceRows, reduceColumns).with(except(
+}, reduce(ofRows), reduce(ofColumns)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
 	because(slotHoles)).has(ofSomeRows)

@@ -10,9 +10,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var tilings = append(by(rowsByTiles, gatherRows).has(intoCallers),
-	by(sumsByTiles, reduceRows).with(lacksOf("sums wait for all blocks of the peers, and clusters of blocks may not "+
-		"all run at the same time", "Cluster"))...).with(because(tileHoles))
+var tilings = append(by(rowsByTiles, gather(ofRows)).has(intoCallers),
+	by(sumsByTiles, reduce(ofRows)).with(lacksOf("sums wait for all blocks of the peers, and clusters of blocks may "+
+		"not all run at the same time", "Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
