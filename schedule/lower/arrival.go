@@ -73,16 +73,13 @@ func (w *writer) turns(first, end hostir.Expr) turns {
 	return t
 }
 
-// shift takes the rows of rank r+i in round i, cut into n parts.
-func (w *writer) shift(n int64) turns {
-	t := w.turns(hostir.Const(n), parts{n: n}.all(hostir.Size))
-	peer, turn := piece{rank: hostir.Var("peer")}, step
-	if n > 1 {
-		peer.part, turn = hostir.Var("p"), hostir.Div(step, hostir.Const(n))
-	}
-	t.names, t.pieces = []hostir.Node{hostir.Bind("peer", hostir.Ahead(turn))}, []piece{peer}
-	if n > 1 {
-		t.names = append(t.names, hostir.Bind("p", hostir.Mod(step, hostir.Const(n))))
+// shift takes the rows of rank r+i in round i, a part of them after the other.
+func (w *writer) shift(cut parts) turns {
+	t := w.turns(cut.all(one), cut.all(hostir.Size))
+	t.names = []hostir.Node{hostir.Bind("peer", hostir.Ahead(cut.turn()))}
+	t.pieces = []piece{{rank: hostir.Var("peer"), part: cut.part()}}
+	if cut.n > 1 {
+		t.names = append(t.names, hostir.Bind(cut.index, hostir.Mod(step, hostir.Const(cut.n))))
 	}
 	return t
 }
@@ -153,12 +150,6 @@ func (w *writer) plan() error {
 	return nil
 }
 
-// inParts has the rows of a stage come in parts of a rank's, as an option says.
-func (d *draft) inParts(s *stage, n int, option string) { s.cut, s.cutAt = n, d.at()+"."+option }
-
-// wholeParts is the fact of ways that bring balanced rows.
-const wholeParts = "balanced parts of %s differ by a row, and parts of these would again"
-
 // pooled gives the products a number of streams, which rounds take in turn.
 func (d *draft) pooled(streams int) error {
 	if streams > 0 && len(d.legs) > 1 {
@@ -198,22 +189,22 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
 	// cut cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
-	cut := func(of string, parts int, field, problem string, names []string) error {
-		if parts < 2 || len(names) == 0 {
+	cut := func(of string, p parts, problem string, names []string) error {
+		if p.n < 2 || len(names) == 0 {
 			return nil
 		}
-		w.cutRows(w.RowExtent(of), int64(parts))
+		w.cutRows(w.RowExtent(of), p.n)
 		for _, name := range names {
-			if n := w.fine[name]; n > 0 && n != int64(parts) {
-				return refused(field, "write the same for both, or leave it out", problem, of, parts, n)
+			if n := w.fine[name]; n > 0 && n != p.n {
+				return refused(p.at, "write the same for both, or leave it out", problem, of, p.n, n)
 			}
-			w.finer(name, int64(parts))
+			w.finer(name, p.n)
 		}
 		return nil
 	}
 	for _, s := range w.stages {
-		if s.cut > 1 && s.puts() && !s.leaving.behind {
-			return refused(s.cutAt, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.Sums)
+		if s.cut.n > 1 && s.puts() && !s.leaving.behind {
+			return refused(s.cut.at, leaveOut, "the sums %s of a stage leave with all rows of a rank", s.Sums)
 		}
 		var own []string // memory of own rows that are made in parts
 		if from := w.makerOf(s); from != nil {
@@ -230,10 +221,9 @@ func (w *writer) cutPieces() error {
 			come = append(come, leave[0])
 		}
 		if err := cmp.Or(
-			cut(s.Input, s.cut, s.cutAt, "%s is made in %d parts, and of rows in %d", own),
-			cut(s.Input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d", come),
-			cut(s.Sums, s.leaving.cut, s.leaving.cutAt,
-				"%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
+			cut(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),
+			cut(s.Input, s.cut, "%s comes in %d parts, and goes on in %d", come),
+			cut(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
 			return err
 		}
 	}

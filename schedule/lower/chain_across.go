@@ -14,10 +14,9 @@ import (
 
 // junction is a sum whose own rows go on in parts.
 type junction struct {
-	parts int64
-	sum   *stage // the one that ends with it
-	own   *stage // the stage that follows on own rows alone; nil: none does
-	next  *stage // the stage that gathers its result
+	sum  *stage // the one that ends with it
+	own  *stage // the stage that follows on own rows alone; nil: none does
+	next *stage // the stage that gathers its result
 }
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
@@ -31,7 +30,6 @@ func (d *draft) junctionAt(i int) (j junction, ok bool) {
 		!slices.ContainsFunc(j.next.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord }) {
 		j.own, j.next = j.next, d.stages[i+2]
 	}
-	j.parts = int64(max(j.sum.parts, 1))
 	from := j.sum.Sums
 	if j.own != nil {
 		from = j.own.Last().Out
@@ -43,30 +41,30 @@ func (d *draft) junctionAt(i int) (j junction, ok bool) {
 func (w *writer) junctions() error {
 	parts := int64(0)
 	for i, s := range w.stages {
-		if s.parts < 2 || w.partsOf(s).n > 1 {
+		if s.parts.n < 2 || w.partsOf(s).n > 1 {
 			continue
 		}
 		j, ok := w.junctionAt(i)
 		switch {
 		case !ok && j.next != nil && j.next.Gathers && !j.next.pulls():
-			return refused(s.partsAt, "leave it out, or gather "+j.next.Input+" by "+usually(w.arrives(j.next)),
+			return refused(s.parts.at, "leave it out, or gather "+j.next.Input+" by "+usually(w.arrives(j.next)),
 				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.Input)
 		case !ok:
-			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.Sums)
+			return refused(s.parts.at, leaveOut, "no stage gathers what the own rows of %s lead to", s.Sums)
 		case j.next.AddsShares():
-			return refused(s.partsAt, "leave it out", "a gradient takes all own rows of %s at once", j.next.Input)
+			return refused(s.parts.at, leaveOut, "a gradient takes all own rows of %s at once", j.next.Input)
 		case j.next.summing != nil:
-			return refused(s.partsAt, "leave it out, or sum "+j.next.Sums+" by "+usually(w.leavesBy(j.next)),
+			return refused(s.parts.at, "leave it out, or sum "+j.next.Sums+" by "+usually(w.leavesBy(j.next)),
 				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.Sums)
-		case parts > 0 && parts != j.parts:
-			return refused(s.partsAt, "write the same for each of its sums",
+		case parts > 0 && parts != s.parts.n:
+			return refused(s.parts.at, "write the same for each of its sums",
 				"all sums of a chain go on in as many parts")
 		}
-		parts = j.parts
+		parts = s.parts.n
 		w.across[s], w.through[j.next] = j, true
 		for e := range w.program.Edges {
 			if edge := &w.program.Edges[e]; edge.Steps == s.Sums {
-				edge.Parts, edge.Across = s.parts, j.across()
+				edge.Parts, edge.Across = int(parts), j.across()
 			}
 		}
 		if j.own != nil {
@@ -155,7 +153,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 	of := j.sum.Sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
-	for i := range j.parts {
+	for i := range j.sum.parts.n {
 		part := hostir.Const(i)
 		if i > 0 { // main waits for the part before, ahead of the next puts
 			nodes = append(append(nodes, w.ofPart(part, last)...), hostir.After(mainRef, w.put))
@@ -174,7 +172,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 		}
 	}
 	nodes = append(nodes, hostir.MovesOf(j.next.here(), w.begin(j.next, w.put)...)...)
-	return append(append(nodes, hostir.After(mainRef, w.put)), w.ofPart(hostir.Const(j.parts-1), behind)...)
+	return append(append(nodes, hostir.After(mainRef, w.put)), w.ofPart(hostir.Const(j.sum.parts.n-1), behind)...)
 }
 
 // Own rows that functions make, such as codes of eight bits, may be pulled in parts. Then they are made in these parts:
@@ -183,7 +181,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 // makerOf is the stage that makes the own rows of another one in the parts that travel; nil: they are there already.
 func (w *writer) makerOf(s *stage) *stage {
 	i := slices.Index(w.stages, s) - 1
-	if i < 0 || s.cut < 2 || !s.asMade || !s.pulls() {
+	if i < 0 || s.cut.n < 2 || !s.asMade || !s.pulls() {
 		return nil
 	}
 	from := w.stages[i]
@@ -196,9 +194,10 @@ func (w *writer) makerOf(s *stage) *stage {
 
 // partsMade are rounds that make a part of own rows and post that peers may read it. Then the parts of all peers come,
 // on a stream that waits for the post: peers may wait for it in the same place.
-func (w *writer) partsMade(from, s *stage, n parts, post hostir.Node, each turns, on hostir.StreamRef) turns {
+func (w *writer) partsMade(from, s *stage, post hostir.Node, each turns, on hostir.StreamRef) turns {
 	w.through[from] = true
 	made := w.operations(mainRef, from, from.Ops, piece{}, hostir.Whole(from.here()))
+	n := s.cut
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), made)}
 	t.names = append(t.names, hostir.MovesOf(s.here(),

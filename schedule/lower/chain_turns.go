@@ -210,12 +210,12 @@ func (w *writer) order(s *stage) []turns {
 		return a.turns
 	}
 	if s.AddsShares() {
-		return []turns{w.shift(1).onMain()}
+		return []turns{w.shift(parts{}).onMain()}
 	}
 	if d := w.leaves[s]; d.order != nil && !s.Bare() {
 		return d.order
 	}
-	t := w.shift(1)
+	t := w.shift(parts{})
 	if s.puts() {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}

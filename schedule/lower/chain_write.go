@@ -41,7 +41,7 @@ func newWriter(d *draft) *writer {
 		d.program.Constants[poolName] = int64(n)
 		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
-	return &writer{draft: d, parts: parts{int64(max(d.Batches, 1)), "s"}, set: set,
+	return &writer{draft: d, parts: parts{n: int64(d.Batches), index: "s"}, set: set,
 		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)),
 		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
 		through: map[*stage]bool{}, parted: map[string]*stage{}}

@@ -12,10 +12,9 @@ import (
 type leaving struct {
 	memory func(w *writer, s *stage, columns schedule.Axis) // that it needs
 	plan   func(w *writer, s *stage) departure
-	cut    int    // parts that a rank's rows leave in; 0 and 1: one
-	cutAt  string // the field that says so
-	ofAll  bool   // rows of all ranks leave together, a part of them at a time
-	behind bool   // they leave when all products are made, whose rows may come in parts of a rank's
+	cut    parts // that a rank's rows leave in
+	ofAll  bool  // rows of all ranks leave together, a part of them at a time
+	behind bool  // they leave when all products are made, whose rows may come in parts of a rank's
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
@@ -79,9 +78,9 @@ func (w *writer) partsOf(s *stage) parts {
 	case w.Order == stages.BatchByBatch && w.n > 1:
 		return w.parts
 	case s.ToAll && s.outward():
-		return parts{int64(max(s.parts, 1)), "j"}
+		return s.parts
 	}
-	return parts{n: 1}
+	return parts{}
 }
 
 // pieceOf is what a stage makes of a rank's rows at a time.

@@ -59,12 +59,12 @@ func edgesFit(d *draft) error {
 		moved := slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
 			return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
 		})
-		switch pieces := s.cut > 1 && e.Steps != s.Sums; {
+		switch pieces := s.cut.n > 1 && e.Steps != s.Sums; {
 		case pieces && d.ofMovedColumns(s.Input):
-			return refused(s.cutAt, leaveOut, "rows of %s are made of parts of columns that come, and travel in pieces",
+			return refused(s.cut.at, leaveOut, "rows of %s are made of parts of columns that come, and travel in pieces",
 				s.Input)
 		case pieces && moved >= 0:
-			return refused(s.cutAt, leaveOut, "parts of the columns of %s travel, and its rows are made in pieces",
+			return refused(s.cut.at, leaveOut, "parts of the columns of %s travel, and its rows are made in pieces",
 				s.Ops[moved].Out)
 		}
 	}
@@ -119,14 +119,8 @@ func columnsBesideParts(d *draft) error {
 		return nil
 	}
 	for _, s := range d.stages {
-		for _, x := range []struct {
-			cut bool
-			at  string
-		}{{s.parts > 1, s.partsAt}, {s.cut > 1, s.cutAt}, {s.leaving.cut > 1 || s.leaving.ofAll, s.leaving.cutAt}} {
-			if x.cut {
-				return refused(x.at, "leave it out",
-					"parts of the columns of %s travel, and rows that it is made of are in parts", name)
-			}
+		if at := cmp.Or(s.parts.at, s.cut.at, s.leaving.cut.at); at != "" {
+			return refused(at, leaveOut, "parts of the columns of %s travel, and rows that it is made of are in parts", name)
 		}
 	}
 	return nil

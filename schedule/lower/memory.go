@@ -140,13 +140,13 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		w.program.Ask(check)
 	}
 	for _, name := range append(names, s.Sums) {
-		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: max(w.fine[name], 1)}.all(hostir.Size))
+		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
 	for _, f := range w.Schedule.With(s.Last()).Then {
 		for _, x := range f.Operands() {
 			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
 				w.byRank(x.Tensor)
-				b.Chunk = hostir.Div(b.Elements, parts{n: max(w.fine[x.Tensor], 1)}.all(hostir.Size))
+				b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[x.Tensor]}.all(hostir.Size))
 			}
 		}
 	}
@@ -163,12 +163,12 @@ func (w *writer) flatSums() error {
 			continue
 		}
 		for _, s := range w.stages {
-			if s.leaving.cut > 1 && slices.Contains(stages.InRows(s.Last().Then), sums) {
+			if s.leaving.cut.n > 1 && !s.leaving.ofAll && slices.Contains(stages.InRows(s.Last().Then), sums) {
 				instead := "leave it out"
 				if names := waysOf(l.need, ofAllRows); len(names) > 0 {
 					instead += ", or use schedule." + names[0] + " for " + sums
 				}
-				return refused(s.leaving.cutAt, instead,
+				return refused(s.leaving.cut.at, instead,
 					"%s are added in parts of each rank's rows, and are not summed in these", sums)
 			}
 		}
@@ -371,7 +371,7 @@ func (w *writer) indexed(s *stage) {
 // byRank refuses parts of all rows in memory that is taken by the rows of a rank.
 func (w *writer) byRank(name string) {
 	if by := w.parted[name]; by != nil {
-		w.wrong = cmp.Or(w.wrong, refused(by.leaving.cutAt, "leave it out",
+		w.wrong = cmp.Or(w.wrong, refused(by.leaving.cut.at, leaveOut,
 			"parts of all rows of %s meet, and %s is taken by the rows of a rank", by.Sums, name))
 	}
 }
@@ -379,7 +379,7 @@ func (w *writer) byRank(name string) {
 // leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
 // one rank's after another's.
 func (w *writer) leavingRows(s *stage) []string {
-	if !s.puts() {
+	if !s.puts() || s.leaving.ofAll {
 		return nil
 	}
 	names := append(stages.InRows(s.Last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),

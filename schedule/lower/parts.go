@@ -13,18 +13,29 @@ func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 	return nodes
 }
 
-// parts counts the parts of a rank's rows and names their index.
+// parts counts the parts of a rank's rows, 0 and 1 for one, names their index, and says which field asks for them.
 type parts struct {
-	n     int64
-	index string
+	n         int64
+	index, at string
 }
+
+// inParts are the parts that an option of the way that is being lowered asks for.
+func (d *draft) inParts(n int, index, option string) parts {
+	if n < 2 {
+		return parts{}
+	}
+	return parts{int64(n), index, d.at() + "." + option}
+}
+
+// wholeParts is the fact of ways that bring balanced rows.
+const wholeParts = "balanced parts of %s differ by a row, and parts of these would again"
 
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
 
 // numbered is a part by its number, absent where there is one only.
 func (p parts) numbered(part hostir.Expr) hostir.Expr {
-	if p.n == 1 {
+	if p.n < 2 {
 		return hostir.Expr{}
 	}
 	return part
@@ -35,18 +46,21 @@ func (p parts) chunk(rank hostir.Expr) hostir.Expr { return p.chunkOf(rank, host
 
 // chunkOf is the index of a part of a rank.
 func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
-	if p.n == 1 {
+	if p.n < 2 {
 		return rank
 	}
 	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
 }
 
 // all counts the parts of a number of ranks or hosts.
-func (p parts) all(n hostir.Expr) hostir.Expr {
-	if p.n == 1 {
-		return n
+func (p parts) all(n hostir.Expr) hostir.Expr { return hostir.Times(n, hostir.Const(max(p.n, 1))) }
+
+// turn is the round of a step that takes a part.
+func (p parts) turn() hostir.Expr {
+	if p.n < 2 {
+		return step
 	}
-	return hostir.Mul(n, hostir.Const(p.n))
+	return hostir.Div(step, hostir.Const(p.n))
 }
 
 // semaphore has a member for each part.
@@ -56,7 +70,7 @@ func (p parts) semaphore(name string) hostir.Semaphore {
 
 // posts tell every peer a word of each part.
 func (p parts) posts(word string) (nodes []hostir.Node) {
-	for i := range p.n {
+	for i := range max(p.n, 1) {
 		nodes = append(nodes, hostir.Post(mainRef, word, every).Member(p.numbered(hostir.Const(i))))
 	}
 	return nodes
@@ -64,7 +78,7 @@ func (p parts) posts(word string) (nodes []hostir.Node) {
 
 // partByPart are rounds in which the parts take their turns.
 func (p parts) partByPart(t turns) turns {
-	if p.n == 1 {
+	if p.n < 2 {
 		return t
 	}
 	each := t
@@ -74,7 +88,7 @@ func (p parts) partByPart(t turns) turns {
 
 // inTurn takes the parts one after the other.
 func (p parts) inTurn(body ...hostir.Node) []hostir.Node {
-	if p.n == 1 {
+	if p.n < 2 {
 		return body
 	}
 	return []hostir.Node{hostir.Loop(p.index, hostir.Const(0), hostir.Const(p.n), body...)}

@@ -13,17 +13,15 @@ import (
 // stage is a stage with what the ways of its communications say of it.
 type stage struct {
 	*stages.Stage
-	held    *stage        // an earlier one that has gathered its rows; nil: none
-	launch  hostir.Launch // of the caller's own work, where a kernel does it
-	parts   int           // of own rows, as they go on from the sum; 0 and 1: whole
-	partsAt string        // the field that says so
+	held   *stage        // an earlier one that has gathered its rows; nil: none
+	launch hostir.Launch // of the caller's own work, where a kernel does it
+	parts  parts         // of own rows, as they go on from the sum
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
 	gathering, summing atOnce
 	taken              []string                          // results of products that are made in the kernels of these
 	leaving            leaving                           // of partial results that leave one rank's after another's
 	arriving           func(w *writer, s *stage) arrival // how rows come in pieces
-	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
-	cutAt              string                            // the field that says so
+	cut                parts                             // that a rank's rows come in
 	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
 	padded             bool                              // they take each rank's rows with padding

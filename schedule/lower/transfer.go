@@ -52,7 +52,7 @@ func partOfEach(w *writer, s *stage) arrival {
 	}
 	of, place := w.transferred(s)
 	word := w.named(ready, s.here())
-	round := w.shift(1)
+	round := w.shift(parts{})
 	peer := round.pieces[0].rank
 	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
 	return arrival{on: copyRef, reads: s.Input, words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},

@@ -46,7 +46,7 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
 			"is of each rank's", s.Input, strings.Join(by, ", "))
 	}
-	d.inParts(s, w.Parts, "Parts")
+	s.cut = d.inParts(w.Parts, stepIndex, "Parts")
 	return nil
 }
 
@@ -54,7 +54,7 @@ func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 // every rank's rows, or a batch of them, which is multiplied as one.
 func roundsByNCCL(w *writer, s *stage) arrival {
 	first, q := hostir.Mul(step, hostir.Size), hostir.Var(hostir.RankIndex)
-	t := turns{first: hostir.Const(0), end: hostir.Const(max(int64(s.cut), w.n)), work: mainRef, ofAll: s.cut > 1,
+	t := turns{first: hostir.Const(0), end: hostir.Const(max(s.cut.n, w.n)), work: mainRef, ofAll: s.cut.n > 1,
 		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
 			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.Input, step))}}
@@ -91,8 +91,7 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return d.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
 			s.Sums)
 	default:
-		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		s.leaving = leaving{memory: x.memory, plan: x.plan, ofAll: true, cutAt: d.at() + ".Parts"}
+		s.leaving = leaving{memory: partsMemory, plan: partsLeave, ofAll: true, cut: d.inParts(w.Parts, "j", "Parts")}
 		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
@@ -106,14 +105,10 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	return nil
 }
 
-// partsSummed are partial results of a stage that leave in parts of all ranks' rows.
-type partsSummed struct {
-	*stage
-	parts
-}
-
-// memory is that of the partial results. In a reduce-scatter a part has rows of each rank.
-func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
+// partsMemory is that of partial results that leave in parts of all ranks' rows. In a reduce-scatter a part has rows of
+// each rank.
+func partsMemory(w *writer, s *stage, columns schedule.Axis) {
+	x := s.leaving.cut
 	n, rows := schedule.Number(x.n), w.RowExtent(s.Sums)
 	w.sum(s, columns)
 	if s.ToAll {
@@ -136,9 +131,9 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), columns)
 }
 
-// plan multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
-func (x partsSummed) plan(w *writer, s *stage) (d departure) {
-	partial := w.named(partial, s.Sums)
+// partsLeave multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
+func partsLeave(w *writer, s *stage) (d departure) {
+	x, partial := s.leaving.cut, w.named(partial, s.Sums)
 	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
 	to, finish := w.rounded(s)

@@ -46,11 +46,11 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 	case len(s.Ops) == 0 && w.Streams > 0:
 		return d.refusal("Streams", leaveOut, noPart, d.edge.Of)
 	}
-	s.arriving, s.asMade = pulling{parts: w.Parts, withStep: w.WithStep}.rows, true
+	s.cut = d.inParts(w.Parts, "p", "Parts")
+	s.arriving, s.asMade = pulling{s.cut, w.WithStep}.rows, true
 	if s.once = w.Once || len(s.Ops) == 0 && !w.WithStep; s.once {
 		return nil
 	}
-	d.inParts(s, w.Parts, "Parts")
 	return d.pooled(w.Streams)
 }
 
@@ -78,17 +78,17 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
 type pulling struct {
-	parts    int
+	parts
 	withStep bool // on the streams of the products
 }
 
 func (x pulling) rows(w *writer, s *stage) arrival {
-	n := parts{int64(max(x.parts, 1)), "p"}
-	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.Input}
+	n := x.parts
+	t, a := w.shift(n), arrival{on: copyRef, reads: s.Input}
 	made := w.makerOf(s)
 	if made != nil { // a part of each rank in a round, with streams as if all parts were in one loop
 		set := t.set
-		t = w.shift(1)
+		t = w.shift(parts{})
 		t.pieces[0].part, t.set, t.work = n.part(), set, hostir.StreamAt(workName, poolIndex(w.draft, n.chunk(step)))
 	}
 	if x.withStep {
@@ -111,7 +111,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)
 	if a.turns = []turns{t}; made != nil {
-		a.turns = []turns{w.partsMade(made, s, n, a.ready[0], t, a.on)}
+		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
 		a.ready, a.ownLast = nil, true
 	}
 	return a

@@ -19,7 +19,7 @@ func pushPart(_ *draft, s *stage, _ schedule.Push) error {
 // pushedPart copies this rank's part into the memory of all others, while theirs arrive.
 func pushedPart(w *writer, s *stage) arrival {
 	w.transferred(s)
-	a := pushedRows(w, s, parts{n: 1})
+	a := pushedRows(w, s)
 	t := a.turns[0].onMain()
 	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, a.words[1].Name, t.pieces[0].rank) }
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
@@ -32,24 +32,21 @@ func pushedPart(w *writer, s *stage) arrival {
 }
 
 func push(d *draft, s *stage, w schedule.Push) error {
-	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
-	d.inParts(s, w.Parts, "Parts")
+	s.arriving, s.cut = pushedRows, d.inParts(w.Parts, "p", "Parts")
 	return d.pooled(w.Streams)
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
 // before everything that its memory may be written. In each round it pushes first, and the products wait for what
 // arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
-func pushedRows(w *writer, s *stage, cut parts) arrival {
-	t, a := w.shift(cut.n), arrival{on: copyRef, sent: true}
-	p, to, turn := t.pieces[0], hostir.Var("to"), step
-	if cut.n > 1 {
-		turn = hostir.Div(step, hostir.Const(cut.n))
-	}
+func pushedRows(w *writer, s *stage) arrival {
+	cut := s.cut
+	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
+	p, to := t.pieces[0], hostir.Var("to")
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
 	a.words = []hostir.Semaphore{cut.semaphore(open), cut.semaphore(came)}
 	a.free = cut.posts(open)
-	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
+	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn())),
 		hostir.Wait(a.on, open, to).Member(p.part),
 		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
 			hostir.View{Buffer: s.Input, Index: p.part}),

@@ -30,20 +30,15 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 		s.once = true
 	}
 	d.pool.falls = d.pool.falls || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
-	s.arriving = railed{int64(max(w.Parts, 1)), "p"}.rows
-	d.inParts(s, w.Parts, "Parts")
+	s.arriving, s.cut = railsArrive, d.inParts(w.Parts, "p", "Parts")
 	return nil
 }
 
 func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.pool.falls = true
-	x := railed{int64(max(w.Parts, 1)), "j"}
-	s.leaving = leaving{memory: x.memory, plan: x.sums, cut: w.Parts, cutAt: d.at() + ".Parts", behind: true}
+	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: d.inParts(w.Parts, "j", "Parts"), behind: true}
 	return nil
 }
-
-// railed is the parts of a rank's rows that cross the network one after the other.
-type railed parts
 
 // relayName names the streams that copy received rows between the ranks of a host, one for each exchange. Those of
 // phase zero copy rows of the host's own ranks.
@@ -149,12 +144,13 @@ func (x rails) relayed(t *turns) {
 		hostir.Set(relay, x.at(from), x.landed(from, host).At(hostir.Var("peer")))}
 }
 
-// rows is the arrival. Rows of the host's own ranks come whole.
-func (r railed) rows(w *writer, s *stage) arrival {
-	x := rails{writer: w, parts: parts(r), here: s.here(), passed: w.named(passed, s.here())}
+// railsArrive is the arrival, whose parts cross the network one after the other. Rows of the host's own ranks come
+// whole.
+func railsArrive(w *writer, s *stage) arrival {
+	x := rails{writer: w, parts: s.cut, here: s.here(), passed: w.named(passed, s.here())}
 	if s.Into != "" {
 		x.landing = w.named(landing, s.here())
-		w.eachHost(x.landing, s.Input, r.n)
+		w.eachHost(x.landing, s.Input, s.cut)
 	}
 	a, order := pulling{}.rows(w, s), w.byHosts()
 	order[0].bring = a.turns[0].bring
@@ -167,14 +163,14 @@ func (r railed) rows(w *writer, s *stage) arrival {
 	ahead := phases()
 	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.Input, x.part()))...)
 	a.ahead, a.words = ahead.brought(), append(a.words, x.words())
-	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(hostir.Const(r.n))}, true
+	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(x.all(one))}, true
 	return a
 }
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
-func (w *writer) eachHost(name, of string, parts int64) {
+func (w *writer) eachHost(name, of string, cut parts) {
 	own := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, true), w.ColumnsOf(of)}}
-	w.memory(name, part(own, schedule.D, schedule.Number(parts)), slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
+	w.memory(name, part(own, schedule.D, schedule.Number(max(cut.n, 1))), slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
@@ -186,15 +182,15 @@ const (
 	railSums = "others" // of each host's ranks, for this rank
 )
 
-// memory is that of slots, and for a rank's rows of a stage's sums for each host.
-func (r railed) memory(w *writer, s *stage, columns schedule.Axis) {
+// railsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
+func railsMemory(w *writer, s *stage, columns schedule.Axis) {
 	slotMemory(w, s, columns)
 	each := []string{hostSums, railSums}
 	if s.ToAll {
 		each = append(each, landing)
 	}
 	for _, name := range each {
-		w.eachHost(w.named(name, s.Sums), s.Sums, r.n)
+		w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut)
 	}
 }
 
@@ -206,10 +202,10 @@ type railSum struct {
 	first bool // products and sums take turns; else all rows have been through the stage
 }
 
-// sums is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it,
+// railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it,
 // which others need.
-func (r railed) sums(w *writer, s *stage) (d departure) {
-	x := railSum{w, parts(r), s, w.outward(s)}
+func railsLeave(w *writer, s *stage) (d departure) {
+	x := railSum{w, s.leaving.cut, s, w.outward(s)}
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
@@ -280,7 +276,7 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 
 // made is this rank's part of a rank's sum.
 func (x railSum) made(rank hostir.Expr) hostir.View {
-	if x.n == 1 { // where rows come in parts, several of a rank's
+	if x.n < 2 { // where rows come in parts, several of a rank's
 		return x.rowsAt(x.summands(x.s), rank)
 	}
 	return hostir.Chunk(x.summands(x.s), x.chunk(rank))

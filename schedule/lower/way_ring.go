@@ -28,7 +28,7 @@ func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows fun
 	if way == schedule.Both {
 		halves = 2
 	}
-	d.inParts(s, halves, "Direction")
+	s.cut = d.inParts(halves, "", "Direction")
 	return d.pooled(streams)
 }
 
@@ -53,7 +53,7 @@ func directed(way schedule.Direction) []lane {
 	round := func(next, prev func(hostir.Expr) hostir.Expr, suffix string) lane {
 		got, had := "got"+suffix, "had"+suffix
 		return lane{next: next(one), prev: prev(one), to: hostir.Var("to"), from: hostir.Var("from"),
-			got: hostir.Var(got), had: hostir.Var(had), parts: parts{n: 1},
+			got: hostir.Var(got), had: hostir.Var(had),
 			names: []hostir.Node{hostir.Bind(got, prev(step)), hostir.Bind(had, prev(hostir.Sub(step, one)))}}
 	}
 	first := round(hostir.Ahead, hostir.Behind, "")

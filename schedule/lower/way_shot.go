@@ -98,7 +98,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	mine := hostir.Chunk(s.Sums, hostir.Rank)
 	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
-	spread := w.toAll(mainRef, s, parts{n: 1}, hostir.Whole(own))
+	spread := w.toAll(mainRef, s, parts{}, hostir.Whole(own))
 	return w.whileRead(input, s.Sums, append([]hostir.Node{sum}, spread...), word)
 }
 

@@ -23,10 +23,10 @@ var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
 	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
-	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
+	s.parts = d.inParts(w.Parts, "j", "Parts")
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
-		s.leaving.cut, s.leaving.cutAt = s.parts, s.partsAt
+		s.leaving.cut = s.parts
 	}
 	switch {
 	case s.Bare() && w.Streams > 0:
@@ -110,7 +110,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		case !s.Bare():
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
-		if cut.n == 1 {
+		if cut.n < 2 {
 			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
 		}
 		if w.outward(s) { // while the product is made
