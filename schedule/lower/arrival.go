@@ -220,10 +220,11 @@ func (w *writer) cutPieces() error {
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, leave[0])
 		}
-		if err := cmp.Or(
+		err := cmp.Or(
 			cut(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),
 			cut(s.Input, s.cut, "%s comes in %d parts, and goes on in %d", come),
-			cut(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave)); err != nil {
+			cut(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave))
+		if err != nil {
 			return err
 		}
 	}

@@ -344,7 +344,7 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 	}
 	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = errors.Join(err, refused(d.at(), "use schedule.Slots, or leave it out",
+		err = cmp.Or(err, refused(d.at(), "use schedule.Slots, or leave it out",
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits

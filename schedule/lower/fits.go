@@ -61,8 +61,8 @@ func edgesFit(d *draft) error {
 		})
 		switch pieces := s.cut.n > 1 && e.Steps != s.Sums; {
 		case pieces && d.ofMovedColumns(s.Input):
-			return refused(s.cut.at, leaveOut, "rows of %s are made of parts of columns that come, and travel in pieces",
-				s.Input)
+			return refused(s.cut.at, leaveOut,
+				"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)
 		case pieces && moved >= 0:
 			return refused(s.cut.at, leaveOut, "parts of the columns of %s travel, and its rows are made in pieces",
 				s.Ops[moved].Out)
@@ -71,56 +71,42 @@ func edgesFit(d *draft) error {
 	return nil
 }
 
-// columnsInPieces refuses pieces of the rows of what has parts of its columns.
-func columnsInPieces(d *draft) error {
-	name := ""
+// columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows in
+// parts of a rank's: the proof has no parts that both are made of.
+func columnsFit(d *draft) error {
+	pieces, beside := "", ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
+		all, parts := "", false
 		from, to := s.Views()
 		for _, v := range slices.Concat(from, to) {
-			b, _ := d.program.Buffer(v.Buffer)
-			if name == "" && !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
-				name = v.Buffer
+			b := d.program.At(v.Buffer)
+			if !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
+				pieces = cmp.Or(pieces, v.Buffer)
 			}
+			if !b.Rows.IsZero() && !v.Columns {
+				all = cmp.Or(all, v.Buffer)
+			}
+			parts = parts || d.fine[v.Buffer] > 1
 		}
-	})
-	if name == "" {
-		return nil
-	}
-	for _, e := range d.program.Edges {
-		if e.Steps == name {
-			name = e.Of
-		}
-	}
-	return d.Misplaced(name, "let its rows be whole, or move it in a schedule of its own",
-		"parts of the columns of %s travel, and steps take its rows in pieces", name)
-}
-
-// columnsBesideParts refuses steps that take all of a tensor of which parts of the columns travel, beside rows in parts
-// of a rank's: the proof has no parts that both are made of.
-func columnsBesideParts(d *draft) error {
-	name := ""
-	hostir.Steps(d.program.Body, func(s hostir.Step) {
 		switch s.Do.(type) {
 		case hostir.Call, hostir.Product: // these take all of an operand, or of a weight
-			return
+			parts = false
 		}
-		from, to := s.Views()
-		views := slices.Concat(from, to)
-		i := slices.IndexFunc(views, func(v hostir.View) bool {
-			b, _ := d.program.Buffer(v.Buffer)
-			return !b.Rows.IsZero() && !v.Columns
-		})
-		parts := slices.ContainsFunc(views, func(v hostir.View) bool { return d.fine[v.Buffer] > 1 })
-		if i >= 0 && parts {
-			name = views[i].Buffer
+		if parts {
+			beside = cmp.Or(all, beside)
 		}
 	})
-	if name == "" {
-		return nil
+	if i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == pieces }); i >= 0 {
+		pieces = d.program.Edges[i].Of
+	}
+	if pieces != "" {
+		return d.Misplaced(pieces, "let its rows be whole, or move it in a schedule of its own",
+			"parts of the columns of %s travel, and steps take its rows in pieces", pieces)
 	}
 	for _, s := range d.stages {
-		if at := cmp.Or(s.parts.at, s.cut.at, s.leaving.cut.at); at != "" {
-			return refused(at, leaveOut, "parts of the columns of %s travel, and rows that it is made of are in parts", name)
+		if at := cmp.Or(s.parts.at, s.cut.at, s.leaving.cut.at); at != "" && beside != "" {
+			return refused(at, leaveOut, "parts of the columns of %s travel, and rows that it is made of are in parts",
+				beside)
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		travel, // the communications between them
 		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		(*draft).Fits, rowsFit, columnsInPieces, edgesFit, columnsBesideParts,
+		(*draft).Fits, rowsFit, edgesFit, columnsFit,
 		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {

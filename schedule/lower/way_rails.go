@@ -170,7 +170,8 @@ func railsArrive(w *writer, s *stage) arrival {
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, cut parts) {
 	own := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, true), w.ColumnsOf(of)}}
-	w.memory(name, part(own, schedule.D, schedule.Number(max(cut.n, 1))), slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
+	chunk := part(own, schedule.D, schedule.Number(max(cut.n, 1)))
+	w.memory(name, chunk, slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
@@ -202,8 +203,8 @@ type railSum struct {
 	first bool // products and sums take turns; else all rows have been through the stage
 }
 
-// railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it,
-// which others need.
+// railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before
+// it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
 	x := railSum{w, s.leaving.cut, s, w.outward(s)}
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
