@@ -92,29 +92,17 @@ func (j junction) across() (list []string) {
 }
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
-func (w *writer) memoryOf(j junction) (names []string) {
+func (w *writer) memoryOf(j junction) []string {
 	last := j.sum.Last()
-	from := w.MadeIn(last.In[0])
-	if last.In[0] == j.sum.Input {
-		from = j.sum.Input // where own rows are multiplied in place
-	}
-	names = []string{from, w.named(slots, j.sum.Sums), j.sum.Sums}
+	names := []string{w.MadeIn(last.In[0]), w.named(slots, j.sum.Sums), j.sum.Sums}
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	ops := []schedule.Op{last}
+	names = append(names, stages.InRows(last.Then)...)
 	if j.own != nil {
-		ops = append(ops, j.own.Ops...)
+		names = append(names, w.rowsOf(j.own.Ops...)...)
 	}
-	for _, o := range slices.Concat(ops, j.next.beforeSum()) {
-		if o.Out != j.sum.Sums {
-			names = append(names, w.MadeIn(o.Out))
-		}
-		for _, name := range stages.InRows(o.Then) {
-			names = append(names, w.MadeIn(name))
-		}
-	}
-	return names
+	return append(names, w.rowsOf(j.next.beforeSum()...)...)
 }
 
 // beforeSum are the operations of a stage ahead of the one whose partial results meet.

@@ -24,15 +24,19 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 		terms = append(terms, at(tensor))
 	}
 	list, word := w.trees(behind)
-	var operands []hostir.View
+	return terms, hostir.FinishBy(word, list, w.columns(o), beside(list, at)...)
+}
+
+// beside are the operands of functions: those by rows as at has them, and all of others.
+func beside(list []schedule.Expr, at func(tensor string) hostir.View) (operands []hostir.View) {
 	for _, x := range schedule.Operands(schedule.Nodes(list...)) {
-		v := hostir.Whole(x.Tensor)
-		if x.Lies != schedule.ByColumn {
-			v = at(x.Tensor)
+		if x.Lies == schedule.ByColumn || x.Lies == schedule.ByHead {
+			operands = append(operands, hostir.Whole(x.Tensor))
+		} else {
+			operands = append(operands, at(x.Tensor))
 		}
-		operands = append(operands, v)
 	}
-	return terms, hostir.FinishBy(word, list, w.columns(o), operands...)
+	return operands
 }
 
 // columns is the number of columns of a row of an operation's result.
@@ -63,15 +67,8 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 		return nil
 	}
 	list, word := w.trees(own)
-	var operands []hostir.View
-	for _, x := range schedule.Operands(schedule.Nodes(list...)) {
-		if x.Lies == schedule.ByColumn || x.Lies == schedule.ByHead {
-			operands = append(operands, hostir.Whole(x.Tensor))
-		} else {
-			operands = append(operands, w.at(x.Tensor, p))
-		}
-	}
-	return []hostir.Node{hostir.MakeOf(on, word, list, w.columns(o), w.at(o.Out, p), x, operands...).
+	at := func(tensor string) hostir.View { return w.at(tensor, p) }
+	return []hostir.Node{hostir.MakeOf(on, word, list, w.columns(o), w.at(o.Out, p), x, beside(list, at)...).
 		Applying(w.functionsOf(o, true))}
 }
 

@@ -413,14 +413,21 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.Ops {
 		if o.Out != s.Sums || s.ToAll {
-			names = append(append(names, w.MadeIn(o.Out)), stages.InRows(w.Schedule.With(o).Then)...)
+			names = append(names, w.rowsOf(o)...)
 		}
-		if o.Out == s.Sums && s.ToAll {
-			names = append(names, w.named(reduced, s.Sums))
-		}
-		names = append(names, stages.InRows(w.Schedule.Own(o))...)
+	}
+	if s.ToAll {
+		names = append(names, w.named(reduced, s.Sums))
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
+}
+
+// rowsOf is the memory of what operations make of rows, and of what functions read beside it.
+func (w *writer) rowsOf(ops ...schedule.Op) (names []string) {
+	for _, o := range ops {
+		names = append(append(names, w.MadeIn(o.Out)), stages.InRows(o.Then)...)
+	}
+	return names
 }
 
 // summands is the memory in which each rank has its summands of a stage's sums.
