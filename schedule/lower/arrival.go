@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // piece is rows of one rank, or a part of them; of an absent rank: of all ranks.
@@ -220,12 +221,30 @@ func (w *writer) cutPieces() error {
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, leave[0])
 		}
-		err := cmp.Or(
+		err := cmp.Or(w.addsFlat(s),
 			cut(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),
 			cut(s.Input, s.cut, "%s comes in %d parts, and goes on in %d", come),
 			cut(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave))
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// addsFlat refuses sums that are added in parts of a rank's rows, and whose ranks' parts are between elements or are
+// summed whole.
+func (w *writer) addsFlat(s *stage) error {
+	if s.leaving.cut.n < 2 || s.leaving.ofAll {
+		return nil
+	}
+	for _, l := range w.legs {
+		sums, own := l.stage.Sums, w.named(reduced, l.stage.Sums)
+		whole := w.program.At(own).Name != "" && w.fine[own] == 0
+		if l.move == sums && (l.by.is(betweenElements) || whole) &&
+			slices.Contains(stages.InRows(s.Last().Then), sums) {
+			return refused(s.leaving.cut.at, orUse(leaveOut, l.need, ofAllRows)+" for "+sums,
+				"%s are added in parts of each rank's rows, and are not summed in these", sums)
 		}
 	}
 	return nil

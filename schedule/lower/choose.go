@@ -107,14 +107,12 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// waysOf names the ways of a communication that have a fact.
-func waysOf(n need, has fact) (names []string) {
-	for _, l := range doing(n) {
-		if l.is(has) {
-			names = append(names, schedule.WayName(l.way))
-		}
+// orUse is a hint with the ways of a communication that have a fact.
+func orUse(hint string, n need, has fact) string {
+	for i, l := range slices.DeleteFunc(doing(n), func(l lowering) bool { return !l.is(has) }) {
+		hint += []string{", or use schedule.", ", schedule."}[min(i, 1)] + schedule.WayName(l.way)
 	}
-	return names
+	return hint
 }
 
 // usually names the way of a communication that most schedules leave open.
@@ -328,18 +326,15 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		err = refused(d.PathOf(s.Into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if within >= 0 && !l.is(inPlace) {
-		hint := "leave it out"
-		if names := waysOf(l.need, inPlace); len(names) > 0 {
-			hint += ", or use " + strings.Join(names, ", ")
-		}
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint+d.orOneHost(),
+		hint := orUse(leaveOut, l.need, inPlace) + d.orOneHost()
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint,
 			"no pass does the %s by %s in place", l.need, name))
 	}
 	if !l.is(ofCodes) {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(d.at(), "use schedule."+waysOf(l.need, ofMoved)[0],
+		err = errors.Join(err, refused(d.at(), orUse(leaveOut, l.need, ofMoved),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
@@ -364,12 +359,11 @@ func (d *draft) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !d.coded(of.stage) {
 		return nil
 	}
-	hint := "leave out Mesh, for ranks of one host"
-	if names := waysOf(of.need, ofCodes); len(names) > 0 {
-		hint = "use " + strings.Join(names, ", ")
+	hint := orUse(leaveOut, of.need, ofCodes)
+	if d.Original.OverHosts() {
+		hint = oneHost
 	}
-	return refused(d.at(), hint,
-		"no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
+	return refused(d.at(), hint, "no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
 }
 
 func (d *draft) orOneHost() string {

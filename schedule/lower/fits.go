@@ -35,44 +35,39 @@ func (d *draft) ofMovedColumns(name string) bool {
 
 // edgesFit refuses options of a way beside the other communications.
 func edgesFit(d *draft) error {
-	for i, e := range d.program.Edges {
-		s := d.legs[i].stage
+	for i, l := range d.legs {
+		s, e := l.stage, d.program.Edges[i]
+		path, hint := cmp.Or(e.Path, hostir.MovesField), orUse("give each row a scale", l.need, ofAllRows)
+		if l.hosts {
+			path, hint = "Mesh", oneHost
+		}
 		blocks := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
 			return d.Tensor(d.Tensor(o.In[0]).Scale).ByBlock()
 		})
-		way, oneKernel := cmp.Or(e.Path, hostir.MovesField), "give each row a scale"
-		if names := waysOf(d.legs[i].need, ofAllRows); len(names) > 0 {
-			oneKernel = "use schedule." + names[0]
-		}
-		if blocks && e.Steps == s.Sums && s.Left.Columns() {
-			return d.MisplacedIn(d.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
-				"multiplied lie block by block", schedule.WayName(e.Way), e.Of)
-		}
-		if whole := s.summing != nil && len(s.taken) == 0; blocks && e.Steps == s.Sums && !s.Gathers && !whole {
-			path, hint := way, oneKernel
-			if d.Original.OverHosts() {
-				path, hint = "Mesh", oneHost
-			}
-			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
-				"block by block", schedule.WayName(e.Way), e.Of)
-		}
 		moved := slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
 			return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
 		})
-		switch pieces := s.cut.n > 1 && e.Steps != s.Sums; {
-		case pieces && d.ofMovedColumns(s.Input):
+		switch sums := l.move == s.Sums; {
+		case sums && blocks && s.Left.Columns():
+			return d.MisplacedIn(d.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
+				"multiplied lie block by block", schedule.WayName(e.Way), e.Of)
+		case sums && blocks && !s.Gathers && (s.summing == nil || len(s.taken) > 0):
+			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
+				"block by block", schedule.WayName(e.Way), e.Of)
+		case sums || s.cut.n < 2:
+		case d.ofMovedColumns(s.Input):
 			return refused(s.cut.at, leaveOut,
 				"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)
-		case pieces && moved >= 0:
-			return refused(s.cut.at, leaveOut, "parts of the columns of %s travel, and its rows are made in pieces",
-				s.Ops[moved].Out)
+		case moved >= 0:
+			return refused(s.cut.at, leaveOut,
+				"parts of the columns of %s travel, and its rows are made in pieces", s.Ops[moved].Out)
 		}
 	}
 	return nil
 }
 
-// columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows in
-// parts of a rank's: the proof has no parts that both are made of.
+// columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows
+// in parts of a rank's: the proof has no parts that both are made of.
 func columnsFit(d *draft) error {
 	pieces, beside := "", ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {

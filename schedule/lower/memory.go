@@ -152,34 +152,14 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	}
 }
 
-// flatSums refuses sums that another stage's sums add in parts of a rank's rows, if ranks' parts are between elements
-// or are summed whole.
-func (w *writer) flatSums() error {
-	for _, l := range w.legs {
-		sums := l.stage.Sums
-		own := w.named(reduced, sums)
-		whole := w.program.At(own).Name != "" && w.fine[own] == 0
-		if l.move != sums || !l.by.is(betweenElements) && !whole || w.fine[sums] < 2 {
-			continue
-		}
-		for _, s := range w.stages {
-			if s.leaving.cut.n > 1 && !s.leaving.ofAll && slices.Contains(stages.InRows(s.Last().Then), sums) {
-				instead := "leave it out"
-				if names := waysOf(l.need, ofAllRows); len(names) > 0 {
-					instead += ", or use schedule." + names[0] + " for " + sums
-				}
-				return refused(s.leaving.cut.at, instead,
-					"%s are added in parts of each rank's rows, and are not summed in these", sums)
-			}
-		}
-	}
-	return nil
-}
-
+// memory declares memory of the plan, in chunks of so many elements; absent: in one.
 func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
-	t := schedule.Tensor{Name: name, Axes: axes}
-	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
-		Elements: hostir.Elements(t), Chunk: chunk})
+	b := hostir.Buffer{Name: name, Tensor: schedule.Tensor{Name: name, Axes: axes}, Owner: hostir.Plan}
+	b.Elements, b.Chunk = hostir.Elements(b.Tensor), chunk
+	if chunk.IsZero() {
+		b.Chunk = b.Elements
+	}
+	d.program.Buffers = append(d.program.Buffers, b)
 }
 
 func (d *draft) semaphores(names ...string) {
@@ -272,8 +252,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.Sums && w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.Sums && w.CalledForSummands(o.Out):
-		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
-		w.memory(made, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
+		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
+		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
 	case o.Out != s.Sums:
 		w.ofRows(made, o.Out, s.Own, columns)
 	case s.puts():
@@ -286,12 +266,10 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case w.byRanks(s):
 		w.eachRank(w.named(partial, s.Sums), s.Sums, columns)
 	default:
-		var cut []schedule.Extent
-		if !s.ToAll {
-			cut = []schedule.Extent{schedule.D}
+		partial := w.named(partial, s.Sums)
+		if w.ofRows(partial, s.Sums, false, columns); !s.ToAll {
+			w.cut(partial, schedule.D)
 		}
-		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.Sums, false), columns}}
-		w.memory(w.named(partial, s.Sums), part(t, cut...), t.Axes...)
 	}
 	if o.Out == s.Sums {
 		w.sum(s, columns)
@@ -318,8 +296,7 @@ func (w *writer) rowAxis(of string, own bool) schedule.Axis {
 }
 
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	axes := []schedule.Axis{w.rowAxis(of, own), columns}
-	w.memory(name, hostir.Elements(schedule.Tensor{Axes: axes}), axes...)
+	w.memory(name, hostir.Expr{}, w.rowAxis(of, own), columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows

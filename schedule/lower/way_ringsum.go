@@ -78,14 +78,24 @@ func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []
 	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
-// passedOn is the departure, with the steps of ranks that have peers.
-func (x inRing) passedOn(exchange func() []hostir.Node) (d departure) {
+// passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of a
+// chunk in step i; before that come some nodes.
+func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
+	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
+	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
 	d.passes = func() []hostir.Node {
-		first := x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one))
-		post := hostir.MovesOf(x.s.Sums, hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0)))
+		each := append(add(hostir.Chunk(x.ring, step), step, passing),
+			moved(hostir.Post(on, x.ready, next).Member(step))...)
+		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one)),
+			moved(hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0))), before,
+			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
+			moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)))
+		if on != mainRef {
+			peers = append(peers, hostir.After(mainRef, on))
+		}
 		return append([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: x.product(mainRef, x.to, hostir.Rank),
-			Else: slices.Concat(neighbours, first, post, exchange())}}, x.finish...)
+			Else: peers}}, x.finish...)
 	}
 	return d
 }
@@ -97,29 +107,20 @@ var (
 	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
 	// passing is the chunk whose sum this rank makes in step i.
 	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
-	// final is the step of this rank's chunk, beforeFinal the one before it.
-	final       = hostir.Sub(hostir.Size, one)
-	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
+	// final is the step of this rank's chunk.
+	final = hostir.Sub(hostir.Size, one)
 )
 
 // accumulatedInRing adds in the epilogue of the product: the sum so far is copied to where
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
-	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.Sums, nodes...) }
-	// add takes the sum that the rank before made in a step, and adds a chunk to it.
-	add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
+	d := x.passedOn(mainRef, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
 		first, made := x.partials(mainRef, chunk)
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
-		return slices.Concat(first, moved(hostir.Wait(mainRef, x.ready, previous).Member(before),
+		before := hostir.Sub(i, one)
+		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
 			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), into(dst, made))
-	}
-	d := x.passedOn(func() []hostir.Node {
-		each := append(add(hostir.Chunk(x.ring, step), hostir.Sub(step, one), passing),
-			moved(hostir.Post(mainRef, x.ready, next).Member(step))...)
-		return slices.Concat([]hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
-			add(x.to, beforeFinal, hostir.Rank),
-			moved(hostir.Post(mainRef, x.read, previous), hostir.Wait(mainRef, x.read, next)))
 	})
 	d.order = []turns{{}}
 	return d
@@ -129,26 +130,19 @@ func accumulatedInRing(w *writer, s *stage) departure {
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
 	x, partial := w.inRing(s), w.named(partial, s.Sums)
-	last := w.work
-	last.Index = poolIndex(w.draft, final)
-	// add takes the sum that the rank before made in a step, and adds the product of the next step.
-	add := func(work hostir.StreamRef, dst hostir.View, before, i hostir.Expr) []hostir.Node {
-		return []hostir.Node{hostir.After(copyRef, work),
-			hostir.Wait(copyRef, x.ready, previous).Member(before),
-			hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i))}
-	}
-	d := x.passedOn(func() []hostir.Node {
+	products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
+	d := x.passedOn(copyRef, []hostir.Node{hostir.After(copyRef, mainRef), products},
+		func(dst hostir.View, i, _ hostir.Expr) []hostir.Node {
+			before := hostir.Sub(i, one)
+			return hostir.MovesOf(s.Sums, hostir.After(copyRef, hostir.StreamAt(workName, poolIndex(w.draft, i))),
+				hostir.Wait(copyRef, x.ready, previous).Member(before),
+				hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i)))
+		})
+	passes := d.passes
+	d.passes = func() []hostir.Node {
 		w.fork(copySet) // where the first product is made
-		each := append(add(w.work, hostir.Chunk(x.ring, step), hostir.Sub(step, one), step),
-			hostir.Post(copyRef, x.ready, next).Member(step))
-		nodes := slices.Concat([]hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
-			add(last, x.to, beforeFinal, final), []hostir.Node{hostir.Post(copyRef, x.read, previous),
-				hostir.Wait(copyRef, x.read, next), hostir.After(mainRef, copyRef)})
-		products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
-		return append([]hostir.Node{hostir.After(copyRef, mainRef), products}, hostir.MovesOf(s.Sums, nodes...)...)
-	})
-	inTurn := d.passes
-	d.passes = func() []hostir.Node { return append(inTurn(), join(w.set)) }
+		return append(passes(), join(w.set))
+	}
 	d.order = []turns{{set: w.set}}
 	return d
 }
