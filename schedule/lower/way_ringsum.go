@@ -78,8 +78,8 @@ func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []
 	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
-// passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of a
-// chunk in step i; before that come some nodes.
+// passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
+// a chunk in step i; before that come some nodes.
 func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
@@ -87,8 +87,9 @@ func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 	d.passes = func() []hostir.Node {
 		each := append(add(hostir.Chunk(x.ring, step), step, passing),
 			moved(hostir.Post(on, x.ready, next).Member(step))...)
-		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, hostir.Const(0)), hostir.Behind(one)),
-			moved(hostir.Post(mainRef, x.ready, next).Member(hostir.Const(0))), before,
+		zero := hostir.Const(0)
+		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, zero), hostir.Behind(one)),
+			moved(hostir.Post(mainRef, x.ready, next).Member(zero)), before,
 			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
 			moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)))
 		if on != mainRef {
