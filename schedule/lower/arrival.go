@@ -122,14 +122,14 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 func (w *writer) plan() error {
 	for _, s := range w.stages {
 		if s.inPieces() {
-			w.comes[s] = s.arriving(w, s)
+			s.comes = s.arriving(w, s)
 		}
 	}
 	for _, s := range w.stages {
 		if !s.puts() {
 			continue
 		}
-		if a := w.comes[s]; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
+		if a := s.comes; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
 			return refused(w.pathOfMove(s.here()), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
@@ -138,7 +138,7 @@ func (w *writer) plan() error {
 		if d.own.Set == "" {
 			_, d.own = w.streamsOf(s)
 		}
-		w.leaves[s] = d
+		s.leaves = d
 	}
 	for _, s := range w.stages {
 		if !w.inTurns(s) {
@@ -152,7 +152,7 @@ func (w *writer) plan() error {
 }
 
 // pooled gives the products a number of streams, which rounds take in turn.
-func (d *draft) pooled(streams int) error {
+func (d *writer) pooled(streams int) error {
 	if streams > 0 && len(d.legs) > 1 {
 		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
 			strings.Join(d.travelling(), " and "))

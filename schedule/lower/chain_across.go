@@ -20,7 +20,7 @@ type junction struct {
 }
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
-func (d *draft) junctionAt(i int) (j junction, ok bool) {
+func (d *writer) junctionAt(i int) (j junction, ok bool) {
 	j.sum = d.stages[i]
 	if !j.sum.puts() || j.sum.ToAll || i+1 == len(d.stages) {
 		return j, false
@@ -61,14 +61,14 @@ func (w *writer) junctions() error {
 				"all sums of a chain go on in as many parts")
 		}
 		parts = s.parts.n
-		w.across[s], w.through[j.next] = j, true
+		s.across, j.next.through = &j, true
 		for e := range w.program.Edges {
 			if edge := &w.program.Edges[e]; edge.Steps == s.Sums {
 				edge.Parts, edge.Across = int(parts), j.across()
 			}
 		}
 		if j.own != nil {
-			w.through[j.own] = true
+			j.own.through = true
 		}
 		w.cutRows(w.RowExtent(s.Sums), parts)
 		for _, name := range w.memoryOf(j) {
@@ -144,23 +144,23 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 	for i := range j.sum.parts.n {
 		part := hostir.Const(i)
 		if i > 0 { // main waits for the part before, ahead of the next puts
-			nodes = append(append(nodes, w.ofPart(part, last)...), hostir.After(mainRef, w.put))
+			nodes = append(append(nodes, w.ofPart(part, last)...), hostir.After(mainRef, putRef))
 		}
-		added := []hostir.Node{hostir.After(w.put, mainRef)}
+		added := []hostir.Node{hostir.After(putRef, mainRef)}
 		if i == 0 {
 			added = append(added, leaves.came...)
 		}
 		added = append(added, w.ofPart(part, []hostir.Node{leaves.sum})...)
 		if nodes = append(nodes, hostir.MovesOf(of, added...)...); j.own != nil {
-			own := w.operations(w.put, j.own, j.own.Ops, piece{}, hostir.Whole(j.own.here()))
+			own := w.operations(putRef, j.own, j.own.Ops, piece{}, hostir.Whole(j.own.here()))
 			nodes = append(nodes, w.ofPart(part, own)...)
 		}
 		if i > 0 {
 			nodes = append(nodes, w.ofPart(hostir.Const(i-1), behind)...)
 		}
 	}
-	nodes = append(nodes, hostir.MovesOf(j.next.here(), w.begin(j.next, w.put)...)...)
-	return append(append(nodes, hostir.After(mainRef, w.put)), w.ofPart(hostir.Const(j.sum.parts.n-1), behind)...)
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), w.begin(j.next, putRef)...)...)
+	return append(append(nodes, hostir.After(mainRef, putRef)), w.ofPart(hostir.Const(j.sum.parts.n-1), behind)...)
 }
 
 // Own rows that functions make, such as codes of eight bits, may be pulled in parts. Then they are made in these parts:
@@ -174,7 +174,7 @@ func (w *writer) makerOf(s *stage) *stage {
 	}
 	from := w.stages[i]
 	functions := !slices.ContainsFunc(from.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord })
-	if !from.Own || from.Calls || !functions || w.through[from] || from.Last().Out != s.Input {
+	if !from.Own || from.Calls || !functions || from.through || from.Last().Out != s.Input {
 		return nil
 	}
 	return from
@@ -183,7 +183,7 @@ func (w *writer) makerOf(s *stage) *stage {
 // partsMade are rounds that make a part of own rows and post that peers may read it. Then the parts of all peers come,
 // on a stream that waits for the post: peers may wait for it in the same place.
 func (w *writer) partsMade(from, s *stage, post hostir.Node, each turns, on hostir.StreamRef) turns {
-	w.through[from] = true
+	from.through = true
 	made := w.operations(mainRef, from, from.Ops, piece{}, hostir.Whole(from.here()))
 	n := s.cut
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,

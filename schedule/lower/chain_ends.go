@@ -9,7 +9,7 @@ import (
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
 	carry := w.putSets()
-	if w.any(func(s *stage) bool { return w.comes[s].on == copyRef }) {
+	if w.any(func(s *stage) bool { return s.comes.on == copyRef }) {
 		carry = slices.Insert(carry, 0, copySet)
 	}
 	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
@@ -24,7 +24,7 @@ func (w *writer) head() {
 		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
-			return w.leaves[s].sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.puts())
+			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.puts())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
@@ -41,8 +41,8 @@ func (w *writer) head() {
 	}
 	w.add(w.behindPosts(posts)...)
 	for _, s := range w.stages {
-		w.moves(s.here(), w.comes[s].begin...)
-		w.moves(s.Sums, w.leaves[s].begin...)
+		w.moves(s.here(), s.comes.begin...)
+		w.moves(s.Sums, s.leaves.begin...)
 	}
 }
 
@@ -54,13 +54,13 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 			waiting = append(waiting, set)
 		}
 	}
-	if w.any(func(s *stage) bool { return w.leaves[s].sends != nil || w.comes[s].withStep() }) { // those of products
+	if w.any(func(s *stage) bool { return s.leaves.sends != nil || s.comes.withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
 	// What only leaves by collectives is on the stream of the posts before it does.
 	if w.any(func(s *stage) bool {
-		a := w.comes[s]
-		return a.on == collectiveRef || a.exchanges || w.leaves[s].exchanges && !w.outward(s)
+		a := s.comes
+		return a.on == collectiveRef || a.exchanges || s.leaves.exchanges && !w.outward(s)
 	}) {
 		waiting = append(waiting, collectiveSet)
 	}
@@ -75,7 +75,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	s, all := w.stages[0], refs(w.sets)
-	d := w.leaves[s]
+	d := s.leaves
 	if len(all) == 0 || !w.outward(s) || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
@@ -94,20 +94,20 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 }
 
 func (w *writer) exchanges() bool {
-	return w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges })
+	return w.any(func(s *stage) bool { return s.comes.exchanges || s.leaves.exchanges })
 }
 
 // beside are the streams that arrivals and departures have of their own.
 func (w *writer) beside() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
-		for _, set := range slices.Concat(w.comes[s].beside, w.leaves[s].beside) {
+		for _, set := range slices.Concat(s.comes.beside, s.leaves.beside) {
 			sets = withSet(sets, set)
 		}
 	}
 	return sets
 }
 
-func (w *writer) putting(s *stage) bool { return w.leaves[s].sums.Set == putName }
+func (w *writer) putting(s *stage) bool { return s.leaves.sums.Set == putName }
 
 // putSets are the sets of streams of copies and sums that leave.
 func (w *writer) putSets() (sets []hostir.StreamSet) {
@@ -115,7 +115,7 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 		if w.putting(s) {
 			sets = withSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
-		sets = withSet(sets, w.leaves[s].puts)
+		sets = withSet(sets, s.leaves.puts)
 	}
 	return sets
 }
@@ -123,32 +123,32 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
 	for i, s := range w.stages {
-		a := w.comes[s]
+		a := s.comes
 		w.moves(s.here(), hostir.AllOn(a.free, on)...)
 		if i == 0 || w.early(s) {
 			w.moves(s.here(), hostir.AllOn(a.ready, on)...)
 		}
 	}
 	for _, s := range w.stages {
-		w.moves(s.Sums, hostir.AllOn(w.leaves[s].open, on)...)
+		w.moves(s.Sums, hostir.AllOn(s.leaves.open, on)...)
 	}
 }
 
 // readsPeers says that peers' memory is read until the end of the run.
 func (w *writer) readsPeers() bool {
-	return w.any(func(s *stage) bool { return w.comes[s].reads != "" || w.spreads(s) })
+	return w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) })
 }
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
-	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return w.comes[s].on == copyRef })
+	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return s.comes.on == copyRef })
 	spreads := w.any(w.spreads)
 	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
 	if copies {
 		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef
 	}
 	if puts {
-		last, sets = w.put, []hostir.StreamSet{{Name: putName}}
+		last, sets = putRef, []hostir.StreamSet{{Name: putName}}
 	}
 	posts := reader
 	if spreads {
@@ -161,7 +161,7 @@ func (w *writer) tail() {
 	w.close(reader)
 	name, of := "", "" // the first memory that peers read, or that they read the sums of, and its move
 	for _, s := range w.stages {
-		if reads := w.comes[s].reads; name == "" && reads != "" {
+		if reads := s.comes.reads; name == "" && reads != "" {
 			name, of = reads, s.here()
 		} else if name == "" && w.spreads(s) {
 			name, of = s.Sums, s.Sums
@@ -172,7 +172,7 @@ func (w *writer) tail() {
 		w.moves(of, post)
 	}
 	if copies && puts {
-		w.add(hostir.After(w.put, copyRef))
+		w.add(hostir.After(putRef, copyRef))
 	}
 	if spreads {
 		w.moves(of, post)
@@ -180,8 +180,8 @@ func (w *writer) tail() {
 	if w.readsPeers() && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
-	closes := w.any(func(s *stage) bool { return w.comes[s].closed != nil }) // when those that read have done so
-	comes := w.any(func(s *stage) bool { return w.comes[s].all != nil && w.comes[s].on == mainRef })
+	closes := w.any(func(s *stage) bool { return s.comes.closed != nil }) // when those that read have done so
+	comes := w.any(func(s *stage) bool { return s.comes.all != nil && s.comes.on == mainRef })
 	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // posts that peers wait for
 	if (onMain || (w.readsPeers() || closes) && (comes || w.any(w.meets))) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
@@ -190,18 +190,18 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	for _, s := range w.stages {
-		w.moves(s.here(), hostir.AllOn(w.comes[s].closed, last)...)
+		w.moves(s.here(), hostir.AllOn(s.comes.closed, last)...)
 	}
 	w.join(sets)
 }
 
 // close ends the arrivals, whose rows a stream has brought, or knows to be here.
 func (w *writer) close(on hostir.StreamRef) {
-	if on != mainRef && w.any(func(s *stage) bool { return w.comes[s].withStep() }) {
+	if on != mainRef && w.any(func(s *stage) bool { return s.comes.withStep() }) {
 		w.add(hostir.After(on, mainRef))
 	}
 	for _, s := range w.stages {
-		a, comes := w.comes[s]
+		a, comes := s.comes, s.inPieces()
 		if comes && s.pulls() && s.Into != "" && !a.copied {
 			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), hostir.Whole(s.Input)).
 				Described("the caller gets all rows").AskedBy("Tensors"))
@@ -231,7 +231,7 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 // early says that the rows of a stage may come from the beginning: the caller has given them, and no operation is
 // between. Where ranks wait for each other to bring them, no stage before waits on another stream.
 func (w *writer) early(s *stage) bool {
-	a := w.comes[s]
+	a := s.comes
 	apart := func(on hostir.StreamRef) bool { return on != a.on && !(a.sent && on == mainRef) }
 	return w.given(s) && !(w.late(s) && slices.ContainsFunc(w.stages[:slices.Index(w.stages, s)],
 		func(s *stage) bool { return slices.ContainsFunc(w.waitsOn(s), apart) }))
@@ -244,7 +244,7 @@ func (w *writer) given(s *stage) bool {
 
 // late says that the rows of a stage wait for more of peers than posts that begin the program.
 func (w *writer) late(s *stage) bool {
-	a, comes := w.comes[s]
+	a, comes := s.comes, s.inPieces()
 	return comes && (a.reads == "" || a.exchanges || !w.given(s))
 }
 
@@ -252,9 +252,9 @@ func (w *writer) late(s *stage) bool {
 // wait may hold the device, and keep it from other streams.
 func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	if w.late(s) {
-		on = append(on, w.comes[s].on)
+		on = append(on, s.comes.on)
 	}
-	switch d := w.leaves[s]; {
+	switch d := s.leaves; {
 	case s.gathering != nil, s.summing != nil, d.passes != nil:
 		on = append(on, mainRef)
 	case s.leaving.ofAll:

@@ -7,7 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
+func (d *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
 		all := hostir.Whole(name)

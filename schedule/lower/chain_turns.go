@@ -11,25 +11,25 @@ import (
 func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
-	case w.through[s]: // peers may read its input already
+	case s.through: // peers may read its input already
 	case i > 0 && s.AddsShares() && (s.held != nil || w.early(s)):
-	case w.comes[s].ownLast:
+	case s.comes.ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
 	case i > 0 && s.Bare():
-		nodes = append(nodes, hostir.After(w.put, mainRef))
+		nodes = append(nodes, hostir.After(putRef, mainRef))
 	case i > 0 || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if _, goesOn := w.across[s]; (w.putting(s) || s.leaving.ofAll) && !goesOn {
-		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{w.put}}
+	if goesOn := s.across != nil; (w.putting(s) || s.leaving.ofAll) && !goesOn {
+		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}}
 		for _, o := range s.beforeSum() {
 			if w.outward(s) {
 				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
 		}
-		if d := w.leaves[s]; s.leaving.ofAll {
+		if d := s.leaves; s.leaving.ofAll {
 			sums.on = []hostir.StreamRef{collectiveRef}
 		} else if d.turns != nil {
 			sums.on = refs(d.beside)
@@ -42,7 +42,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 // begin lets peers read the rows of a stage that operations have made on a stream, and lets the streams that bring rows
 // begin.
 func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
-	a := w.comes[s]
+	a := s.comes
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
 		nodes[0] = described(nodes[0], "peers may read "+s.Input)
@@ -69,7 +69,7 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 
 // bringAll brings all rows of a stage, ahead of its operations.
 func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
-	a, comes := w.comes[s]
+	a, comes := s.comes, s.inPieces()
 	if !comes || !s.once {
 		return nil
 	}
@@ -109,7 +109,7 @@ type coming struct {
 // leaves here before they can meet this rank.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
 	takes := append(s.operands(), s.Into)
-	if j, goesOn := w.across[s]; goesOn {
+	if j := s.across; j != nil {
 		takes = append(takes, j.next.operands()...)
 		if j.own != nil {
 			takes = append(takes, j.own.operands()...)
@@ -150,7 +150,7 @@ func (s *stage) operands() []string {
 // operation, and where nothing comes.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	var nodes []hostir.Node
-	ops, d := s.Ops, w.leaves[s]
+	ops, d := s.Ops, s.leaves
 	switch {
 	case d.passes != nil:
 		return d.passes()
@@ -161,17 +161,17 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	case s.puts() && d.turns == nil:
 		ops = s.beforeSum()
 	}
-	if a := w.comes[s]; !w.through[s] && !a.copied {
+	if a := s.comes; !s.through && !a.copied {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
 	}
 	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = described(nodes[0], "own rows, in place")
 	}
-	if a := w.comes[s]; s.pulls() {
+	if a := s.comes; s.pulls() {
 		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)
 	}
 	nodes = w.within(nodes...)
-	if peers := w.peersInTurn(s); w.comes[s].ownLast {
+	if peers := w.peersInTurn(s); s.comes.ownLast {
 		nodes = append(peers, nodes...)
 	} else {
 		nodes = append(nodes, peers...)
@@ -190,14 +190,14 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 
 // joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
 func (w *writer) joined(s *stage) bool {
-	return s.summing != nil || s.GathersColumns() || w.comes[s].withStep()
+	return s.summing != nil || s.GathersColumns() || s.comes.withStep()
 }
 
 // afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:
 // peers need them before they can meet this rank.
 func (w *writer) afterWork(s *stage) hostir.Node {
 	on := refs(w.sets)
-	if a := w.comes[s]; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
+	if a := s.comes; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}
 	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
@@ -206,13 +206,13 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 
 // order is that in which the rows of peers go through a stage.
 func (w *writer) order(s *stage) []turns {
-	if a, comes := w.comes[s]; comes && s.pulls() {
+	if a, comes := s.comes, s.inPieces(); comes && s.pulls() {
 		return a.turns
 	}
 	if s.AddsShares() {
 		return []turns{w.shift(parts{}).onMain()}
 	}
-	if d := w.leaves[s]; d.order != nil && !s.Bare() {
+	if d := s.leaves; d.order != nil && !s.Bare() {
 		return d.order
 	}
 	t := w.shift(parts{})
@@ -232,7 +232,7 @@ func (w *writer) order(s *stage) []turns {
 
 // peersInTurn brings the pieces of the peers' rows, and does the operations on them.
 func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
-	a := w.comes[s]
+	a := s.comes
 	var products []hostir.Node
 	for _, t := range w.order(s) {
 		bring, round := w.round(s, t)
@@ -254,7 +254,7 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 
 // round brings the pieces of a round, and does the operations on them.
 func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
-	a := w.comes[s]
+	a := s.comes
 	round = slices.Clone(t.came)
 	for _, p := range t.pieces {
 		piece := p
@@ -264,7 +264,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			from = w.at(s.here(), p)
 		}
 		products, made := w.partials(t.work, s, s.Ops, p, from)
-		if sends := w.leaves[s].sends; p.into.Buffer != "" { // they write where a peer's rows leave from
+		if sends := s.leaves.sends; p.into.Buffer != "" { // they write where a peer's rows leave from
 			made = into(p.into, made)
 		} else if sends != nil {
 			made = sends(t.work, p, made)
@@ -275,7 +275,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		}
 		round = append(round, w.within(products...)...)
 		if w.outward(s) {
-			round = append(round, hostir.MovesOf(s.Sums, w.leaves[s].taken(piece)...)...)
+			round = append(round, hostir.MovesOf(s.Sums, s.leaves.taken(piece)...)...)
 		}
 	}
 	round = slices.Concat(round, hostir.MovesOf(s.Sums, t.leave...), t.behind)

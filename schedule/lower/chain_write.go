@@ -4,55 +4,28 @@ import (
 	"cmp"
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// putName is the stream of partial results on their way, and of sums.
-const putName = "put"
-
-// writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are
-// gathered, multiplied as soon as they are there, and their partial results leave as soon as they are
-// made, while others still come. The own rows wait for nobody and fill the gaps.
-type writer struct {
-	*draft
-	parts                          // the batches that the rows of all ranks come in
-	comes     map[*stage]arrival   // of stages to which rows come one rank's after another's
-	leaves    map[*stage]departure // of stages whose partial results leave one rank's after another's
-	across    map[*stage]junction  // sums that go on in parts
-	through   map[*stage]bool      // stages whose own rows such a sum takes along
-	coming    []coming
-	parted    map[string]*stage  // memory that a stage's products take in parts of all rows
-	set       hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
-	sets      []hostir.StreamSet // of all products
-	work, put hostir.StreamRef
-	most      schedule.Extent // rows that a rank has at most, where padded rows are multiplied
-	wrong     error           // parts of memory that is taken otherwise
-}
-
-// newWriter begins to write: rounds have a stream of products each, or take a number of them in turn.
-func newWriter(d *draft) *writer {
-	d.fine = map[string]int64{}
-	d.pool.streams = cmp.Or(d.pool.streams, d.pool.usual)
-	n := d.pool.streams
-	set := hostir.StreamSet{Name: workName, First: one, Count: hostir.Size,
-		Falling: d.pool.falls && d.pool.equal == "" && n == 0}
+// workers says which streams have products: one a round, or a number of them in turn.
+func (w *writer) workers() {
+	w.pool.streams = cmp.Or(w.pool.streams, w.pool.usual)
+	n := w.pool.streams
+	w.set = hostir.StreamSet{Name: workName, First: one, Count: hostir.Size,
+		Falling: w.pool.falls && w.pool.equal == "" && n == 0}
 	if n > 0 {
-		d.program.Constants[poolName] = int64(n)
-		set.First, set.Count = hostir.Const(0), hostir.Var(poolName)
+		w.program.Constants[poolName] = int64(n)
+		w.set.First, w.set.Count = hostir.Const(0), hostir.Var(poolName)
 	}
-	return &writer{draft: d, parts: parts{n: int64(d.Batches), index: "s"}, set: set,
-		put: hostir.Stream(putName), work: hostir.StreamAt(workName, poolIndex(d, step)),
-		comes: map[*stage]arrival{}, leaves: map[*stage]departure{}, across: map[*stage]junction{},
-		through: map[*stage]bool{}, parted: map[string]*stage{}}
+	w.work = w.worker(step)
 }
 
 // writeChain writes the program once the ways of all communications are known.
-func writeChain(d *draft) error {
-	if err := cmp.Or(d.tensors(), d.heads()); err != nil {
+func writeChain(w *writer) error {
+	if err := cmp.Or(w.tensors(), w.heads()); err != nil {
 		return err
 	}
-	w := newWriter(d)
+	w.workers()
 	w.memories()
 	w.countRows()
 	w.room()
@@ -64,9 +37,9 @@ func writeChain(d *draft) error {
 	}
 	w.words()
 	w.head()
-	for i, s := range d.stages {
+	for i, s := range w.stages {
 		w.add(w.awaitComing(s)...)
-		if w.through[s] && s.Own {
+		if s.through && s.Own {
 			continue
 		}
 		w.add(s.gathering.steps(w, s, s.here())...)
@@ -80,7 +53,7 @@ func writeChain(d *draft) error {
 	}
 	w.tail()
 	w.again()
-	hostir.Steps(d.program.Body, func(s hostir.Step) { // peers may read the caller's memory
+	hostir.Steps(w.program.Body, func(s hostir.Step) { // peers may read the caller's memory
 		reads, _ := s.Views()
 		for _, v := range reads {
 			if b := w.program.At(v.Buffer); b.Owner == hostir.Caller && !v.Peer.IsZero() {
@@ -114,9 +87,9 @@ func (w *writer) byRanks(s *stage) bool {
 }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
-func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
+func (w *writer) spreads(s *stage) bool { return len(s.leaves.toAll) > 0 }
 
-func (d *draft) any(is func(*stage) bool) bool {
+func (d *writer) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.stages, is)
 }
 
@@ -143,8 +116,8 @@ func namedByMove(legs []leg, of leg) bool {
 
 func (w *writer) words() {
 	for _, s := range w.stages {
-		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
-		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
+		w.program.Semaphores = append(w.program.Semaphores, s.comes.words...)
+		w.program.Semaphores = append(w.program.Semaphores, s.leaves.words...)
 	}
 	if w.readsPeers() {
 		w.semaphores(read)

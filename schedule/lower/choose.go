@@ -27,12 +27,12 @@ type lowering struct {
 	way   schedule.Way // the zero value
 	facts fact
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
-	usual func(*draft, leg) schedule.Way
+	usual func(*writer, leg) schedule.Way
 	not   func(*stage) bool
 	why   string // it does not serve such stages, or stands beside not all rows that come
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
-	write func(d *draft, s *stage, w schedule.Way) error
+	write func(d *writer, s *stage, w schedule.Way) error
 }
 
 // lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
@@ -80,11 +80,11 @@ func doing(n need) (list []lowering) {
 type rowsOfTable []lowering
 
 // by are the lowerings of communications by a way.
-func by[W schedule.Way](write func(d *draft, s *stage, w W) error, of ...need) (list rowsOfTable) {
+func by[W schedule.Way](write func(d *writer, s *stage, w W) error, of ...need) (list rowsOfTable) {
 	var zero W
 	for _, n := range of {
 		list = append(list, lowering{need: n, way: zero,
-			write: func(d *draft, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }})
+			write: func(d *writer, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }})
 	}
 	return list
 }
@@ -162,7 +162,7 @@ func (l *lowering) lacked(o schedule.Option) (lack, bool) {
 }
 
 // choose writes the program, by the schedule's way for each tensor that travels.
-func choose(d *draft) error {
+func choose(d *writer) error {
 	of, instead := d.travelling(), "leave it out: nothing travels"
 	if len(of) > 0 {
 		instead = "move " + strings.Join(of, " or ")
@@ -178,7 +178,7 @@ func choose(d *draft) error {
 	for i, l := range d.legs {
 		chosen := d.move(l, of[i])
 		d.edge = &d.program.Edges[i]
-		open := d.open(l)
+		open := d.usual(l)
 		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
 			Products: d.productTexts(l.beside)}
 		if chosen >= 0 {
@@ -209,9 +209,9 @@ func choose(d *draft) error {
 	return writeChain(d)
 }
 
-// open is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
+// usual is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
 // scales do not lie together.
-func (d *draft) open(l leg) schedule.Way {
+func (d *writer) usual(l leg) schedule.Way {
 	list, apart := doing(l.need), d.scalesApart(l)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool { return !apart || !x.is(ofSomeRows) }))]
 	if x.usual != nil {
@@ -222,7 +222,7 @@ func (d *draft) open(l leg) schedule.Way {
 
 // scalesApart says that a product of a leg takes all rows at once, as scales of some of them do not lie together, block
 // by block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
-func (d *draft) scalesApart(l leg) bool {
+func (d *writer) scalesApart(l leg) bool {
 	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
 		rows := d.Tensor(d.Tensor(o.In[0]).Scale)
 		return o.Multiplies() && (l.of == ofBalanced && rows.OfRows() ||
@@ -233,7 +233,7 @@ func (d *draft) scalesApart(l leg) bool {
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
 // it is, each of two moves is of one leg; one move is of the leg that takes its way. Where functions are between, the
 // gather has a move whose way is not for sums, or the second one that is.
-func (d *draft) move(l leg, of string) int {
+func (d *writer) move(l leg, of string) int {
 	open, taken := -1, false
 	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.DeclaredAs(x.operand) != of })
 	apart := legs[0].operand != legs[len(legs)-1].operand
@@ -260,7 +260,7 @@ func (l leg) doneBy(way schedule.Way) bool {
 
 // besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
 // operands that has it, or of all that copy it.
-func (d *draft) besides(tensor string) string {
+func (d *writer) besides(tensor string) string {
 	const placements = "; what travels follows from the placements of "
 	var copies []string
 	for _, o := range d.Original.Ops {
@@ -281,7 +281,7 @@ func (d *draft) besides(tensor string) string {
 }
 
 // lowering finds the lowering of a communication by a way.
-func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
+func (d *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
@@ -306,17 +306,17 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 			break
 		}
 	}
-	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
+	return nil, refused(d.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
 		why)
 }
 
-func (d *draft) refusal(field, hint, format string, args ...any) error {
-	return refused(d.at()+"."+field, hint, format, args...)
+func (d *writer) refusal(field, hint, format string, args ...any) error {
+	return refused(d.path()+"."+field, hint, format, args...)
 }
 
 // lacking refuses what the schedule asks for and the lowering has not: the caller's buffer for the gathered operand, a
 // tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
-func (l *lowering) lacking(d *draft, of leg) (err error) {
+func (l *lowering) lacking(d *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
 	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
@@ -334,12 +334,12 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 		err = errors.Join(err, d.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(d.at(), orUse(leaveOut, l.need, ofMoved),
+		err = errors.Join(err, refused(d.path(), orUse(leaveOut, l.need, ofMoved),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(d.at(), "use schedule.Slots, or leave it out",
+		err = cmp.Or(err, refused(d.path(), "use schedule.Slots, or leave it out",
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -355,7 +355,7 @@ func (l *lowering) lacking(d *draft, of leg) (err error) {
 }
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
-func (d *draft) sumsCodes(of leg, way schedule.Way) error {
+func (d *writer) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !d.coded(of.stage) {
 		return nil
 	}
@@ -363,10 +363,10 @@ func (d *draft) sumsCodes(of leg, way schedule.Way) error {
 	if d.Original.OverHosts() {
 		hint = oneHost
 	}
-	return refused(d.at(), hint, "no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
+	return refused(d.path(), hint, "no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
 }
 
-func (d *draft) orOneHost() string {
+func (d *writer) orOneHost() string {
 	if d.Original.OverHosts() {
 		return "; or leave out Mesh, for ranks of one host"
 	}

@@ -47,7 +47,7 @@ func (s *stage) outward() bool { return (s.First || s.Bare()) && s.puts() && !s.
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
-	_, goesOn := w.across[s]
+	goesOn := s.across != nil
 	return s.outward() && !goesOn
 }
 
@@ -60,7 +60,7 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
-		hostir.StreamAt(workName, poolIndex(w.draft, hostir.Size))
+		w.worker(hostir.Size)
 }
 
 // sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
@@ -68,7 +68,7 @@ func (w *writer) sumsOf(s *stage) hostir.StreamRef {
 	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 {
 		return mainRef
 	}
-	return w.put
+	return putRef
 }
 
 // partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
@@ -102,10 +102,10 @@ func (w *writer) slotsFree(s *stage) []hostir.Node {
 
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
-	for _, t := range w.leaves[s].turns {
+	for _, t := range s.leaves.turns {
 		nodes = append(nodes, w.nested(s, t)...)
 	}
-	return append(nodes, hostir.MovesOf(s.Sums, w.leaves[s].toAll...)...)
+	return append(nodes, hostir.MovesOf(s.Sums, s.leaves.toAll...)...)
 }
 
 // taken are the steps that bring a piece to its owner.
@@ -118,7 +118,7 @@ func (d departure) taken(p piece) []hostir.Node {
 
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
-	d, taken := w.leaves[s], []hostir.Node{}
+	d, taken := s.leaves, []hostir.Node{}
 	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.beforeSum()):]
 	if w.outward(s) {
 		x, ops = w.at(s.here(), p), s.Ops
@@ -134,8 +134,8 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 			taken = append(taken, t.over(nil, x...)...)
 		}
 	}
-	if j, ok := w.across[s]; ok {
-		return w.goOn(j, last, taken, d)
+	if s.across != nil {
+		return w.goOn(*s.across, last, taken, d)
 	}
 	if len(last) > 0 {
 		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))

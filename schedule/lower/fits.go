@@ -14,7 +14,7 @@ import (
 // leave, and two ways that can't be used together.
 
 // rowsFit refuses operations on all rows of what products take as it comes.
-func rowsFit(d *draft) error {
+func rowsFit(d *writer) error {
 	for _, s := range d.stages {
 		reads := slices.IndexFunc(d.Schedule.Ops, func(o schedule.Op) bool { return s.Into != "" && o.Reads(s.Into) })
 		if s.pulls() && reads >= 0 {
@@ -26,7 +26,7 @@ func rowsFit(d *draft) error {
 }
 
 // ofMovedColumns says that functions make a tensor of rows that come in parts of their columns.
-func (d *draft) ofMovedColumns(name string) bool {
+func (d *writer) ofMovedColumns(name string) bool {
 	o, made := d.Schedule.Maker(name)
 	return made && o.Name() == schedule.CopyWord && slices.ContainsFunc(d.stages, func(s *stage) bool {
 		return s.Moved.Kind == edges.AllToAll && s.Moved.From.Columns() && s.Into == o.In[0]
@@ -34,7 +34,7 @@ func (d *draft) ofMovedColumns(name string) bool {
 }
 
 // edgesFit refuses options of a way beside the other communications.
-func edgesFit(d *draft) error {
+func edgesFit(d *writer) error {
 	for i, l := range d.legs {
 		s, e := l.stage, d.program.Edges[i]
 		path, hint := cmp.Or(e.Path, hostir.MovesField), orUse("give each row a scale", l.need, ofAllRows)
@@ -68,7 +68,7 @@ func edgesFit(d *draft) error {
 
 // columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows
 // in parts of a rank's: the proof has no parts that both are made of.
-func columnsFit(d *draft) error {
+func columnsFit(d *writer) error {
 	pieces, beside := "", ""
 	hostir.Steps(d.program.Body, func(s hostir.Step) {
 		all, parts := "", false

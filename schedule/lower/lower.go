@@ -14,15 +14,25 @@ import (
 // refused is the error of a field.
 var refused = schedule.Refused
 
-// draft is a program in the making, until the ways of its communications have written it.
-type draft struct {
+// writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are gathered, multiplied
+// as soon as they are there, and their partial results leave as soon as they are made, while others still come. The own
+// rows wait for nobody and fill the gaps.
+type writer struct {
 	*stages.Chain
+	parts   // the batches that the rows of all ranks come in
 	program *hostir.Program
 	stages  []*stage // of the chain, with what ways say of them
 	legs    []leg    // its communications
 	pool    pool
-	edge    *hostir.Edge     // that is being lowered
-	fine    map[string]int64 // how many parts each rank's rows have in memory whose rows go on, come or leave so
+	edge    *hostir.Edge       // that is being lowered
+	fine    map[string]int64   // how many parts each rank's rows have in memory whose rows go on, come or leave so
+	parted  map[string]*stage  // memory that a stage's products take in parts of all rows
+	most    schedule.Extent    // rows that a rank has at most, where padded rows are multiplied
+	set     hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
+	sets    []hostir.StreamSet // of all products
+	work    hostir.StreamRef   // of those of a round
+	coming  []coming
+	wrong   error // parts of memory that is taken otherwise
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -61,14 +71,15 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
-		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}}
-	for _, step := range []func(*draft) error{
+	d := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
+		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, parts: parts{n: int64(chain.Batches), index: "s"},
+		fine: map[string]int64{}, parted: map[string]*stage{}}
+	for _, step := range []func(*writer) error{
 		staged, // what ways say of stages, none yet
 		travel, // the communications between them
 		choose, // -> their naive program, by the writers of their ways
 		// placements and ways that do not go together
-		(*draft).Fits, rowsFit, edgesFit, columnsFit,
+		(*writer).Fits, rowsFit, edgesFit, columnsFit,
 		finish, // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
@@ -78,19 +89,19 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	return d.program, nil
 }
 
-func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
+func (d *writer) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
 
-// at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
-func (d *draft) at() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
+// path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
+func (d *writer) path() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
 
 // pathOfMove is the path of the way that a move's steps have.
-func (d *draft) pathOfMove(move string) string {
+func (d *writer) pathOfMove(move string) string {
 	i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
 	return cmp.Or(d.program.Edges[i].Path, hostir.MovesField)
 }
 
 // finish gives the program the axes of tensors of batches as they are declared.
-func finish(d *draft) error {
+func finish(d *writer) error {
 	seen := map[string]bool{}
 	for k, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })

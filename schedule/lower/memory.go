@@ -16,7 +16,7 @@ import (
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
 // and the numbers by which the splits divide the shape.
-func (d *draft) tensors() error {
+func (d *writer) tensors() error {
 	for i, t := range d.Schedule.Tensors {
 		t.Axes = slices.Clone(t.Axes)
 		for j, a := range t.Axes { // with the name S for a constant number of steps
@@ -70,7 +70,7 @@ func chunk(t schedule.Tensor) hostir.Expr {
 
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of, and by the parts that
 // rows of each rank are in there.
-func (d *draft) cut(name string, parts ...schedule.Extent) {
+func (d *writer) cut(name string, parts ...schedule.Extent) {
 	if n := d.fine[name]; n > 1 {
 		parts = append(parts, schedule.Number(n))
 	}
@@ -96,7 +96,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
-func (d *draft) cutRows(rows schedule.Extent, parts int64) {
+func (d *writer) cutRows(rows schedule.Extent, parts int64) {
 	if rows == schedule.D {
 		return // one a rank
 	}
@@ -153,7 +153,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 }
 
 // memory declares memory of the plan, in chunks of so many elements; absent: in one.
-func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
+func (d *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	b := hostir.Buffer{Name: name, Tensor: schedule.Tensor{Name: name, Axes: axes}, Owner: hostir.Plan}
 	b.Elements, b.Chunk = hostir.Elements(b.Tensor), chunk
 	if chunk.IsZero() {
@@ -162,7 +162,7 @@ func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	d.program.Buffers = append(d.program.Buffers, b)
 }
 
-func (d *draft) semaphores(names ...string) {
+func (d *writer) semaphores(names ...string) {
 	for _, n := range names {
 		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
 	}
@@ -173,7 +173,7 @@ const headOfProofs = 4
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
-func (d *draft) heads() error {
+func (d *writer) heads() error {
 	for i, o := range d.Schedule.Ops {
 		columns, spread := d.ColumnsOf(o.Out).Extent, d.At[o.Out].Columns()
 		for j, f := range o.Then {

@@ -106,7 +106,7 @@ func (n need) overHosts() need {
 }
 
 // arrives is the communication that brings what a stage works on.
-func (d *draft) arrives(s *stage) need {
+func (d *writer) arrives(s *stage) need {
 	n := need{Kind: edges.AllGather}
 	if s.Moved.Kind != "" {
 		n.Kind = s.Moved.Kind
@@ -141,7 +141,7 @@ func (d *draft) arrives(s *stage) need {
 func (s *stage) takesParts() bool { return s.Moved.Kind != "" || s.AddsShares() }
 
 // leavesBy is the communication that adds up the partial results of a stage.
-func (d *draft) leavesBy(s *stage) need {
+func (d *writer) leavesBy(s *stage) need {
 	n := need{Kind: edges.ReduceScatter}
 	if s.ToAll {
 		n.Kind = edges.AllReduce

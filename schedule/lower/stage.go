@@ -25,10 +25,14 @@ type stage struct {
 	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
 	padded             bool                              // they take each rank's rows with padding
+	comes              arrival                           // of rows in pieces
+	leaves             departure                         // of partial results that leave one rank's after another's
+	across             *junction                         // the sums go on in parts
+	through            bool                              // such sums take the own rows along
 }
 
 // staged begins the stages of a program.
-func staged(d *draft) (err error) {
+func staged(d *writer) (err error) {
 	of := map[*stages.Stage]*stage{nil: nil}
 	for _, s := range d.Stages {
 		of[s] = &stage{Stage: s, held: of[s.Held]}

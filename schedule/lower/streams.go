@@ -11,17 +11,18 @@ var (
 	mainRef = hostir.Stream(hostir.MainStream)
 	copyRef = hostir.Stream(copyName)
 	copySet = hostir.StreamSet{Name: copyName, High: true}
+	putRef  = hostir.Stream(putName) // of partial results on their way, and of sums
 	// Collectives beside products start before them: the node after the next one waits for them.
 	collectiveRef = hostir.Stream(collectiveName)
 	collectiveSet = hostir.StreamSet{Name: collectiveName, High: true}
 )
 
-// poolIndex is the number of a step's compute stream.
-func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
-	if d.pool.streams > 0 {
-		return hostir.Mod(step, hostir.Var(poolName))
+// worker is the stream of a round's products.
+func (w *writer) worker(round hostir.Expr) hostir.StreamRef {
+	if w.pool.streams > 0 {
+		round = hostir.Mod(round, hostir.Var(poolName))
 	}
-	return step
+	return hostir.StreamAt(workName, round)
 }
 
 // Where forks and joins come from.
@@ -31,7 +32,7 @@ var (
 )
 
 // fork declares streams, if they are not, and makes them wait for the caller's.
-func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+func (d *writer) fork(sets ...hostir.StreamSet) hostir.Synchronize {
 	for _, s := range sets {
 		if !slices.ContainsFunc(d.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
 			d.program.Streams = append(d.program.Streams, s)
@@ -67,6 +68,7 @@ const (
 	ready      = "ready"         // the owner's shard may be read
 	read       = hostir.ReadWord // the reader is done with the owner's shard
 	copyName   = "copy"
+	putName    = "put"
 	putsName   = "puts" // streams of copies of partial results, one a step
 	workName   = "work"
 	// collectiveName is the stream of collectives beside products, and of exchanges with other hosts.

@@ -17,7 +17,7 @@ type leg struct {
 }
 
 // travel finds the communications between the stages, and whether some way does each of them.
-func travel(d *draft) error {
+func travel(d *writer) error {
 	d.legs = d.travels()
 	if i := slices.IndexFunc(d.Original.Ops, schedule.Op.Batched); i >= 0 && d.Batches == 0 && len(d.legs) > 0 {
 		return d.ApartFrom(i, d.legs[0].String()) // they do not travel one by one
@@ -42,7 +42,7 @@ func travel(d *draft) error {
 
 const oneHost = "leave the mesh out, for ranks of one host"
 
-func (d *draft) travelling() (names []string) {
+func (d *writer) travelling() (names []string) {
 	for _, l := range d.legs {
 		names = append(names, d.DeclaredAs(l.operand))
 	}
@@ -50,7 +50,7 @@ func (d *draft) travelling() (names []string) {
 }
 
 // travels are the communications of a chain, one for each time that a stage communicates.
-func (d *draft) travels() (list []leg) {
+func (d *writer) travels() (list []leg) {
 	for _, s := range d.stages {
 		add := func(n need, operand, move string) {
 			beside := s.Ops
@@ -71,7 +71,7 @@ func (d *draft) travels() (list []leg) {
 }
 
 // productTexts are the products among operations, as they are declared.
-func (d *draft) productTexts(ops []schedule.Op) (list []string) {
+func (d *writer) productTexts(ops []schedule.Op) (list []string) {
 	for _, o := range ops {
 		if declared, _ := d.Original.Maker(d.DeclaredAs(o.Out)); len(o.In) == 2 {
 			list = append(list, declared.String())

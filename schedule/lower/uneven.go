@@ -15,7 +15,7 @@ const (
 )
 
 // padsAll refuses padded rows beside products of rows by counts without padding.
-func (d *draft) padsAll() error {
+func (d *writer) padsAll() error {
 	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range d.stages {
 		_, in := d.Multiplied(s.Stage)
@@ -73,7 +73,7 @@ func exchangedCounts(at edges.State) hostir.Expr {
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
 // elements where rows have different lengths. New makes room for the most rows
 // that a part may have, or else for all of the tensor, which one rank may have.
-func (d *draft) counted(name string, counts hostir.Expr) {
+func (d *writer) counted(name string, counts hostir.Expr) {
 	b := d.program.At(name)
 	b.Counts = counts
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]

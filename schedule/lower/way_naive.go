@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
+var naives = by(func(d *writer, s *stage, w schedule.Naive) error {
 	const hint = "use schedule.Pull"
 	more := d.alsoTravels()
 	for _, x := range d.stages {
@@ -18,9 +18,9 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 	}
 	switch {
 	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
-		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
+		return refused(d.path(), hint, "a Naive without a mistake is a Pull")
 	case len(d.stages) > 1 || s.Sums != "":
-		return refused(d.at(), hint,
+		return refused(d.path(), hint,
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
 	case d.edge.Carrier.Fused && w.SignalsInStep:
 		return d.refusal("By", "use schedule.Kernels", noKernel)
@@ -30,7 +30,7 @@ var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
 }, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
 
 // alsoTravels names all that travels, if several tensors do.
-func (d *draft) alsoTravels() string {
+func (d *writer) alsoTravels() string {
 	if len(d.legs) < 2 {
 		return ""
 	}

@@ -25,7 +25,7 @@ var overNCCL = slices.Concat(
 		with(lacksOf("a product makes all rows of the gradient %s at once", "Parts")),
 	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
-func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
+func gatheredByNCCL(d *writer, s *stage, w schedule.NCCL) error {
 	s.arriving = roundsByNCCL
 	switch {
 	case d.Order == stages.BatchInRound:
@@ -66,7 +66,7 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 }
 
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(d *draft, s *stage, _ schedule.NCCL) error {
+func exchangedByNCCL(d *writer, s *stage, _ schedule.NCCL) error {
 	s.gathering = func(w *writer, s *stage) []hostir.Node {
 		w.cut(s.Input, schedule.D)
 		w.cut(s.here(), schedule.D)
@@ -74,14 +74,14 @@ func exchangedByNCCL(d *draft, s *stage, _ schedule.NCCL) error {
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 	}
 	if d.Uneven(d.edge.Of) {
-		return refused(d.at(), "use another way", "NCCL's collectives have equal parts")
+		return refused(d.path(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return nil
 }
 
 // summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from
 // the beginning, a part of the rows by one while the next part is multiplied.
-func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
+func summedByNCCL(d *writer, s *stage, w schedule.NCCL) error {
 	switch {
 	case w.Parts < 2:
 	case s.OfAll():
@@ -156,7 +156,7 @@ func partsLeave(w *writer, s *stage) (d departure) {
 	return d
 }
 
-var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
+var collectives = by(func(d *writer, s *stage, w schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 	return d.pooled(w.Streams)
 }, gather(ofSteps)).with(because(collectiveHoles))

@@ -13,7 +13,7 @@ var pushShots = append(by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(of
 	by(pushShot, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(inPlace)...).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
-func pushShot(d *draft, s *stage, w schedule.PushShot) error {
+func pushShot(d *writer, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = landedSums(w.Words)
 	if w.Words && w.Rows {
@@ -27,11 +27,11 @@ func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
 	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...)
 
-func pushGather(d *draft, s *stage, w schedule.PushGather) error {
+func pushGather(d *writer, s *stage, w schedule.PushGather) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.gathering = landedRows
 	if t := d.Tensor(s.Input); t.Scale != "" && !d.Tensor(t.Scale).OfRows() {
-		return refused(d.at(), "use another way, or give each row of "+t.Name+" a scale",
+		return refused(d.path(), "use another way, or give each row of "+t.Name+" a scale",
 			"packets bring rows with their scales, and %s has one", t.Name)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
 // their own flags, or plain data with words behind it.
-func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
+func (d *writer) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
 	d.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
 	d.program.At(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
 	d.semaphores(flags)
@@ -92,7 +92,7 @@ func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes 
 }
 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
-var pushTwoShots = by(func(d *draft, s *stage, w schedule.PushTwoShot) error {
+var pushTwoShots = by(func(d *writer, s *stage, w schedule.PushTwoShot) error {
 	d.edge.Carrier.Rows = w.Rows
 	s.summing = spreadSums(w.Rows)
 	return nil

@@ -12,10 +12,10 @@ import (
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
 	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(d *draft, of leg) schedule.Way { return schedule.Pull{Once: d.scalesApart(of)} }
+		l.usual = func(d *writer, of leg) schedule.Way { return schedule.Pull{Once: d.scalesApart(of)} }
 	}),
 	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
-		l.usual = func(*draft, leg) schedule.Way { return schedule.Pull{Once: true} }
+		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 	}),
 	by(pull, gather(ofBatches)).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
 		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
@@ -28,7 +28,7 @@ var pulls = slices.Concat(
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
-func pull(d *draft, s *stage, w schedule.Pull) error {
+func pull(d *writer, s *stage, w schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
 	case d.edge.Carrier.Fused && w.Parts > 1:
@@ -55,7 +55,7 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 }
 
 // pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
-func pullOnce(d *draft, s *stage, w schedule.Pull) error {
+func pullOnce(d *writer, s *stage, w schedule.Pull) error {
 	w.Once = true
 	d.edge.Way = w
 	return pull(d, s, w)
@@ -63,7 +63,7 @@ func pullOnce(d *draft, s *stage, w schedule.Pull) error {
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
 func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
-	return by(func(d *draft, s *stage, _ schedule.Pull) error {
+	return by(func(d *writer, s *stage, _ schedule.Pull) error {
 		s.arriving, s.once = arrives, !s.AddsShares()
 		for _, t := range d.Schedule.Tensors {
 			exchanges := d.edge.Kind == string(edges.AllToAll)
@@ -89,7 +89,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	if made != nil { // a part of each rank in a round, with streams as if all parts were in one loop
 		set := t.set
 		t = w.shift(parts{})
-		t.pieces[0].part, t.set, t.work = n.part(), set, hostir.StreamAt(workName, poolIndex(w.draft, n.chunk(step)))
+		t.pieces[0].part, t.set, t.work = n.part(), set, w.worker(n.chunk(step))
 	}
 	if x.withStep {
 		a.on = t.work
@@ -120,7 +120,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 // noPart is the fact of what comes whole.
 const noPart = "no product takes a part of %s alone"
 
-var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
+var groups = by(func(d *writer, s *stage, w schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
 }, gather(ofRows)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),

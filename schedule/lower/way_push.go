@@ -11,7 +11,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
-func pushPart(_ *draft, s *stage, _ schedule.Push) error {
+func pushPart(_ *writer, s *stage, _ schedule.Push) error {
 	s.arriving, s.once = pushedPart, !s.AddsShares()
 	return nil
 }
@@ -31,7 +31,7 @@ func pushedPart(w *writer, s *stage) arrival {
 	return a
 }
 
-func push(d *draft, s *stage, w schedule.Push) error {
+func push(d *writer, s *stage, w schedule.Push) error {
 	s.arriving, s.cut = pushedRows, d.inParts(w.Parts, "p", "Parts")
 	return d.pooled(w.Streams)
 }
@@ -56,7 +56,7 @@ func pushedRows(w *writer, s *stage) arrival {
 	return a
 }
 
-var broadcasts = by(func(d *draft, s *stage, w schedule.Broadcast) error {
+var broadcasts = by(func(d *writer, s *stage, w schedule.Broadcast) error {
 	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
 }, gather(ofRows), gather(ofBalanced)).with(because(pushHoles))

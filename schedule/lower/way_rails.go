@@ -22,7 +22,7 @@ var overRails = slices.Concat(
 	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts())).with(because(railHoles))
 
-func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
+func gatheredByRails(d *writer, s *stage, w schedule.Rails) error {
 	switch {
 	case w.Parts > 1 && len(s.Ops) == 0:
 		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
@@ -34,7 +34,7 @@ func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	return nil
 }
 
-func summedByRails(d *draft, s *stage, w schedule.Rails) error {
+func summedByRails(d *writer, s *stage, w schedule.Rails) error {
 	d.pool.falls = true
 	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: d.inParts(w.Parts, "j", "Parts"), behind: true}
 	return nil
@@ -210,7 +210,7 @@ func railsLeave(w *writer, s *stage) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
-	d.sums, d.exchanges, d.beside = w.put, true, []hostir.StreamSet{collectiveSet}
+	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
 	to, from := hostir.HostBehind(phase), hostir.HostAhead(phase) // as rows come
 	if x.first {
 		to, from = from, to
@@ -226,7 +226,7 @@ func railsLeave(w *writer, s *stage) (d departure) {
 		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
 	own.then = x.toHost(hostir.Const(0), railSums, x.ofHosts(&d)...)
-	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(w.put, x.named(free), every)}},
+	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(putRef, x.named(free), every)}},
 		x.partByPart(others), x.partByPart(own)}
 	return d
 }
@@ -257,7 +257,7 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step))))
 	own := turns{work: last}
 	if x.s.Given == "" {
-		peers.leave = []hostir.Node{hostir.After(x.put, made)}
+		peers.leave = []hostir.Node{hostir.After(putRef, made)}
 		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
 	partial := x.made(to)
@@ -265,9 +265,9 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		peers.pieces = []piece{{rank: to, part: x.part(), into: partial}}
 		own.pieces = []piece{{rank: slot, part: x.part(), into: hostir.Chunk(x.named(slots), x.chunk(slot))}}
 	}
-	peers.leave = append(peers.leave, hostir.Set(x.put, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
-		hostir.Post(x.put, x.named(arrived), peer).Member(number))
-	own.leave = append(own.leave, hostir.After(collectiveRef, x.put),
+	peers.leave = append(peers.leave, hostir.Set(putRef, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
+		hostir.Post(putRef, x.named(arrived), peer).Member(number))
+	own.leave = append(own.leave, hostir.After(collectiveRef, putRef),
 		hostir.Wait(collectiveRef, x.named(arrived), every).Member(number),
 		hostir.Reduce(collectiveRef, hostir.Chunk(x.named(sums), x.chunk(host)), x.terms(host)...).
 			Described("in the order of the host's ranks"))

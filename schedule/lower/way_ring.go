@@ -13,16 +13,16 @@ var rings = slices.Concat(
 	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
 	by(ringPushed, gather(ofBalanced)).with(because(pushHoles), lacksOf(wholeParts, "Direction both")))
 
-func ringed(d *draft, s *stage, w schedule.Ring) error {
+func ringed(d *writer, s *stage, w schedule.Ring) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
 }
 
-func ringPushed(d *draft, s *stage, w schedule.PushRing) error {
+func ringPushed(d *writer, s *stage, w schedule.PushRing) error {
 	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 }
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
-func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
+func (d *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
 	s.arriving = rows
 	halves := 1
 	if way == schedule.Both {
@@ -110,7 +110,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	word, done := w.named(ready, s.here()), w.named(read, s.here())
 	a, last := x.rounds(w, word, done), copyRef
 	if x.withStep {
-		a.on, last = w.work, hostir.StreamAt(workName, poolIndex(w.draft, hostir.Sub(step, one)))
+		a.on, last = w.work, w.worker(hostir.Sub(step, one))
 	}
 	a.ready = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, word, l.next).Member(l.hop(one)) })
 	get := func(from func(l lane) hostir.View) []hostir.Node {

@@ -8,11 +8,11 @@ import (
 )
 
 var sumRings = append(
-	by(func(d *draft, s *stage, w schedule.RingSum) error {
+	by(func(d *writer, s *stage, w schedule.RingSum) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
-		return d.inTurn("Streams", w.Streams)
+		return d.streamsInTurn("Streams", w.Streams)
 	}, reduce(ofRows), reduce(ofColumns)),
-	by(func(_ *draft, s *stage, _ schedule.RingAccumulate) error {
+	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing}
 		return nil
 	}, reduce(ofRows), reduce(ofColumns))...).has(rounds).with(except(
@@ -135,7 +135,7 @@ func summedInRing(w *writer, s *stage) departure {
 	d := x.passedOn(copyRef, []hostir.Node{hostir.After(copyRef, mainRef), products},
 		func(dst hostir.View, i, _ hostir.Expr) []hostir.Node {
 			before := hostir.Sub(i, one)
-			return hostir.MovesOf(s.Sums, hostir.After(copyRef, hostir.StreamAt(workName, poolIndex(w.draft, i))),
+			return hostir.MovesOf(s.Sums, hostir.After(copyRef, w.worker(i)),
 				hostir.Wait(copyRef, x.ready, previous).Member(before),
 				hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i)))
 		})

@@ -31,7 +31,7 @@ var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
 	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
-func inOneShot(d *draft, s *stage, _ schedule.Shot) error {
+func inOneShot(d *writer, s *stage, _ schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
 	d.edge.Carrier.ByBlocks = !d.Uneven(d.edge.Of) && !d.coded(s)
 	s.summing = sumsOfPeers
@@ -39,7 +39,7 @@ func inOneShot(d *draft, s *stage, _ schedule.Shot) error {
 }
 
 // inTwoShots serves sums that each rank makes a part of.
-func inTwoShots(d *draft, s *stage, _ schedule.TwoShot) error {
+func inTwoShots(d *writer, s *stage, _ schedule.TwoShot) error {
 	// Kernels of other moves cut the same memory into other parts.
 	d.edge.Carrier.ByBlocks = len(d.legs) == 1 && !d.coded(s)
 	s.summing = sumsOfParts
@@ -47,9 +47,9 @@ func inTwoShots(d *draft, s *stage, _ schedule.TwoShot) error {
 }
 
 // coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
-func (d *draft) coded(s *stage) bool { return d.Tensor(s.Given).Type.Coded() }
+func (d *writer) coded(s *stage) bool { return d.Tensor(s.Given).Type.Coded() }
 
-func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
+func gatheredInOneShot(d *writer, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	s.gathering = rowsOfPeers
 	return nil

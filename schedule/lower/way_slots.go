@@ -22,7 +22,7 @@ const unmade = "no product makes the terms of %s"
 var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
 	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
 
-func slotsOf(d *draft, s *stage, w schedule.Slots) error {
+func slotsOf(d *writer, s *stage, w schedule.Slots) error {
 	s.parts = d.inParts(w.Parts, "j", "Parts")
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
@@ -44,7 +44,7 @@ func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 const onePriority = "streams that steps take in turn have one priority"
 
 // prioritize sets the streams of products whose results travel, and whether their priorities fall.
-func (d *draft) prioritize(streams int, equal bool) error {
+func (d *writer) prioritize(streams int, equal bool) error {
 	batched := d.Batches > 0 && d.Order == stages.BatchByBatch
 	switch {
 	case equal && batched:
@@ -52,15 +52,15 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	case equal && (streams > 0 || d.pool.asked != ""):
 		return d.refusal("Equal", "leave it out, or Streams", onePriority)
 	case equal:
-		d.pool.equal = d.at() + ".Equal"
+		d.pool.equal = d.path() + ".Equal"
 	}
 	d.pool.falls = d.pool.falls || !batched
-	return d.inTurn("Streams", streams)
+	return d.streamsInTurn("Streams", streams)
 }
 
-// inTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says so.
+// streamsInTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says so.
 // Sums whose options do not say so follow the others.
-func (d *draft) inTurn(option string, streams int) error {
+func (d *writer) streamsInTurn(option string, streams int) error {
 	switch {
 	case streams == 0:
 		return nil
@@ -69,7 +69,7 @@ func (d *draft) inTurn(option string, streams int) error {
 	case d.pool.asked != "" && d.pool.streams != streams:
 		return d.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
 	}
-	d.pool.streams, d.pool.asked = streams, d.at()+"."+option
+	d.pool.streams, d.pool.asked = streams, d.path()+"."+option
 	return nil
 }
 
@@ -95,7 +95,7 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 // the order of ranks. The sums of a part for all ranks are made and travel while the next part is multiplied.
 func ownersSlots(w *writer, s *stage) (d departure) {
 	named := func(name string) string { return w.named(name, s.Sums) }
-	cut, put, own := w.partsOf(s), w.put, w.pieceOf(s, hostir.Rank)
+	cut, put, own := w.partsOf(s), putRef, w.pieceOf(s, hostir.Rank)
 	d.puts, d.own = w.streamsOf(s)
 	d.sums = w.sumsOf(s)
 	if d.puts.Name != putName {
@@ -120,12 +120,12 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 			hostir.Post(put, named(arrived), p.rank).Member(cut.part()))
 	}
 	if cut.n > 1 {
-		d.begin = []hostir.Node{hostir.Wait(w.put, named(free), every)}
+		d.begin = []hostir.Node{hostir.Wait(putRef, named(free), every)}
 	}
 	if d.puts.Name != putName {
 		d.after = refs([]hostir.StreamSet{d.puts})
 		if cut.n > 1 {
-			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{w.put}})
+			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{putRef}})
 		}
 		if w.pool.streams > 0 { // own rows may have one of many
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
@@ -173,7 +173,7 @@ var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalan
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
 	has(ofSomeRows).with(because(slotHoles))
 
-func stores(d *draft, s *stage, w schedule.Stores) error {
+func stores(d *writer, s *stage, w schedule.Stores) error {
 	if d.Batches > 0 && d.Widens(s.Stage) {
 		return refused(d.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
@@ -204,10 +204,10 @@ func storesLeave(w *writer, s *stage) (d departure) {
 // staging holds the partial results that peers read.
 const staging = "staging"
 
-var stagings = by(func(d *draft, s *stage, w schedule.Staged) error {
+var stagings = by(func(d *writer, s *stage, w schedule.Staged) error {
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
 	d.pool.usual = 2 // while one is read the next is written
-	return d.inTurn("Buffers", w.Buffers)
+	return d.streamsInTurn("Buffers", w.Buffers)
 }, reduce(ofRows), reduce(ofColumns)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
@@ -239,15 +239,15 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 		from := hostir.Var("from")
 		return []hostir.Node{
 			hostir.Post(w.work, ready, p.rank),
-			hostir.After(w.put, w.work),
-			hostir.Wait(w.put, ready, from),
-			hostir.Set(w.put, w.rowsAt(slots, from), buffer.At(from)),
-			hostir.Post(w.put, read, from),
-			hostir.After(w.work, w.put),
+			hostir.After(putRef, w.work),
+			hostir.Wait(putRef, ready, from),
+			hostir.Set(putRef, w.rowsAt(slots, from), buffer.At(from)),
+			hostir.Post(putRef, read, from),
+			hostir.After(w.work, putRef),
 			hostir.Wait(w.work, read, p.rank).Described("the buffer is free again")}
 	}
-	d.sums, d.own, d.after = w.put, mainRef, refs([]hostir.StreamSet{w.set})
-	d.sum = w.slotsSum(w.put, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
+	d.sums, d.own, d.after = putRef, mainRef, refs([]hostir.StreamSet{w.set})
+	d.sum = w.slotsSum(putRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
 	return d
 }
 

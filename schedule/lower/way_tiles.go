@@ -23,7 +23,7 @@ var (
 )
 
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
-func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
+func rowsByTiles(d *writer, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
 	if len(s.Ops) == 0 {
 		return t.cant("no product is made of %s as its rows come", d.edge.Of)
@@ -33,7 +33,7 @@ func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
-func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
+func sumsByTiles(d *writer, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
 	s.summing = t.scatteredSums
 	return cmp.Or(t.check(), t.take(s, s.Last()))
@@ -41,13 +41,13 @@ func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
 type tiling struct {
-	*draft
+	*writer
 	schedule.Tiles
 	instead string
 }
 
 func (t tiling) cant(format string, args ...any) error {
-	return refused(t.at(), "use "+t.instead, format, args...)
+	return refused(t.path(), "use "+t.instead, format, args...)
 }
 
 func (t tiling) check() error {
@@ -58,7 +58,7 @@ func (t tiling) check() error {
 	case t.Columns > most && !t.Together:
 		return t.refusal("Columns", "use at most 192, or set Together", "one warpgroup has no registers for as many")
 	case slices.Contains(t.Schedule.Types, schedule.FP32):
-		return refused(t.at(), "set Types to those, or use "+t.instead, "tiles are made of bf16 and fp16")
+		return refused(t.path(), "set Types to those, or use "+t.instead, "tiles are made of bf16 and fp16")
 	}
 	return nil
 }
