@@ -152,12 +152,12 @@ func (w *writer) plan() error {
 }
 
 // pooled gives the products a number of streams, which rounds take in turn.
-func (d *writer) pooled(streams int) error {
-	if streams > 0 && len(d.legs) > 1 {
-		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
-			strings.Join(d.travelling(), " and "))
+func (w *writer) pooled(streams int) error {
+	if streams > 0 && len(w.legs) > 1 {
+		return w.refusal("Streams", "leave it out", "products share their streams where %s travel",
+			strings.Join(w.travelling(), " and "))
 	}
-	d.pool.streams = max(streams, d.pool.streams)
+	w.pool.streams = max(streams, w.pool.streams)
 	return nil
 }
 

@@ -20,15 +20,15 @@ type junction struct {
 }
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
-func (d *writer) junctionAt(i int) (j junction, ok bool) {
-	j.sum = d.stages[i]
-	if !j.sum.puts() || j.sum.ToAll || i+1 == len(d.stages) {
+func (w *writer) junctionAt(i int) (j junction, ok bool) {
+	j.sum = w.stages[i]
+	if !j.sum.puts() || j.sum.ToAll || i+1 == len(w.stages) {
 		return j, false
 	}
-	j.next = d.stages[i+1]
-	if j.next.Own && !j.next.Calls && i+2 < len(d.stages) &&
+	j.next = w.stages[i+1]
+	if j.next.Own && !j.next.Calls && i+2 < len(w.stages) &&
 		!slices.ContainsFunc(j.next.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord }) {
-		j.own, j.next = j.next, d.stages[i+2]
+		j.own, j.next = j.next, w.stages[i+2]
 	}
 	from := j.sum.Sums
 	if j.own != nil {

@@ -7,16 +7,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-func (d *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
+func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
 		all := hostir.Whole(name)
-		if d.program.At(name).Counts.Equal(hostir.Var(countChunk)) {
+		if w.program.At(name).Counts.Equal(hostir.Var(countChunk)) {
 			all = hostir.Chunks(name, hostir.Const(0), hostir.Size)
 		}
 		operands = append(operands, all)
 	}
-	return hostir.CallOf(on, o.Call, l, hostir.Whole(d.MadeIn(o.Out)), operands...)
+	return hostir.CallOf(on, o.Call, l, hostir.Whole(w.MadeIn(o.Out)), operands...)
 }
 
 // sumOf is a sum of partial results and of the tensors that are added to it, with the formulas behind; rows is the view

@@ -89,29 +89,20 @@ func (w *writer) byRanks(s *stage) bool {
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(s.leaves.toAll) > 0 }
 
-func (d *writer) any(is func(*stage) bool) bool {
-	return slices.ContainsFunc(d.stages, is)
+func (w *writer) any(is func(*stage) bool) bool {
+	return slices.ContainsFunc(w.stages, is)
 }
 
-// named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
-// that travels or, where another name begins with that, with the move.
+// named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with theirs.
 func (w *writer) named(name, move string) string {
-	if len(w.legs) == 1 {
-		return name
-	}
 	i := slices.IndexFunc(w.legs, func(l leg) bool { return l.move == move })
-	if i < 0 || namedByMove(w.legs, w.legs[i]) {
+	switch {
+	case len(w.legs) == 1:
+		return name
+	case i < 0:
 		return move + name
 	}
-	return w.legs[i].operand + name
-}
-
-// namedByMove says that the tensor of a leg travels twice, or that an earlier leg that is named so brings it.
-func namedByMove(legs []leg, of leg) bool {
-	return slices.ContainsFunc(legs, func(l leg) bool {
-		return l.operand == of.operand && l.move != of.move ||
-			l.move == of.operand && l.move != l.operand && namedByMove(legs, l)
-	})
+	return w.legs[i].name + name
 }
 
 func (w *writer) words() {

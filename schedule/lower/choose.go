@@ -32,7 +32,7 @@ type lowering struct {
 	why   string // it does not serve such stages, or stands beside not all rows that come
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
-	write func(d *writer, s *stage, w schedule.Way) error
+	write func(w *writer, s *stage, way schedule.Way) error
 }
 
 // lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
@@ -80,11 +80,11 @@ func doing(n need) (list []lowering) {
 type rowsOfTable []lowering
 
 // by are the lowerings of communications by a way.
-func by[W schedule.Way](write func(d *writer, s *stage, w W) error, of ...need) (list rowsOfTable) {
+func by[W schedule.Way](write func(w *writer, s *stage, way W) error, of ...need) (list rowsOfTable) {
 	var zero W
 	for _, n := range of {
 		list = append(list, lowering{need: n, way: zero,
-			write: func(d *writer, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }})
+			write: func(w *writer, s *stage, way schedule.Way) error { return write(w, s, way.(W)) }})
 	}
 	return list
 }
@@ -162,82 +162,82 @@ func (l *lowering) lacked(o schedule.Option) (lack, bool) {
 }
 
 // choose writes the program, by the schedule's way for each tensor that travels.
-func choose(d *writer) error {
-	of, instead := d.travelling(), "leave it out: nothing travels"
+func choose(w *writer) error {
+	of, instead := w.travelling(), "leave it out: nothing travels"
 	if len(of) > 0 {
 		instead = "move " + strings.Join(of, " or ")
 	}
-	for i, m := range d.Original.Moves {
+	for i, m := range w.Original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+d.besides(m.Of), "%s does not travel", m.Of)
+			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+w.besides(m.Of), "%s does not travel", m.Of)
 		}
 	}
 	var moves []schedule.Move
 	var used []int
-	d.program.Edges = make([]hostir.Edge, len(d.legs))
-	for i, l := range d.legs {
-		chosen := d.move(l, of[i])
-		d.edge = &d.program.Edges[i]
-		open := d.usual(l)
-		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
-			Products: d.productTexts(l.beside)}
+	w.program.Edges = make([]hostir.Edge, len(w.legs))
+	for i, l := range w.legs {
+		chosen := w.move(l, of[i])
+		w.edge = &w.program.Edges[i]
+		open := w.usual(l)
+		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
+			Products: w.productTexts(l.beside)}
 		if chosen >= 0 {
-			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
-			d.edge.Way = cmp.Or(d.Original.Moves[chosen].Way, d.edge.Way)
+			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
+			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
 		}
-		d.edge.Carrier = hostir.CarrierOf(d.edge.Way)
+		w.edge.Carrier = hostir.CarrierOf(w.edge.Way)
 		used = append(used, chosen)
-		x, err := d.lowering(l, d.edge.Way)
+		x, err := w.lowering(l, w.edge.Way)
 		if err != nil {
 			return err
 		}
-		d.legs[i].by = x
-		if err := x.write(d, l.stage, d.edge.Way); err != nil {
+		w.legs[i].by = x
+		if err := x.write(w, l.stage, w.edge.Way); err != nil {
 			return err
 		}
-		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
+		moves = append(moves, schedule.Move{Of: of[i], Way: w.edge.Way})
 	}
-	if err := cmp.Or(d.CountedProducts(), d.padsAll()); err != nil {
+	if err := cmp.Or(w.CountedProducts(), w.padsAll()); err != nil {
 		return err
 	}
-	for i, m := range d.Original.Moves {
+	for i, m := range w.Original.Moves {
 		if !slices.Contains(used, i) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
-	d.program.Schedule.Moves = moves
-	return writeChain(d)
+	w.program.Schedule.Moves = moves
+	return writeChain(w)
 }
 
 // usual is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
 // scales do not lie together.
-func (d *writer) usual(l leg) schedule.Way {
-	list, apart := doing(l.need), d.scalesApart(l)
+func (w *writer) usual(l leg) schedule.Way {
+	list, apart := doing(l.need), w.scalesApart(l)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool { return !apart || !x.is(ofSomeRows) }))]
 	if x.usual != nil {
-		return x.usual(d, l)
+		return x.usual(w, l)
 	}
 	return x.way
 }
 
 // scalesApart says that a product of a leg takes all rows at once, as scales of some of them do not lie together, block
 // by block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
-func (d *writer) scalesApart(l leg) bool {
+func (w *writer) scalesApart(l leg) bool {
 	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
-		rows := d.Tensor(d.Tensor(o.In[0]).Scale)
+		rows := w.Tensor(w.Tensor(o.In[0]).Scale)
 		return o.Multiplies() && (l.of == ofBalanced && rows.OfRows() ||
-			l.of == ofRows && rows.Name != "" && d.Tensor(d.Tensor(o.In[1]).Scale).OfSquares())
+			l.of == ofRows && rows.Name != "" && w.Tensor(w.Tensor(o.In[1]).Scale).OfSquares())
 	})
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
 // it is, each of two moves is of one leg; one move is of the leg that takes its way. Where functions are between, the
 // gather has a move whose way is not for sums, or the second one that is.
-func (d *writer) move(l leg, of string) int {
+func (w *writer) move(l leg, of string) int {
 	open, taken := -1, false
-	legs := slices.DeleteFunc(slices.Clone(d.legs), func(x leg) bool { return d.DeclaredAs(x.operand) != of })
+	legs := slices.DeleteFunc(slices.Clone(w.legs), func(x leg) bool { return w.DeclaredAs(x.operand) != of })
 	apart := legs[0].operand != legs[len(legs)-1].operand
-	for i, m := range d.Original.Moves {
+	for i, m := range w.Original.Moves {
 		sums := m.Of == of && (m.Way == nil || schedule.Sums(m.Way)) &&
 			(!taken || m.Way != nil && !schedule.Travels(m.Way))
 		taken = taken || sums
@@ -260,10 +260,10 @@ func (l leg) doneBy(way schedule.Way) bool {
 
 // besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
 // operands that has it, or of all that copy it.
-func (d *writer) besides(tensor string) string {
+func (w *writer) besides(tensor string) string {
 	const placements = "; what travels follows from the placements of "
 	var copies []string
-	for _, o := range d.Original.Ops {
+	for _, o := range w.Original.Ops {
 		list := append(slices.Clone(o.In), o.Out)
 		switch {
 		case !slices.Contains(list, tensor):
@@ -281,7 +281,7 @@ func (d *writer) besides(tensor string) string {
 }
 
 // lowering finds the lowering of a communication by a way.
-func (d *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
+func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
@@ -293,81 +293,81 @@ func (d *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return &l, l.lacking(d, of)
+			return &l, l.lacking(w, of)
 		}
 	}
-	if err := d.sumsCodes(of, way); err != nil {
+	if err := w.sumsCodes(of, way); err != nil {
 		return nil, err
 	}
-	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	for _, o := range d.Original.Ops {
-		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(d.Schedule.Ops) == 1 {
+	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + w.orOneHost()
+	for _, o := range w.Original.Ops {
+		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(w.Schedule.Ops) == 1 {
 			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 			break
 		}
 	}
-	return nil, refused(d.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
-		why)
+	return nil, refused(w.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand,
+		schedule.WayName(way), why)
 }
 
-func (d *writer) refusal(field, hint, format string, args ...any) error {
-	return refused(d.path()+"."+field, hint, format, args...)
+func (w *writer) refusal(field, hint, format string, args ...any) error {
+	return refused(w.path()+"."+field, hint, format, args...)
 }
 
 // lacking refuses what the schedule asks for and the lowering has not: the caller's buffer for the gathered operand, a
 // tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
-func (l *lowering) lacking(d *writer, of leg) (err error) {
+func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || d.Fetched(s.Input)
-	within := slices.IndexFunc(d.Schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.EndsWithin(t)
+	ofRanks := slices.Contains([]cut{ofRows, ofBatches, ofSteps}, l.of) && !l.bare || w.Fetched(s.Input)
+	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
+		return t.Within != "" && !w.EndsWithin(t)
 	})
 	if s.Into != "" && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
-		err = refused(d.PathOf(s.Into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only", name)
+		err = refused(w.PathOf(s.Into), "leave it out"+w.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if within >= 0 && !l.is(inPlace) {
-		hint := orUse(leaveOut, l.need, inPlace) + d.orOneHost()
+		hint := orUse(leaveOut, l.need, inPlace) + w.orOneHost()
 		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint,
 			"no pass does the %s by %s in place", l.need, name))
 	}
 	if !l.is(ofCodes) {
-		err = errors.Join(err, d.sumsCodes(of, l.way))
+		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(d.path(), orUse(leaveOut, l.need, ofMoved),
+		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.need, ofMoved),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
-	sumsFP32 := of.move == s.Sums && d.Widens(s.Stage)
-	if sumsFP32 && l.is(rounds) && !d.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(d.path(), "use schedule.Slots, or leave it out",
+	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
+	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
+		err = cmp.Or(err, refused(w.path(), "use schedule.Slots, or leave it out",
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
-	d.edge.Carrier.Fused = d.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
-	for i, o := range schedule.Options(d.edge.Way) {
+	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
+	for i, o := range schedule.Options(w.edge.Way) {
 		x, lacks := l.lacked(o)
 		asked := !o.Zero && (x.ofFP32 || o.Value != schedule.Options(l.way)[i].Value)
 		if lacks && asked && x.why != "" && (sumsFP32 || !x.ofFP32) {
-			why := strings.ReplaceAll(x.why, "%s", d.edge.Of)
-			err = cmp.Or(err, d.refusal(o.Field, cmp.Or(x.hint, leaveOut), "%s", why))
+			why := strings.ReplaceAll(x.why, "%s", w.edge.Of)
+			err = cmp.Or(err, w.refusal(o.Field, cmp.Or(x.hint, leaveOut), "%s", why))
 		}
 	}
 	return err
 }
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
-func (d *writer) sumsCodes(of leg, way schedule.Way) error {
-	if of.move != of.stage.Sums || !d.coded(of.stage) {
+func (w *writer) sumsCodes(of leg, way schedule.Way) error {
+	if of.move != of.stage.Sums || !w.coded(of.stage) {
 		return nil
 	}
 	hint := orUse(leaveOut, of.need, ofCodes)
-	if d.Original.OverHosts() {
+	if w.Original.OverHosts() {
 		hint = oneHost
 	}
-	return refused(d.path(), hint, "no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
+	return refused(w.path(), hint, "no kernel of %s reads the scales of %s", schedule.WayName(way), of.stage.Given)
 }
 
-func (d *writer) orOneHost() string {
-	if d.Original.OverHosts() {
+func (w *writer) orOneHost() string {
+	if w.Original.OverHosts() {
 		return "; or leave out Mesh, for ranks of one host"
 	}
 	return ""

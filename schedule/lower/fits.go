@@ -14,9 +14,9 @@ import (
 // leave, and two ways that can't be used together.
 
 // rowsFit refuses operations on all rows of what products take as it comes.
-func rowsFit(d *writer) error {
-	for _, s := range d.stages {
-		reads := slices.IndexFunc(d.Schedule.Ops, func(o schedule.Op) bool { return s.Into != "" && o.Reads(s.Into) })
+func rowsFit(w *writer) error {
+	for _, s := range w.stages {
+		reads := slices.IndexFunc(w.Schedule.Ops, func(o schedule.Op) bool { return s.Into != "" && o.Reads(s.Into) })
 		if s.pulls() && reads >= 0 {
 			return refused(fmt.Sprintf("Ops[%d]", reads), "read "+s.Input,
 				"products take rows of %s as they come, and %s is there at the end", s.Input, s.Into)
@@ -26,36 +26,36 @@ func rowsFit(d *writer) error {
 }
 
 // ofMovedColumns says that functions make a tensor of rows that come in parts of their columns.
-func (d *writer) ofMovedColumns(name string) bool {
-	o, made := d.Schedule.Maker(name)
-	return made && o.Name() == schedule.CopyWord && slices.ContainsFunc(d.stages, func(s *stage) bool {
+func (w *writer) ofMovedColumns(name string) bool {
+	o, made := w.Schedule.Maker(name)
+	return made && o.Name() == schedule.CopyWord && slices.ContainsFunc(w.stages, func(s *stage) bool {
 		return s.Moved.Kind == edges.AllToAll && s.Moved.From.Columns() && s.Into == o.In[0]
 	})
 }
 
 // edgesFit refuses options of a way beside the other communications.
-func edgesFit(d *writer) error {
-	for i, l := range d.legs {
-		s, e := l.stage, d.program.Edges[i]
+func edgesFit(w *writer) error {
+	for i, l := range w.legs {
+		s, e := l.stage, w.program.Edges[i]
 		path, hint := cmp.Or(e.Path, hostir.MovesField), orUse("give each row a scale", l.need, ofAllRows)
 		if l.hosts {
 			path, hint = "Mesh", oneHost
 		}
 		blocks := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-			return d.Tensor(d.Tensor(o.In[0]).Scale).ByBlock()
+			return w.Tensor(w.Tensor(o.In[0]).Scale).ByBlock()
 		})
 		moved := slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
-			return d.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
+			return w.any(func(t *stage) bool { return t.Moved.Kind == edges.AllToAll && t.Input == o.Out })
 		})
 		switch sums := l.move == s.Sums; {
 		case sums && blocks && s.Left.Columns():
-			return d.MisplacedIn(d.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
+			return w.MisplacedIn(w.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
 				"multiplied lie block by block", schedule.WayName(e.Way), e.Of)
 		case sums && blocks && !s.Gathers && (s.summing == nil || len(s.taken) > 0):
 			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)
 		case sums || s.cut.n < 2:
-		case d.ofMovedColumns(s.Input):
+		case w.ofMovedColumns(s.Input):
 			return refused(s.cut.at, leaveOut,
 				"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)
 		case moved >= 0:
@@ -68,20 +68,20 @@ func edgesFit(d *writer) error {
 
 // columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows
 // in parts of a rank's: the proof has no parts that both are made of.
-func columnsFit(d *writer) error {
+func columnsFit(w *writer) error {
 	pieces, beside := "", ""
-	hostir.Steps(d.program.Body, func(s hostir.Step) {
+	hostir.Steps(w.program.Body, func(s hostir.Step) {
 		all, parts := "", false
 		from, to := s.Views()
 		for _, v := range slices.Concat(from, to) {
-			b := d.program.At(v.Buffer)
+			b := w.program.At(v.Buffer)
 			if !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
 				pieces = cmp.Or(pieces, v.Buffer)
 			}
 			if !b.Rows.IsZero() && !v.Columns {
 				all = cmp.Or(all, v.Buffer)
 			}
-			parts = parts || d.fine[v.Buffer] > 1
+			parts = parts || w.fine[v.Buffer] > 1
 		}
 		switch s.Do.(type) {
 		case hostir.Call, hostir.Product: // these take all of an operand, or of a weight
@@ -91,14 +91,14 @@ func columnsFit(d *writer) error {
 			beside = cmp.Or(all, beside)
 		}
 	})
-	if i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == pieces }); i >= 0 {
-		pieces = d.program.Edges[i].Of
+	if i := slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == pieces }); i >= 0 {
+		pieces = w.program.Edges[i].Of
 	}
 	if pieces != "" {
-		return d.Misplaced(pieces, "let its rows be whole, or move it in a schedule of its own",
+		return w.Misplaced(pieces, "let its rows be whole, or move it in a schedule of its own",
 			"parts of the columns of %s travel, and steps take its rows in pieces", pieces)
 	}
-	for _, s := range d.stages {
+	for _, s := range w.stages {
 		if at := cmp.Or(s.parts.at, s.cut.at, s.leaving.cut.at); at != "" && beside != "" {
 			return refused(at, leaveOut, "parts of the columns of %s travel, and rows that it is made of are in parts",
 				beside)

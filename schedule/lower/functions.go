@@ -52,10 +52,10 @@ func (w *writer) columns(o schedule.Op) hostir.Expr {
 }
 
 // trees are functions as trees, and their words.
-func (d *writer) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
+func (w *writer) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
 	var words []string
 	for _, f := range functions {
-		list, words = append(list, d.Original.Tree(f)), append(words, f.Name())
+		list, words = append(list, w.Original.Tree(f)), append(words, f.Name())
 	}
 	return list, strings.Join(words, " and ")
 }
@@ -74,10 +74,10 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View
 
 // functionsOf lists the functions of an operation that its own kernel makes, if own, or else the functions that the
 // product or sum before them applies to its result.
-func (d *writer) functionsOf(o schedule.Op, own bool) (list []hostir.Function) {
-	from := d.Schedule.MadeFrom(o)
+func (w *writer) functionsOf(o schedule.Op, own bool) (list []hostir.Function) {
+	from := w.Schedule.MadeFrom(o)
 	for j, f := range o.Then {
-		if op, then := d.Origin(o, j); !f.Joins && own == (j >= from) {
+		if op, then := w.Origin(o, j); !f.Joins && own == (j >= from) {
 			list = append(list, hostir.Function{Op: op, Then: then})
 		}
 	}

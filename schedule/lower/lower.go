@@ -14,9 +14,9 @@ import (
 // refused is the error of a field.
 var refused = schedule.Refused
 
-// writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are gathered, multiplied
-// as soon as they are there, and their partial results leave as soon as they are made, while others still come. The own
-// rows wait for nobody and fill the gaps.
+// writer writes the program of a chain. Rows of rank r+i go through a stage in its step i: they are gathered,
+// multiplied as soon as they are there, and their partial results leave as soon as they are made, while others still
+// come. The own rows wait for nobody and fill the gaps.
 type writer struct {
 	*stages.Chain
 	parts   // the batches that the rows of all ranks come in
@@ -71,7 +71,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
+	w := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
 		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, parts: parts{n: int64(chain.Batches), index: "s"},
 		fine: map[string]int64{}, parted: map[string]*stage{}}
 	for _, step := range []func(*writer) error{
@@ -82,31 +82,31 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		(*writer).Fits, rowsFit, edgesFit, columnsFit,
 		finish, // -> its tensors as they are declared
 	} {
-		if err := step(d); err != nil {
-			return nil, d.AsDeclared(err)
+		if err := step(w); err != nil {
+			return nil, w.AsDeclared(err)
 		}
 	}
-	return d.program, nil
+	return w.program, nil
 }
 
-func (d *writer) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
+func (w *writer) add(nodes ...hostir.Node) { w.program.Body = append(w.program.Body, nodes...) }
 
 // path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
-func (d *writer) path() string { return cmp.Or(d.edge.Path, hostir.MovesField) }
+func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
 
 // pathOfMove is the path of the way that a move's steps have.
-func (d *writer) pathOfMove(move string) string {
-	i := slices.IndexFunc(d.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
-	return cmp.Or(d.program.Edges[i].Path, hostir.MovesField)
+func (w *writer) pathOfMove(move string) string {
+	i := slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
+	return cmp.Or(w.program.Edges[i].Path, hostir.MovesField)
 }
 
 // finish gives the program the axes of tensors of batches as they are declared.
-func finish(d *writer) error {
+func finish(w *writer) error {
 	seen := map[string]bool{}
-	for k, b := range d.program.Buffers {
-		i := slices.IndexFunc(d.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(d.Original.Tensors[i].Axes) {
-			d.program.Buffers[k].Tensor.Axes = d.Original.Tensors[i].Axes
+	for k, b := range w.program.Buffers {
+		i := slices.IndexFunc(w.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(w.Original.Tensors[i].Axes) {
+			w.program.Buffers[k].Tensor.Axes = w.Original.Tensors[i].Axes
 		}
 		if seen[b.Name] && i >= 0 {
 			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",

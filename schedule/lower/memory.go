@@ -16,8 +16,8 @@ import (
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
 // and the numbers by which the splits divide the shape.
-func (d *writer) tensors() error {
-	for i, t := range d.Schedule.Tensors {
+func (w *writer) tensors() error {
+	for i, t := range w.Schedule.Tensors {
 		t.Axes = slices.Clone(t.Axes)
 		for j, a := range t.Axes { // with the name S for a constant number of steps
 			a.Outer = slices.Clone(a.Outer)
@@ -25,18 +25,18 @@ func (d *writer) tensors() error {
 				if split.Count == schedule.D {
 					continue
 				}
-				if string(split.Count) != strconv.Itoa(d.Batches) {
+				if string(split.Count) != strconv.Itoa(w.Batches) {
 					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
 						"write the same in both", "%s parts where the stream axis of %s has %d steps",
-						split.Count, d.Schedule.Ops[0].Out, d.Batches)
+						split.Count, w.Schedule.Ops[0].Out, w.Batches)
 				}
-				d.program.Constants[chunksName] = int64(d.Batches)
+				w.program.Constants[chunksName] = int64(w.Batches)
 				a.Outer[k].Count = chunksName
 			}
 			t.Axes[j] = a
 		}
 		cut := t.Axes
-		if declared, _ := d.Original.Tensor(t.Name); len(declared.Axes) > len(cut) {
+		if declared, _ := w.Original.Tensor(t.Name); len(declared.Axes) > len(cut) {
 			cut = declared.Axes // some of these are one
 		}
 		for _, a := range cut {
@@ -47,18 +47,18 @@ func (d *writer) tensors() error {
 				case s.Count == schedule.D:
 					check.By = s.Count
 				default:
-					check.Times = d.program.Constants[string(s.Count)]
+					check.Times = w.program.Constants[string(s.Count)]
 				}
 			}
 			if check.By != "" && !a.InBlocks() { // the products of their tensor ask more
-				d.program.Ask(check)
+				w.program.Ask(check)
 			}
 		}
 		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
-		if i >= len(d.Original.Tensors) {
+		if i >= len(w.Original.Tensors) {
 			b.Owner = hostir.Plan
 		}
-		d.program.Buffers = append(d.program.Buffers, b)
+		w.program.Buffers = append(w.program.Buffers, b)
 	}
 	return nil
 }
@@ -70,11 +70,11 @@ func chunk(t schedule.Tensor) hostir.Expr {
 
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of, and by the parts that
 // rows of each rank are in there.
-func (d *writer) cut(name string, parts ...schedule.Extent) {
-	if n := d.fine[name]; n > 1 {
+func (w *writer) cut(name string, parts ...schedule.Extent) {
+	if n := w.fine[name]; n > 1 {
 		parts = append(parts, schedule.Number(n))
 	}
-	b := d.program.At(name)
+	b := w.program.At(name)
 	b.Chunk = part(b.Tensor, parts...)
 }
 
@@ -96,24 +96,24 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
-func (d *writer) cutRows(rows schedule.Extent, parts int64) {
+func (w *writer) cutRows(rows schedule.Extent, parts int64) {
 	if rows == schedule.D {
 		return // one a rank
 	}
 	check := hostir.Divide{Extent: rows, By: schedule.D}
-	i := slices.IndexFunc(d.program.Checks, func(c hostir.Divide) bool {
+	i := slices.IndexFunc(w.program.Checks, func(c hostir.Divide) bool {
 		c.Times = 0
 		return c == check
 	})
 	if i < 0 {
-		i, d.program.Checks = len(d.program.Checks), append(d.program.Checks, check)
+		i, w.program.Checks = len(w.program.Checks), append(w.program.Checks, check)
 	}
-	times := max(d.program.Checks[i].Times, 1)
+	times := max(w.program.Checks[i].Times, 1)
 	for times%max(parts, 1) > 0 { // up to a multiple of both
-		times += max(d.program.Checks[i].Times, 1)
+		times += max(w.program.Checks[i].Times, 1)
 	}
 	if times > 1 {
-		d.program.Checks[i].Times = times
+		w.program.Checks[i].Times = times
 	}
 }
 
@@ -153,18 +153,18 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 }
 
 // memory declares memory of the plan, in chunks of so many elements; absent: in one.
-func (d *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
+func (w *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	b := hostir.Buffer{Name: name, Tensor: schedule.Tensor{Name: name, Axes: axes}, Owner: hostir.Plan}
 	b.Elements, b.Chunk = hostir.Elements(b.Tensor), chunk
 	if chunk.IsZero() {
 		b.Chunk = b.Elements
 	}
-	d.program.Buffers = append(d.program.Buffers, b)
+	w.program.Buffers = append(w.program.Buffers, b)
 }
 
-func (d *writer) semaphores(names ...string) {
+func (w *writer) semaphores(names ...string) {
 	for _, n := range names {
-		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
+		w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: n})
 	}
 }
 
@@ -173,11 +173,11 @@ const headOfProofs = 4
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 // It refuses an odd number of columns, of which one has no partner.
-func (d *writer) heads() error {
-	for i, o := range d.Schedule.Ops {
-		columns, spread := d.ColumnsOf(o.Out).Extent, d.At[o.Out].Columns()
+func (w *writer) heads() error {
+	for i, o := range w.Schedule.Ops {
+		columns, spread := w.ColumnsOf(o.Out).Extent, w.At[o.Out].Columns()
 		for j, f := range o.Then {
-			nodes := schedule.Nodes(d.Original.Tree(f))
+			nodes := schedule.Nodes(w.Original.Tree(f))
 			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
 				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
 			})
@@ -197,12 +197,12 @@ func (d *writer) heads() error {
 					check.By = schedule.D
 				}
 				if width == schedule.W && turns {
-					d.program.Ask(hostir.Divide{Extent: width, By: "2"})
+					w.program.Ask(hostir.Divide{Extent: width, By: "2"})
 				}
 				if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
-					d.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
+					w.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
 				}
-				d.program.Ask(check)
+				w.program.Ask(check)
 			}
 		}
 	}

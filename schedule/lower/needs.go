@@ -106,13 +106,13 @@ func (n need) overHosts() need {
 }
 
 // arrives is the communication that brings what a stage works on.
-func (d *writer) arrives(s *stage) need {
+func (w *writer) arrives(s *stage) need {
 	n := need{Kind: edges.AllGather}
 	if s.Moved.Kind != "" {
 		n.Kind = s.Moved.Kind
 	}
-	t, declared := d.Schedule.Tensor(s.Input)
-	_, counted := d.Multiplied(s.Stage)
+	t, declared := w.Schedule.Tensor(s.Input)
+	_, counted := w.Multiplied(s.Stage)
 	switch {
 	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
@@ -121,18 +121,18 @@ func (d *writer) arrives(s *stage) need {
 		n.of = ofColumns
 	case s.takesParts():
 		n.of = ofOperand
-	case d.Order == stages.BatchInRound:
+	case w.Order == stages.BatchInRound:
 		n.of = ofSteps
-	case d.Batches > 0:
+	case w.Batches > 0:
 		n.of = ofBatches
 	case counted:
 		n.of = ofCounted
-	case d.Uneven(s.Input) && len(s.Ops) > 0:
+	case w.Uneven(s.Input) && len(s.Ops) > 0:
 		n.of = ofBalanced
-	case d.Uneven(s.Input):
+	case w.Uneven(s.Input):
 		n.of, n.bare = ofCounted, true
 	default:
-		n.bare = len(d.stages) == 1 && len(s.Ops) == 0
+		n.bare = len(w.stages) == 1 && len(s.Ops) == 0
 	}
 	return n
 }
@@ -141,13 +141,13 @@ func (d *writer) arrives(s *stage) need {
 func (s *stage) takesParts() bool { return s.Moved.Kind != "" || s.AddsShares() }
 
 // leavesBy is the communication that adds up the partial results of a stage.
-func (d *writer) leavesBy(s *stage) need {
+func (w *writer) leavesBy(s *stage) need {
 	n := need{Kind: edges.ReduceScatter}
 	if s.ToAll {
 		n.Kind = edges.AllReduce
 	}
 	switch last := s.Last(); {
-	case s.Left.Size == edges.Counted || s.Given != "" && d.Uneven(s.Sums):
+	case s.Left.Size == edges.Counted || s.Given != "" && w.Uneven(s.Sums):
 		n.of, n.bare = ofCounted, s.Given != ""
 	case s.Given != "":
 		n.bare = true
@@ -157,7 +157,7 @@ func (d *writer) leavesBy(s *stage) need {
 		n.of = ofColumns
 	case s.Left.Size != edges.Even:
 		n.of = ofBalanced
-	case d.Batches > 0:
+	case w.Batches > 0:
 		n.of = ofBatches
 	}
 	return n

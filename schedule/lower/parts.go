@@ -20,11 +20,11 @@ type parts struct {
 }
 
 // inParts are the parts that an option of the way that is being lowered asks for.
-func (d *writer) inParts(n int, index, option string) parts {
+func (w *writer) inParts(n int, index, option string) parts {
 	if n < 2 {
 		return parts{}
 	}
-	return parts{int64(n), index, d.path() + "." + option}
+	return parts{int64(n), index, w.path() + "." + option}
 }
 
 // wholeParts is the fact of ways that bring balanced rows.

@@ -32,14 +32,14 @@ type stage struct {
 }
 
 // staged begins the stages of a program.
-func staged(d *writer) (err error) {
+func staged(w *writer) (err error) {
 	of := map[*stages.Stage]*stage{nil: nil}
-	for _, s := range d.Stages {
+	for _, s := range w.Stages {
 		of[s] = &stage{Stage: s, held: of[s.Held]}
-		d.stages = append(d.stages, of[s])
+		w.stages = append(w.stages, of[s])
 		if s.Calls {
-			i := slices.IndexFunc(d.Schedule.Ops, func(o schedule.Op) bool { return o.Out == s.Ops[0].Out })
-			l, wrong := hostir.LaunchOf(d.Schedule, fmt.Sprintf("Ops[%d].Kernel", i), s.Ops[0].Kernel)
+			i := slices.IndexFunc(w.Schedule.Ops, func(o schedule.Op) bool { return o.Out == s.Ops[0].Out })
+			l, wrong := hostir.LaunchOf(w.Schedule, fmt.Sprintf("Ops[%d].Kernel", i), s.Ops[0].Kernel)
 			of[s].launch, err = l, cmp.Or(err, wrong)
 		}
 	}

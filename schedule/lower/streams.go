@@ -32,10 +32,10 @@ var (
 )
 
 // fork declares streams, if they are not, and makes them wait for the caller's.
-func (d *writer) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+func (w *writer) fork(sets ...hostir.StreamSet) hostir.Synchronize {
 	for _, s := range sets {
-		if !slices.ContainsFunc(d.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
-			d.program.Streams = append(d.program.Streams, s)
+		if !slices.ContainsFunc(w.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
+			w.program.Streams = append(w.program.Streams, s)
 		}
 	}
 	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}

@@ -12,23 +12,24 @@ type leg struct {
 	stage   *stage
 	operand string
 	move    string // that its steps have; a sum that is gathered as it is has two
+	name    string // with which those of its memory and words begin beside others: the operand, or the move
 	beside  []schedule.Op
 	by      *lowering // that writes it
 }
 
 // travel finds the communications between the stages, and whether some way does each of them.
-func travel(d *writer) error {
-	d.legs = d.travels()
-	if i := slices.IndexFunc(d.Original.Ops, schedule.Op.Batched); i >= 0 && d.Batches == 0 && len(d.legs) > 0 {
-		return d.ApartFrom(i, d.legs[0].String()) // they do not travel one by one
+func travel(w *writer) error {
+	w.legs = w.travels()
+	if i := slices.IndexFunc(w.Original.Ops, schedule.Op.Batched); i >= 0 && w.Batches == 0 && len(w.legs) > 0 {
+		return w.ApartFrom(i, w.legs[0].String()) // they do not travel one by one
 	}
 	switch {
-	case !d.Original.OverHosts():
+	case !w.Original.OverHosts():
 		return nil
-	case len(d.legs) == 0:
-		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", d.Schedule.Ops[0])
+	case len(w.legs) == 0:
+		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", w.Schedule.Ops[0])
 	}
-	for _, l := range d.legs {
+	for _, l := range w.legs {
 		if !l.need.served() {
 			way := betweenHosts()
 			why := whyNot(l.need, way)
@@ -42,38 +43,48 @@ func travel(d *writer) error {
 
 const oneHost = "leave the mesh out, for ranks of one host"
 
-func (d *writer) travelling() (names []string) {
-	for _, l := range d.legs {
-		names = append(names, d.DeclaredAs(l.operand))
+func (w *writer) travelling() (names []string) {
+	for _, l := range w.legs {
+		names = append(names, w.DeclaredAs(l.operand))
 	}
 	return names
 }
 
 // travels are the communications of a chain, one for each time that a stage communicates.
-func (d *writer) travels() (list []leg) {
-	for _, s := range d.stages {
+func (w *writer) travels() (list []leg) {
+	for _, s := range w.stages {
 		add := func(n need, operand, move string) {
 			beside := s.Ops
 			if s.GathersColumns() {
-				beside = d.Schedule.Ops[s.Moved.Maker : s.Moved.Maker+1]
+				beside = w.Schedule.Ops[s.Moved.Maker : s.Moved.Maker+1]
 			}
-			n.hosts = d.Original.OverHosts()
+			n.hosts = w.Original.OverHosts()
 			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
 		}
 		if s.Gathers {
-			add(d.arrives(s), s.Of(), s.here())
+			add(w.arrives(s), s.Of(), s.here())
 		}
 		if s.Sums != "" {
-			add(d.leavesBy(s), s.Sums, s.Sums)
+			add(w.leavesBy(s), s.Sums, s.Sums)
+		}
+	}
+	for i := range list {
+		l := &list[i]
+		l.name = l.operand
+		if slices.ContainsFunc(list, func(x leg) bool { // the tensor travels twice, or another name begins with it
+			return x.operand == l.operand && x.move != l.move ||
+				x.move == l.operand && x.move != x.operand && x.name == x.move
+		}) {
+			l.name = l.move
 		}
 	}
 	return list
 }
 
 // productTexts are the products among operations, as they are declared.
-func (d *writer) productTexts(ops []schedule.Op) (list []string) {
+func (w *writer) productTexts(ops []schedule.Op) (list []string) {
 	for _, o := range ops {
-		if declared, _ := d.Original.Maker(d.DeclaredAs(o.Out)); len(o.In) == 2 {
+		if declared, _ := w.Original.Maker(w.DeclaredAs(o.Out)); len(o.In) == 2 {
 			list = append(list, declared.String())
 		}
 	}

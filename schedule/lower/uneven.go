@@ -15,14 +15,14 @@ const (
 )
 
 // padsAll refuses padded rows beside products of rows by counts without padding.
-func (d *writer) padsAll() error {
-	padded := slices.IndexFunc(d.legs, func(l leg) bool { return l.stage.padded })
-	for _, s := range d.stages {
-		_, in := d.Multiplied(s.Stage)
+func (w *writer) padsAll() error {
+	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
+	for _, s := range w.stages {
+		_, in := w.Multiplied(s.Stage)
 		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
 			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
-			return refused(d.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
-				d.Sized(s.Input))
+			return refused(w.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
+				w.Sized(s.Input))
 		}
 	}
 	return nil
@@ -73,8 +73,8 @@ func exchangedCounts(at edges.State) hostir.Expr {
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
 // elements where rows have different lengths. New makes room for the most rows
 // that a part may have, or else for all of the tensor, which one rank may have.
-func (d *writer) counted(name string, counts hostir.Expr) {
-	b := d.program.At(name)
+func (w *writer) counted(name string, counts hostir.Expr) {
+	b := w.program.At(name)
 	b.Counts = counts
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
 	if len(columns) > 1 {
@@ -85,9 +85,9 @@ func (d *writer) counted(name string, counts hostir.Expr) {
 		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
 	}
 	most := hostir.Extent(rows.Extent)
-	if m := d.Split(name).Most; m != "" {
+	if m := w.Split(name).Most; m != "" {
 		most = hostir.Extent(m)
-	} else if e, ok := d.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
+	} else if e, ok := w.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
 		most = hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), one), hostir.Size) // those of the first
 	}
 	b.Elements = hostir.Times(most, b.Chunk)

@@ -8,33 +8,33 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var naives = by(func(d *writer, s *stage, w schedule.Naive) error {
+var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	const hint = "use schedule.Pull"
-	more := d.alsoTravels()
-	for _, x := range d.stages {
+	more := w.alsoTravels()
+	for _, x := range w.stages {
 		if more == "" && x.Own && len(x.Ops) > 0 {
 			more = ": " + x.Ops[0].Out + " is made of own rows"
 		}
 	}
 	switch {
-	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
-		return refused(d.path(), hint, "a Naive without a mistake is a Pull")
-	case len(d.stages) > 1 || s.Sums != "":
-		return refused(d.path(), hint,
+	case !way.Copied && !way.SignalsInStep && !way.StartInLoop && !way.HandlesInLoop:
+		return refused(w.path(), hint, "a Naive without a mistake is a Pull")
+	case len(w.stages) > 1 || s.Sums != "":
+		return refused(w.path(), hint,
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
-	case d.edge.Carrier.Fused && w.SignalsInStep:
-		return d.refusal("By", "use schedule.Kernels", noKernel)
+	case w.edge.Carrier.Fused && way.SignalsInStep:
+		return w.refusal("By", "use schedule.Kernels", noKernel)
 	}
-	s.arriving = mistakes(w).rows
-	return d.pooled(w.Streams)
+	s.arriving = mistakes(way).rows
+	return w.pooled(way.Streams)
 }, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
 
 // alsoTravels names all that travels, if several tensors do.
-func (d *writer) alsoTravels() string {
-	if len(d.legs) < 2 {
+func (w *writer) alsoTravels() string {
+	if len(w.legs) < 2 {
 		return ""
 	}
-	return ": there travel " + strings.Join(d.travelling(), ", ")
+	return ": there travel " + strings.Join(w.travelling(), ", ")
 }
 
 // mistakes are those of a pull.

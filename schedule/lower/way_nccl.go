@@ -25,28 +25,28 @@ var overNCCL = slices.Concat(
 		with(lacksOf("a product makes all rows of the gradient %s at once", "Parts")),
 	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
-func gatheredByNCCL(d *writer, s *stage, w schedule.NCCL) error {
+func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL
 	switch {
-	case d.Order == stages.BatchInRound:
+	case w.Order == stages.BatchInRound:
 		return nil
-	case w.Parts < 2:
+	case way.Parts < 2:
 		s.gathering = func(_ *writer, s *stage) []hostir.Node {
 			return []hostir.Node{
 				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 		}
 		return nil
-	case s.Into != "", d.any(func(x *stage) bool { return x.held == s }):
+	case s.Into != "", w.any(func(x *stage) bool { return x.held == s }):
 		var by []string
-		for _, o := range d.Schedule.Ops {
+		for _, o := range w.Schedule.Ops {
 			if slices.Contains(o.In, s.Input) {
 				by = append(by, o.Out)
 			}
 		}
-		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
+		return w.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
 			"is of each rank's", s.Input, strings.Join(by, ", "))
 	}
-	s.cut = d.inParts(w.Parts, stepIndex, "Parts")
+	s.cut = w.inParts(way.Parts, stepIndex, "Parts")
 	return nil
 }
 
@@ -66,32 +66,32 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 }
 
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(d *writer, s *stage, _ schedule.NCCL) error {
+func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
 	s.gathering = func(w *writer, s *stage) []hostir.Node {
 		w.cut(s.Input, schedule.D)
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 	}
-	if d.Uneven(d.edge.Of) {
-		return refused(d.path(), "use another way", "NCCL's collectives have equal parts")
+	if w.Uneven(w.edge.Of) {
+		return refused(w.path(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return nil
 }
 
 // summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from
 // the beginning, a part of the rows by one while the next part is multiplied.
-func summedByNCCL(d *writer, s *stage, w schedule.NCCL) error {
+func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	switch {
-	case w.Parts < 2:
+	case way.Parts < 2:
 	case s.OfAll():
-		return d.refusal("Parts", leaveOut, "parts of the sums %s are of rows that do not travel, and %s does", s.Sums,
+		return w.refusal("Parts", leaveOut, "parts of the sums %s are of rows that do not travel, and %s does", s.Sums,
 			s.Input)
 	case !s.First:
-		return d.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
+		return w.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
 			s.Sums)
 	default:
-		s.leaving = leaving{memory: partsMemory, plan: partsLeave, ofAll: true, cut: d.inParts(w.Parts, "j", "Parts")}
+		s.leaving = leaving{memory: partsMemory, plan: partsLeave, ofAll: true, cut: w.inParts(way.Parts, "j", "Parts")}
 		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
@@ -156,9 +156,9 @@ func partsLeave(w *writer, s *stage) (d departure) {
 	return d
 }
 
-var collectives = by(func(d *writer, s *stage, w schedule.Collective) error {
-	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
-	return d.pooled(w.Streams)
+var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
+	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, way.WithStep) }
+	return w.pooled(way.Streams)
 }, gather(ofSteps)).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:

@@ -13,11 +13,11 @@ var pushShots = append(by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(of
 	by(pushShot, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(inPlace)...).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
-func pushShot(d *writer, s *stage, w schedule.PushShot) error {
-	d.edge.Carrier.Rows = w.Rows
-	s.summing = landedSums(w.Words)
-	if w.Words && w.Rows {
-		return d.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
+func pushShot(w *writer, s *stage, way schedule.PushShot) error {
+	w.edge.Carrier.Rows = way.Rows
+	s.summing = landedSums(way.Words)
+	if way.Words && way.Rows {
+		return w.refusal("Rows", "leave Words out", "the kernel of plain data makes no function of whole rows of %s",
 			s.Sums)
 	}
 	return nil
@@ -27,11 +27,11 @@ func pushShot(d *writer, s *stage, w schedule.PushShot) error {
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
 	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...)
 
-func pushGather(d *writer, s *stage, w schedule.PushGather) error {
-	d.edge.Carrier.Rows = w.Rows
+func pushGather(w *writer, s *stage, way schedule.PushGather) error {
+	w.edge.Carrier.Rows = way.Rows
 	s.gathering = landedRows
-	if t := d.Tensor(s.Input); t.Scale != "" && !d.Tensor(t.Scale).OfRows() {
-		return refused(d.path(), "use another way, or give each row of "+t.Name+" a scale",
+	if t := w.Tensor(s.Input); t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
+		return refused(w.path(), "use another way, or give each row of "+t.Name+" a scale",
 			"packets bring rows with their scales, and %s has one", t.Name)
 	}
 	return nil
@@ -84,17 +84,17 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
 // their own flags, or plain data with words behind it.
-func (d *writer) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
-	d.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	d.program.At(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
-	d.semaphores(flags)
-	return *d.program.At(name)
+func (w *writer) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
+	w.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	w.program.At(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
+	w.semaphores(flags)
+	return *w.program.At(name)
 }
 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
-var pushTwoShots = by(func(d *writer, s *stage, w schedule.PushTwoShot) error {
-	d.edge.Carrier.Rows = w.Rows
-	s.summing = spreadSums(w.Rows)
+var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error {
+	w.edge.Carrier.Rows = way.Rows
+	s.summing = spreadSums(way.Rows)
 	return nil
 }, reduceAll(ofRows), reduceAll(ofRows).alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
 

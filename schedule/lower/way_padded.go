@@ -15,9 +15,9 @@ var paddings = by(padded, gather(ofCounted), gather(ofCounted).alone()).with(bec
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts. Products take them there.
-func padded(d *writer, s *stage, w schedule.Padded) error {
-	if d.Split(d.Sized(d.edge.Of)).Most == "" {
-		return refused(d.path(), "set Uneven and Most of A's split over the ranks",
+func padded(w *writer, s *stage, way schedule.Padded) error {
+	if w.Split(w.Sized(w.edge.Of)).Most == "" {
+		return refused(w.path(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
 	s.arriving, s.once, s.padded = rowsPadded, true, len(s.Ops) > 0

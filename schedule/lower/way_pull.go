@@ -12,7 +12,7 @@ import (
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
 	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(d *writer, of leg) schedule.Way { return schedule.Pull{Once: d.scalesApart(of)} }
+		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
 	}),
 	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
@@ -28,47 +28,47 @@ var pulls = slices.Concat(
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
-func pull(d *writer, s *stage, w schedule.Pull) error {
+func pull(w *writer, s *stage, way schedule.Pull) error {
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && w.Parts > 1:
-		return d.refusal("By", "use schedule.Kernels", noKernel)
-	case w.Once && len(s.Ops) == 0:
-		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
-	case w.Once && w.Parts > 1:
-		return d.refusal("Parts", hint, "all rows are multiplied at once")
-	case w.Once && w.Streams > 0:
-		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
-	case w.Once && w.WithStep:
-		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
-	case len(s.Ops) == 0 && w.Parts > 1:
-		return d.refusal("Parts", leaveOut, noPart, d.edge.Of)
-	case len(s.Ops) == 0 && w.Streams > 0:
-		return d.refusal("Streams", leaveOut, noPart, d.edge.Of)
+	case w.edge.Carrier.Fused && way.Parts > 1:
+		return w.refusal("By", "use schedule.Kernels", noKernel)
+	case way.Once && len(s.Ops) == 0:
+		return w.refusal("Once", "leave it out", "no product begins with rows of %s", w.edge.Of)
+	case way.Once && way.Parts > 1:
+		return w.refusal("Parts", hint, "all rows are multiplied at once")
+	case way.Once && way.Streams > 0:
+		return w.refusal("Streams", hint, "one product of all rows has the caller's stream")
+	case way.Once && way.WithStep:
+		return w.refusal("WithStep", hint, "one product of all rows has the caller's stream")
+	case len(s.Ops) == 0 && way.Parts > 1:
+		return w.refusal("Parts", leaveOut, noPart, w.edge.Of)
+	case len(s.Ops) == 0 && way.Streams > 0:
+		return w.refusal("Streams", leaveOut, noPart, w.edge.Of)
 	}
-	s.cut = d.inParts(w.Parts, "p", "Parts")
-	s.arriving, s.asMade = pulling{s.cut, w.WithStep}.rows, true
-	if s.once = w.Once || len(s.Ops) == 0 && !w.WithStep; s.once {
+	s.cut = w.inParts(way.Parts, "p", "Parts")
+	s.arriving, s.asMade = pulling{s.cut, way.WithStep}.rows, true
+	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
 		return nil
 	}
-	return d.pooled(w.Streams)
+	return w.pooled(way.Streams)
 }
 
 // pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
-func pullOnce(d *writer, s *stage, w schedule.Pull) error {
-	w.Once = true
-	d.edge.Way = w
-	return pull(d, s, w)
+func pullOnce(w *writer, s *stage, way schedule.Pull) error {
+	way.Once = true
+	w.edge.Way = way
+	return pull(w, s, way)
 }
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
 func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
-	return by(func(d *writer, s *stage, _ schedule.Pull) error {
+	return by(func(w *writer, s *stage, _ schedule.Pull) error {
 		s.arriving, s.once = arrives, !s.AddsShares()
-		for _, t := range d.Schedule.Tensors {
-			exchanges := d.edge.Kind == string(edges.AllToAll)
-			if exchanges && d.Split(t.Name).Most != "" && d.edge.Data != string(ofColumns) {
-				return refused(d.SplitPath(t.Name, "Most"), "leave it out",
+		for _, t := range w.Schedule.Tensors {
+			exchanges := w.edge.Kind == string(edges.AllToAll)
+			if exchanges && w.Split(t.Name).Most != "" && w.edge.Data != string(ofColumns) {
+				return refused(w.SplitPath(t.Name, "Most"), "leave it out",
 					"an all-to-all makes room for M elements a rank, whatever its parts are")
 			}
 		}
@@ -120,7 +120,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 // noPart is the fact of what comes whole.
 const noPart = "no product takes a part of %s alone"
 
-var groups = by(func(d *writer, s *stage, w schedule.Grouped) error {
+var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
 }, gather(ofRows)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),

@@ -31,9 +31,9 @@ func pushedPart(w *writer, s *stage) arrival {
 	return a
 }
 
-func push(d *writer, s *stage, w schedule.Push) error {
-	s.arriving, s.cut = pushedRows, d.inParts(w.Parts, "p", "Parts")
-	return d.pooled(w.Streams)
+func push(w *writer, s *stage, way schedule.Push) error {
+	s.arriving, s.cut = pushedRows, w.inParts(way.Parts, "p", "Parts")
+	return w.pooled(way.Streams)
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
@@ -56,9 +56,9 @@ func pushedRows(w *writer, s *stage) arrival {
 	return a
 }
 
-var broadcasts = by(func(d *writer, s *stage, w schedule.Broadcast) error {
+var broadcasts = by(func(w *writer, s *stage, way schedule.Broadcast) error {
 	s.arriving = broadcastRows
-	return d.pooled(w.Streams)
+	return w.pooled(way.Streams)
 }, gather(ofRows), gather(ofBalanced)).with(because(pushHoles))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when

@@ -22,21 +22,21 @@ var overRails = slices.Concat(
 	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts())).with(because(railHoles))
 
-func gatheredByRails(d *writer, s *stage, w schedule.Rails) error {
+func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	switch {
-	case w.Parts > 1 && len(s.Ops) == 0:
-		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
+	case way.Parts > 1 && len(s.Ops) == 0:
+		return w.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", w.edge.Kind)
 	case len(s.Ops) == 0:
 		s.once = true
 	}
-	d.pool.falls = d.pool.falls || d.Schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
-	s.arriving, s.cut = railsArrive, d.inParts(w.Parts, "p", "Parts")
+	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
+	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil
 }
 
-func summedByRails(d *writer, s *stage, w schedule.Rails) error {
-	d.pool.falls = true
-	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: d.inParts(w.Parts, "j", "Parts"), behind: true}
+func summedByRails(w *writer, s *stage, way schedule.Rails) error {
+	w.pool.falls = true
+	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
 }
 

@@ -13,23 +13,23 @@ var rings = slices.Concat(
 	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
 	by(ringPushed, gather(ofBalanced)).with(because(pushHoles), lacksOf(wholeParts, "Direction both")))
 
-func ringed(d *writer, s *stage, w schedule.Ring) error {
-	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
+func ringed(w *writer, s *stage, way schedule.Ring) error {
+	return w.passedOn(s, way.Direction, way.Streams, ring{directed(way.Direction), way.WithStep}.pulled)
 }
 
-func ringPushed(d *writer, s *stage, w schedule.PushRing) error {
-	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
+func ringPushed(w *writer, s *stage, way schedule.PushRing) error {
+	return w.passedOn(s, way.Direction, way.Streams, ring{lanes: directed(way.Direction)}.pushed)
 }
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
-func (d *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
+func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
 	s.arriving = rows
 	halves := 1
 	if way == schedule.Both {
 		halves = 2
 	}
-	s.cut = d.inParts(halves, "", "Direction")
-	return d.pooled(streams)
+	s.cut = w.inParts(halves, "", "Direction")
+	return w.pooled(streams)
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

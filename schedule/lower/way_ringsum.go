@@ -8,9 +8,9 @@ import (
 )
 
 var sumRings = append(
-	by(func(d *writer, s *stage, w schedule.RingSum) error {
+	by(func(w *writer, s *stage, way schedule.RingSum) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
-		return d.streamsInTurn("Streams", w.Streams)
+		return w.streamsInTurn("Streams", way.Streams)
 	}, reduce(ofRows), reduce(ofColumns)),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing}

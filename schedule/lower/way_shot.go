@@ -31,26 +31,26 @@ var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
 	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
-func inOneShot(d *writer, s *stage, _ schedule.Shot) error {
+func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
-	d.edge.Carrier.ByBlocks = !d.Uneven(d.edge.Of) && !d.coded(s)
+	w.edge.Carrier.ByBlocks = !w.Uneven(w.edge.Of) && !w.coded(s)
 	s.summing = sumsOfPeers
 	return nil
 }
 
 // inTwoShots serves sums that each rank makes a part of.
-func inTwoShots(d *writer, s *stage, _ schedule.TwoShot) error {
+func inTwoShots(w *writer, s *stage, _ schedule.TwoShot) error {
 	// Kernels of other moves cut the same memory into other parts.
-	d.edge.Carrier.ByBlocks = len(d.legs) == 1 && !d.coded(s)
+	w.edge.Carrier.ByBlocks = len(w.legs) == 1 && !w.coded(s)
 	s.summing = sumsOfParts
 	return nil
 }
 
 // coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
-func (d *writer) coded(s *stage) bool { return d.Tensor(s.Given).Type.Coded() }
+func (w *writer) coded(s *stage) bool { return w.Tensor(s.Given).Type.Coded() }
 
-func gatheredInOneShot(d *writer, s *stage, _ schedule.GatherShot) error {
-	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
+func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
+	w.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	s.gathering = rowsOfPeers
 	return nil
 }

@@ -22,54 +22,54 @@ const unmade = "no product makes the terms of %s"
 var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
 	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
 
-func slotsOf(d *writer, s *stage, w schedule.Slots) error {
-	s.parts = d.inParts(w.Parts, "j", "Parts")
+func slotsOf(w *writer, s *stage, way schedule.Slots) error {
+	s.parts = w.inParts(way.Parts, "j", "Parts")
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
 	switch {
-	case s.Bare() && w.Streams > 0:
-		return d.refusal("Streams", leaveOut, unmade, s.Sums)
-	case s.Bare() && w.Equal:
-		return d.refusal("Equal", leaveOut, unmade, s.Sums)
-	case s.ToAll && w.Parts > 1 && !s.outward():
-		return d.refusal("Parts", leaveOut,
+	case s.Bare() && way.Streams > 0:
+		return w.refusal("Streams", leaveOut, unmade, s.Sums)
+	case s.Bare() && way.Equal:
+		return w.refusal("Equal", leaveOut, unmade, s.Sums)
+	case s.ToAll && way.Parts > 1 && !s.outward():
+		return w.refusal("Parts", leaveOut,
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
-	return d.prioritize(w.Streams, w.Equal)
+	return w.prioritize(way.Streams, way.Equal)
 }
 
 // onePriority is the fact of streams that steps take in turn.
 const onePriority = "streams that steps take in turn have one priority"
 
 // prioritize sets the streams of products whose results travel, and whether their priorities fall.
-func (d *writer) prioritize(streams int, equal bool) error {
-	batched := d.Batches > 0 && d.Order == stages.BatchByBatch
+func (w *writer) prioritize(streams int, equal bool) error {
+	batched := w.Batches > 0 && w.Order == stages.BatchByBatch
 	switch {
 	case equal && batched:
-		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
-	case equal && (streams > 0 || d.pool.asked != ""):
-		return d.refusal("Equal", "leave it out, or Streams", onePriority)
+		return w.refusal("Equal", "leave it out", "the products of batches have one priority")
+	case equal && (streams > 0 || w.pool.asked != ""):
+		return w.refusal("Equal", "leave it out, or Streams", onePriority)
 	case equal:
-		d.pool.equal = d.path() + ".Equal"
+		w.pool.equal = w.path() + ".Equal"
 	}
-	d.pool.falls = d.pool.falls || !batched
-	return d.streamsInTurn("Streams", streams)
+	w.pool.falls = w.pool.falls || !batched
+	return w.streamsInTurn("Streams", streams)
 }
 
-// streamsInTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says so.
-// Sums whose options do not say so follow the others.
-func (d *writer) streamsInTurn(option string, streams int) error {
+// streamsInTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says
+// so. Sums whose options do not say so follow the others.
+func (w *writer) streamsInTurn(option string, streams int) error {
 	switch {
 	case streams == 0:
 		return nil
-	case d.pool.equal != "":
-		return refused(d.pool.equal, "leave it out, or Streams", onePriority)
-	case d.pool.asked != "" && d.pool.streams != streams:
-		return d.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
+	case w.pool.equal != "":
+		return refused(w.pool.equal, "leave it out, or Streams", onePriority)
+	case w.pool.asked != "" && w.pool.streams != streams:
+		return w.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
 	}
-	d.pool.streams, d.pool.asked = streams, d.path()+"."+option
+	w.pool.streams, w.pool.asked = streams, w.path()+"."+option
 	return nil
 }
 
@@ -173,13 +173,13 @@ var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalan
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
 	has(ofSomeRows).with(because(slotHoles))
 
-func stores(d *writer, s *stage, w schedule.Stores) error {
-	if d.Batches > 0 && d.Widens(s.Stage) {
-		return refused(d.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
+func stores(w *writer, s *stage, way schedule.Stores) error {
+	if w.Batches > 0 && w.Widens(s.Stage) {
+		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
 	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
-	return d.prioritize(w.Streams, w.Equal)
+	return w.prioritize(way.Streams, way.Equal)
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -204,10 +204,10 @@ func storesLeave(w *writer, s *stage) (d departure) {
 // staging holds the partial results that peers read.
 const staging = "staging"
 
-var stagings = by(func(d *writer, s *stage, w schedule.Staged) error {
+var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
-	d.pool.usual = 2 // while one is read the next is written
-	return d.streamsInTurn("Buffers", w.Buffers)
+	w.pool.usual = 2 // while one is read the next is written
+	return w.streamsInTurn("Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),

@@ -23,18 +23,18 @@ var (
 )
 
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
-func rowsByTiles(d *writer, s *stage, w schedule.Tiles) error {
-	t := tiling{d, w, "schedule.Pull"}
+func rowsByTiles(w *writer, s *stage, way schedule.Tiles) error {
+	t := tiling{w, way, "schedule.Pull"}
 	if len(s.Ops) == 0 {
-		return t.cant("no product is made of %s as its rows come", d.edge.Of)
+		return t.cant("no product is made of %s as its rows come", w.edge.Of)
 	}
 	s.gathering = t.pulledRows
 	return cmp.Or(t.check(), t.take(s, s.Ops[0]))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
-func sumsByTiles(d *writer, s *stage, w schedule.Tiles) error {
-	t := tiling{d, w, "schedule.Slots"}
+func sumsByTiles(w *writer, s *stage, way schedule.Tiles) error {
+	t := tiling{w, way, "schedule.Slots"}
 	s.summing = t.scatteredSums
 	return cmp.Or(t.check(), t.take(s, s.Last()))
 }
