@@ -85,7 +85,7 @@ func (j junction) across() (list []string) {
 			list = append(list, o.String())
 		}
 	}
-	for _, o := range j.next.beforeSum() {
+	for _, o := range j.next.BeforeSum() {
 		list = append(list, o.String())
 	}
 	return list
@@ -102,19 +102,7 @@ func (w *writer) memoryOf(j junction) []string {
 	if j.own != nil {
 		names = append(names, w.rowsOf(j.own.Ops...)...)
 	}
-	return append(names, w.rowsOf(j.next.beforeSum()...)...)
-}
-
-// beforeSum are the operations of a stage ahead of the one whose partial results meet.
-func (s *stage) beforeSum() []schedule.Op {
-	n := len(s.Ops)
-	if s.Sums != "" {
-		n--
-	}
-	if s.Given != "" && !s.Bare() { // the product, and the sum of its codes
-		n--
-	}
-	return s.Ops[:n]
+	return append(names, w.rowsOf(j.next.BeforeSum()...)...)
 }
 
 // ofPart cuts steps to one part of their own rows.
@@ -139,7 +127,7 @@ func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.N
 // their partial results, and taken takes partial results of peers' rows away.
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.Sums
-	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
+	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
 	for i := range j.sum.parts.n {
 		part := hostir.Const(i)

@@ -191,16 +191,13 @@ func (w *writer) weight(o schedule.Op) hostir.View {
 	return hostir.Whole(o.In[1])
 }
 
-// otherOperand is the operand of such a stage that every rank has.
-func (s *stage) otherOperand() string { return s.Ops[0].In[1-slices.Index(s.Ops[0].In, s.Input)] }
-
 // shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
 func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
-	o, beside := s.Ops[0], hostir.Whole(s.otherOperand())
+	o, beside := s.Ops[0], hostir.Whole(s.Whole())
 	if !p.rank.IsZero() {
-		beside = w.at(s.otherOperand(), p)
+		beside = w.at(s.Whole(), p)
 	}
-	views := map[string]hostir.View{s.Input: rows, s.otherOperand(): beside}
+	views := map[string]hostir.View{s.Input: rows, s.Whole(): beside}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
 	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
 		return w.onto(o, product.Applying(w.functionsOf(o, false)))

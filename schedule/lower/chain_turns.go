@@ -24,7 +24,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
 	if goesOn := s.across != nil; (w.putting(s) || s.leaving.ofAll) && !goesOn {
 		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}}
-		for _, o := range s.beforeSum() {
+		for _, o := range s.BeforeSum() {
 			if w.outward(s) {
 				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
@@ -108,11 +108,11 @@ type coming struct {
 // before, or, where it waits for peers on another stream while they may hold the device, for all: peers need what
 // leaves here before they can meet this rank.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
-	takes := append(s.operands(), s.Into)
+	takes := append(s.Operands(), s.Into)
 	if j := s.across; j != nil {
-		takes = append(takes, j.next.operands()...)
+		takes = append(takes, j.next.Operands()...)
 		if j.own != nil {
-			takes = append(takes, j.own.operands()...)
+			takes = append(takes, j.own.Operands()...)
 		}
 	}
 	var on []hostir.StreamRef
@@ -138,14 +138,6 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.After(mainRef, on...)}
 }
 
-func (s *stage) operands() []string {
-	list := []string{s.Input}
-	for _, o := range append(slices.Clone(s.Terms), s.Ops...) {
-		list = append(list, o.Operands()...)
-	}
-	return list
-}
-
 // rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last
 // operation, and where nothing comes.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
@@ -159,7 +151,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	case w.outward(s):
 		return append(w.peersInTurn(s), w.ownLeaves(s)...)
 	case s.puts() && d.turns == nil:
-		ops = s.beforeSum()
+		ops = s.BeforeSum()
 	}
 	if a := s.comes; !s.through && !a.copied {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))

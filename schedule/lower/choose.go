@@ -169,7 +169,7 @@ func choose(w *writer) error {
 	}
 	for i, m := range w.Original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+w.besides(m.Of), "%s does not travel", m.Of)
+			return refused(fmt.Sprintf("Moves[%d].Of", i), instead+w.Besides(m.Of), "%s does not travel", m.Of)
 		}
 	}
 	var moves []schedule.Move
@@ -256,28 +256,6 @@ func (w *writer) move(l leg, of string) int {
 // communications of one name.
 func (l leg) doneBy(way schedule.Way) bool {
 	return slices.ContainsFunc(doing(l.need), func(x lowering) bool { return x.takes(way) })
-}
-
-// besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
-// operands that has it, or of all that copy it.
-func (w *writer) besides(tensor string) string {
-	const placements = "; what travels follows from the placements of "
-	var copies []string
-	for _, o := range w.Original.Ops {
-		list := append(slices.Clone(o.In), o.Out)
-		switch {
-		case !slices.Contains(list, tensor):
-		case len(o.In) > 1:
-			return placements + strings.Join(list, ", ")
-		default:
-			copies = append(copies, list...)
-		}
-	}
-	if len(copies) < 3 {
-		return ""
-	}
-	slices.Sort(copies)
-	return placements + strings.Join(slices.Compact(copies), ", ")
 }
 
 // lowering finds the lowering of a communication by a way.

@@ -119,7 +119,7 @@ func (d departure) taken(p piece) []hostir.Node {
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.beforeSum()):]
+	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.BeforeSum()):]
 	if w.outward(s) {
 		x, ops = w.at(s.here(), p), s.Ops
 	}

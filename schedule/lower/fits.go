@@ -25,14 +25,6 @@ func rowsFit(w *writer) error {
 	return nil
 }
 
-// ofMovedColumns says that functions make a tensor of rows that come in parts of their columns.
-func (w *writer) ofMovedColumns(name string) bool {
-	o, made := w.Schedule.Maker(name)
-	return made && o.Name() == schedule.CopyWord && slices.ContainsFunc(w.stages, func(s *stage) bool {
-		return s.Moved.Kind == edges.AllToAll && s.Moved.From.Columns() && s.Into == o.In[0]
-	})
-}
-
 // edgesFit refuses options of a way beside the other communications.
 func edgesFit(w *writer) error {
 	for i, l := range w.legs {
@@ -55,7 +47,7 @@ func edgesFit(w *writer) error {
 			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)
 		case sums || s.cut.n < 2:
-		case w.ofMovedColumns(s.Input):
+		case w.OfMovedColumns(s.Input):
 			return refused(s.cut.at, leaveOut,
 				"rows of %s are made of parts of columns that come, and travel in pieces", s.Input)
 		case moved >= 0:

@@ -230,9 +230,9 @@ func (w *writer) memories() {
 		switch {
 		case s.AddsShares() && !w.inTurns(s): // of all rows at once
 		case s.AddsShares():
-			w.byRank(s.otherOperand())
-			w.cut(s.otherOperand(), schedule.D)
-		case w.byRanks(s) && !s.takesParts():
+			w.byRank(s.Whole())
+			w.cut(s.Whole(), schedule.D)
+		case w.byRanks(s) && !s.TakesParts():
 			w.indexed(s)
 		}
 	}

@@ -119,7 +119,7 @@ func (w *writer) arrives(s *stage) need {
 	case n.Kind != edges.AllGather:
 	case s.Moved.From.Columns():
 		n.of = ofColumns
-	case s.takesParts():
+	case s.TakesParts():
 		n.of = ofOperand
 	case w.Order == stages.BatchInRound:
 		n.of = ofSteps
@@ -136,9 +136,6 @@ func (w *writer) arrives(s *stage) need {
 	}
 	return n
 }
-
-// takesParts says that a stage takes parts of what travels otherwise than the rows of one rank after another's.
-func (s *stage) takesParts() bool { return s.Moved.Kind != "" || s.AddsShares() }
 
 // leavesBy is the communication that adds up the partial results of a stage.
 func (w *writer) leavesBy(s *stage) need {

@@ -129,6 +129,14 @@ func (c *Chain) ofColumnsThatCome(name string) bool {
 	return o.Multiplies() && c.fetches[o.In[0]].From.Columns()
 }
 
+// OfMovedColumns says that functions make a tensor of rows that come in parts of their columns.
+func (c *Chain) OfMovedColumns(name string) bool {
+	o, made := c.Schedule.Maker(name)
+	return made && o.Name() == schedule.CopyWord && c.any(func(s *Stage) bool {
+		return s.Moved.Kind == edges.AllToAll && s.Moved.From.Columns() && s.Into == o.In[0]
+	})
+}
+
 // axesFit refuses functions of tensors of several axes that lie otherwise than their results, and of parts by counts
 // that nothing brings.
 func (c *Chain) axesFit() error {

@@ -121,3 +121,25 @@ func endsWith(o schedule.Op, i int) string {
 	}
 	return o.Out
 }
+
+// Besides says that the placements of other tensors decide whether a tensor travels: of the operation with several
+// operands that has it, or of all that copy it.
+func (c *Chain) Besides(tensor string) string {
+	const placements = "; what travels follows from the placements of "
+	var copies []string
+	for _, o := range c.Original.Ops {
+		list := append(slices.Clone(o.In), o.Out)
+		switch {
+		case !slices.Contains(list, tensor):
+		case len(o.In) > 1:
+			return placements + strings.Join(list, ", ")
+		default:
+			copies = append(copies, list...)
+		}
+	}
+	if len(copies) < 3 {
+		return ""
+	}
+	slices.Sort(copies)
+	return placements + strings.Join(slices.Compact(copies), ", ")
+}

@@ -38,6 +38,33 @@ func (s *Stage) AddsShares() bool {
 // Last is the last operation of a stage, which has some.
 func (s *Stage) Last() schedule.Op { return s.Ops[len(s.Ops)-1] }
 
+// BeforeSum are the operations of a stage ahead of the one whose partial results meet.
+func (s *Stage) BeforeSum() []schedule.Op {
+	n := len(s.Ops)
+	if s.Sums != "" {
+		n--
+	}
+	if s.Given != "" && !s.Bare() { // the product, and the sum of its codes
+		n--
+	}
+	return s.Ops[:n]
+}
+
+// Operands are the tensors that a stage takes, or makes for itself.
+func (s *Stage) Operands() []string {
+	list := []string{s.Input}
+	for _, o := range append(slices.Clone(s.Terms), s.Ops...) {
+		list = append(list, o.Operands()...)
+	}
+	return list
+}
+
+// Whole is the operand that every rank has all of, where a stage adds up shares.
+func (s *Stage) Whole() string { return s.Ops[0].In[1-slices.Index(s.Ops[0].In, s.Input)] }
+
+// TakesParts says that a stage takes parts of what travels otherwise than the rows of one rank after another's.
+func (s *Stage) TakesParts() bool { return s.Moved.Kind != "" || s.AddsShares() }
+
 // Widens says that the sums of a stage are kept in fp32.
 func (c *Chain) Widens(s *Stage) bool {
 	return s.Sums != "" && len(s.Ops) > 0 && c.Schedule.InFP32(s.Last())
