@@ -22,9 +22,8 @@ func (w *writer) workers() {
 
 // writeChain writes the program once the ways of all communications are known.
 func writeChain(w *writer) error {
-	if err := cmp.Or(w.tensors(), w.heads()); err != nil {
-		return err
-	}
+	w.tensors()
+	w.heads()
 	w.workers()
 	w.memories()
 	w.countRows()

@@ -2,9 +2,7 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -16,7 +14,7 @@ import (
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
 // and the numbers by which the splits divide the shape.
-func (w *writer) tensors() error {
+func (w *writer) tensors() {
 	for i, t := range w.Schedule.Tensors {
 		t.Axes = slices.Clone(t.Axes)
 		for j, a := range t.Axes { // with the name S for a constant number of steps
@@ -24,11 +22,6 @@ func (w *writer) tensors() error {
 			for k, split := range a.Outer {
 				if split.Count == schedule.D {
 					continue
-				}
-				if string(split.Count) != strconv.Itoa(w.Batches) {
-					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-						"write the same in both", "%s parts where the stream axis of %s has %d steps",
-						split.Count, w.Schedule.Ops[0].Out, w.Batches)
 				}
 				w.program.Constants[chunksName] = int64(w.Batches)
 				a.Outer[k].Count = chunksName
@@ -60,7 +53,6 @@ func (w *writer) tensors() error {
 		}
 		w.program.Buffers = append(w.program.Buffers, b)
 	}
-	return nil
 }
 
 // chunk counts the elements of one part of the outermost axis, or all without parts.
@@ -168,45 +160,26 @@ func (w *writer) semaphores(names ...string) {
 	}
 }
 
-// headOfProofs is how many columns a head has in proofs where the shape says how many.
-const headOfProofs = 4
-
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
-// It refuses an odd number of columns, of which one has no partner.
-func (w *writer) heads() error {
-	for i, o := range w.Schedule.Ops {
-		columns, spread := w.ColumnsOf(o.Out).Extent, w.At[o.Out].Columns()
-		for j, f := range o.Then {
-			nodes := schedule.Nodes(w.Original.Tree(f))
-			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
-				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
-			})
-			widths, path := schedule.Heads(nodes), fmt.Sprintf("Ops[%d].Then[%d]", i, j)
-			switch n, err := strconv.Atoi(string(columns)); {
-			case err != nil:
-			case n%2 > 0 && turns:
-				return refused(path, "leave it out, or let the columns be even",
-					"%s turns pairs of columns, and there are %d", f.Name(), n)
-			case n%headOfProofs > 0 && slices.Contains(widths, schedule.W):
-				return refused(path, "write how many columns a head has as a constant",
-					"the proof has heads of %d columns where they are W, and there are %d", headOfProofs, n)
+func (w *writer) heads() {
+	for _, o := range w.Schedule.Ops {
+		for _, f := range o.Then {
+			check := hostir.Divide{Extent: w.ColumnsOf(o.Out).Extent}
+			if w.At[o.Out].Columns() {
+				check.By = schedule.D
 			}
-			for _, width := range widths {
-				check := hostir.Divide{Extent: columns, Heads: width}
-				if spread {
-					check.By = schedule.D
+			widths, pairs := schedule.Heads(schedule.Nodes(w.Original.Tree(f))), w.TurnsPairs(f)
+			for _, check.Heads = range widths {
+				if check.Heads == schedule.W && pairs {
+					w.program.Ask(hostir.Divide{Extent: schedule.W, By: "2"})
 				}
-				if width == schedule.W && turns {
-					w.program.Ask(hostir.Divide{Extent: width, By: "2"})
-				}
-				if width != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
-					w.program.Ask(hostir.Divide{Extent: schedule.W, By: width})
+				if check.Heads != schedule.W && slices.Contains(widths, schedule.W) { // parts of heads
+					w.program.Ask(hostir.Divide{Extent: schedule.W, By: check.Heads})
 				}
 				w.program.Ask(check)
 			}
 		}
 	}
-	return nil
 }
 
 // memories declares the memory that the stages need beside the caller's tensors.

@@ -106,6 +106,22 @@ func (c *Chain) findBatches() error {
 	return nil
 }
 
+// batchesAlike refuses parts of another constant number than that of the batches.
+func (c *Chain) batchesAlike() error {
+	for i, t := range c.Schedule.Tensors {
+		for j, a := range t.Axes {
+			for k, split := range a.Outer {
+				if split.Count != schedule.D && string(split.Count) != strconv.Itoa(c.Batches) {
+					return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
+						"write the same in both", "%s parts where the stream axis of %s has %d steps", split.Count,
+						c.Schedule.Ops[0].Out, c.Batches)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func (c *Chain) batchesElsewhere(name string) error {
 	return c.Misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
 		"products and a sum, and what goes on with each rank's own rows")

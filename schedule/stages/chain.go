@@ -69,7 +69,7 @@ func (c *Chain) infer() error {
 	if x.wrong != nil {
 		return x.wrong
 	}
-	return c.findBatches()
+	return cmp.Or(c.findBatches(), c.batchesAlike())
 }
 
 // unmoved refuses parts that are moved on where nothing is copied.

@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -164,6 +165,37 @@ func (c *Chain) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 		}
 		return c.Misplaced(t.Name, "place it "+written(want), "%s is %s, and the operations leave it otherwise: %s",
 			t.Name, written(t), c.asked(o))
+	}
+	return nil
+}
+
+// TurnsPairs says that a function makes pairs of columns of each other.
+func (c *Chain) TurnsPairs(f schedule.Func) bool {
+	return slices.ContainsFunc(schedule.Nodes(c.Original.Tree(f)), func(n schedule.Node) bool {
+		return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
+	})
+}
+
+// headOfProofs is how many columns a head has in proofs where the shape says how many.
+const headOfProofs = 4
+
+// headsFit refuses functions of an odd number of columns, of which one has no partner, and of heads that proofs can't
+// have of a constant number.
+func (c *Chain) headsFit() error {
+	for i, o := range c.Schedule.Ops {
+		n, err := strconv.Atoi(string(c.ColumnsOf(o.Out).Extent))
+		for j, f := range o.Then {
+			widths, path := schedule.Heads(schedule.Nodes(c.Original.Tree(f))), fmt.Sprintf("Ops[%d].Then[%d]", i, j)
+			switch {
+			case err != nil: // the shape says
+			case n%2 > 0 && c.TurnsPairs(f):
+				return refused(path, "leave it out, or let the columns be even",
+					"%s turns pairs of columns, and there are %d", f.Name(), n)
+			case n%headOfProofs > 0 && slices.Contains(widths, schedule.W):
+				return refused(path, "write how many columns a head has as a constant",
+					"the proof has heads of %d columns where they are W, and there are %d", headOfProofs, n)
+			}
+		}
 	}
 	return nil
 }
