@@ -45,18 +45,17 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 // or rows that are multiplied one rank's after another's: each product adds its share of a gradient to the sum of those
 // before, so one stream has them all.
 func partOfEach(w *writer, s *stage) arrival {
+	a := pulling{}.rows(w, s)
+	round := &a.turns[0]
 	if s.AddsShares() {
-		a := pulling{}.rows(w, s)
-		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
+		*round, a.oneLoop = round.onMain(), true
 		return a
 	}
 	of, place := w.transferred(s)
-	word := w.named(ready, s.here())
-	round := w.shift(parts{})
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
 	peer := round.pieces[0].rank
-	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, place(peer), of.At(peer))}
-	return arrival{on: copyRef, reads: s.Input, words: []hostir.Semaphore{{Name: word}}, turns: []turns{round},
-		ready: []hostir.Node{hostir.Post(mainRef, word, every)}, own: hostir.Set(mainRef, place(hostir.Rank), of)}
+	round.bring[1] = hostir.Set(a.on, place(peer), of.At(peer))
+	return a
 }
 
 // fromNeighbour copies a shard from the one rank that has it.

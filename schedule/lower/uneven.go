@@ -31,17 +31,14 @@ func (w *writer) padsAll() error {
 // countRows gives memory of such rows the counts that Bind is called with, or that New knows: of all ranks, of the
 // rank's own, or of each rank's summand. Functions of what is exchanged have the counts of that.
 func (w *writer) countRows() {
-	uneven := w.UnevenExtents()
-	for _, b := range slices.Clone(w.program.Buffers) {
-		axes := b.Tensor.Axes
+	for i, b := range w.program.Buffers {
 		_, scales := w.Schedule.ScaledBy(b.Name)
-		switch n := len(axes); {
-		case n == 0 || scales:
-		case n == 3 && uneven[axes[1].Extent] && len(axes[0].Outer) > 0:
-			x := w.program.At(b.Name)
-			x.Counts, x.Chunk = hostir.Var(countChunk), hostir.Elements(schedule.Tensor{Axes: axes[2:]})
-		case n > 2 || !uneven[axes[0].Extent]:
-		case slices.ContainsFunc(axes[0].Outer, func(s schedule.Split) bool { return s.Kind == schedule.DeviceX }):
+		switch at := w.UnevenAxis(b.Tensor); {
+		case at < 0 || scales:
+		case at == 1:
+			w.program.Buffers[i].Counts = hostir.Var(countChunk)
+			w.program.Buffers[i].Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
+		case edges.Of(b.Tensor).Rows():
 			w.counted(b.Name, hostir.Var(countRank))
 		default:
 			w.counted(b.Name, hostir.Var(countChunk))

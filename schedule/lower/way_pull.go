@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -63,15 +62,8 @@ func pullOnce(w *writer, s *stage, way schedule.Pull) error {
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.
 func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
-	return by(func(w *writer, s *stage, _ schedule.Pull) error {
+	return by(func(_ *writer, s *stage, _ schedule.Pull) error {
 		s.arriving, s.once = arrives, !s.AddsShares()
-		for _, t := range w.Schedule.Tensors {
-			exchanges := w.edge.Kind == string(edges.AllToAll)
-			if exchanges && w.Split(t.Name).Most != "" && w.edge.Data != string(ofColumns) {
-				return refused(w.SplitPath(t.Name, "Most"), "leave it out",
-					"an all-to-all makes room for M elements a rank, whatever its parts are")
-			}
-		}
 		return nil
 	}, of...).with(lacksOf(noPart, "Parts", "Streams", "WithStep", "Once"), lacksKernel)
 }

@@ -100,7 +100,11 @@ func (c *Chain) movesFit() error {
 	for _, s := range c.Stages {
 		in, of := c.Tensor(s.Input), c.Tensor(s.Of())
 		exchanged := s.Moved.Kind == edges.AllToAll && len(in.Axes) > 2
+		most := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool { return c.Split(t.Name).Most != "" })
 		switch {
+		case exchanged && most >= 0:
+			return refused(c.SplitPath(c.Schedule.Tensors[most].Name, "Most"), "leave it out",
+				"an all-to-all makes room for M elements a rank, whatever its parts are")
 		case s.Gathers && s.AddsShares() && s.Into != "":
 			return c.Misplaced(s.Into, "leave it out",
 				"a gradient takes parts of %s as they come, and all of it comes for %s", s.Input, s.Into)

@@ -275,12 +275,20 @@ func (c *Chain) UnevenExtents() map[schedule.Extent]bool {
 	return found
 }
 
+// UnevenAxis is the axis of a tensor that has rows of such extents: the first, or the second of ranks' summands; -1: none.
+func (c *Chain) UnevenAxis(t schedule.Tensor) int {
+	uneven := c.UnevenExtents()
+	switch n := len(t.Axes); {
+	case n == 3 && len(t.Axes[0].Outer) > 0 && uneven[t.Axes[1].Extent]:
+		return 1
+	case n > 0 && n < 3 && uneven[t.Axes[0].Extent]:
+		return 0
+	}
+	return -1
+}
+
 // hasCounts says that New gives a tensor's parts counts: they are rows of such extents, or are exchanged.
 func (c *Chain) hasCounts(name string) bool {
-	axes := c.Tensor(name).Axes
-	if n := len(axes); n == 3 && c.UnevenExtents()[axes[1].Extent] && len(axes[0].Outer) > 0 ||
-		n < 3 && c.UnevenExtents()[axes[0].Extent] {
-		return true
-	}
-	return c.any(func(s *Stage) bool { return c.Uneven(s.Input) && (s.Input == name || s.Into == name) })
+	return c.UnevenAxis(c.Tensor(name)) >= 0 ||
+		c.any(func(s *Stage) bool { return c.Uneven(s.Input) && (s.Input == name || s.Into == name) })
 }
