@@ -59,8 +59,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	}
 	// What only leaves by collectives is on the stream of the posts before it does.
 	if w.any(func(s *stage) bool {
-		a := s.comes
-		return a.on == collectiveRef || a.exchanges || s.leaves.exchanges && !w.outward(s)
+		return s.comes.on == collectiveRef || s.comes.exchanges || s.leaves.exchanges && !w.outward(s)
 	}) {
 		waiting = append(waiting, collectiveSet)
 	}
@@ -123,10 +122,9 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
 	for i, s := range w.stages {
-		a := s.comes
-		w.moves(s.here(), hostir.AllOn(a.free, on)...)
+		w.moves(s.here(), hostir.AllOn(s.comes.free, on)...)
 		if i == 0 || w.early(s) {
-			w.moves(s.here(), hostir.AllOn(a.ready, on)...)
+			w.moves(s.here(), hostir.AllOn(s.comes.ready, on)...)
 		}
 	}
 	for _, s := range w.stages {
@@ -168,7 +166,7 @@ func (w *writer) tail() {
 		}
 	}
 	post := hostir.Post(posts, read, every).Described(name + " may be overwritten afterwards")
-	if w.readsPeers() && !spreads {
+	if name != "" && !spreads {
 		w.moves(of, post)
 	}
 	if copies && puts {
@@ -177,16 +175,15 @@ func (w *writer) tail() {
 	if spreads {
 		w.moves(of, post)
 	}
-	if w.readsPeers() && w.exchanges() {
+	if name != "" && w.exchanges() {
 		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
-	closes := w.any(func(s *stage) bool { return s.comes.closed != nil }) // when those that read have done so
-	comes := w.any(func(s *stage) bool { return s.comes.all != nil && s.comes.on == mainRef })
-	onMain := w.readsPeers() && posts == mainRef || closes && reader == mainRef // posts that peers wait for
-	if (onMain || (w.readsPeers() || closes) && (comes || w.any(w.meets))) && last != mainRef {
+	closes := w.any(func(s *stage) bool { return s.comes.closed != nil })   // when those that read have done so
+	onMain := name != "" && posts == mainRef || closes && reader == mainRef // posts that peers wait for
+	if (onMain || (name != "" || closes) && w.any(w.meets)) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
-	if w.readsPeers() {
+	if name != "" {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	for _, s := range w.stages {
@@ -201,21 +198,18 @@ func (w *writer) close(on hostir.StreamRef) {
 		w.add(hostir.After(on, mainRef))
 	}
 	for _, s := range w.stages {
-		a, comes := s.comes, s.inPieces()
-		if comes && s.pulls() && s.Into != "" && !a.copied {
+		if s.pulls() && s.Into != "" && !s.comes.copied {
 			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), hostir.Whole(s.Input)).
 				Described("the caller gets all rows").AskedBy("Tensors"))
 		}
-		w.moves(s.here(), hostir.AllOn(a.close, on)...)
+		w.moves(s.here(), hostir.AllOn(s.comes.close, on)...)
 	}
 }
 
 // join makes the caller's stream wait for what it does not yet know to be done.
 func (w *writer) join(sets []hostir.StreamSet) {
-	last := w.stages[len(w.stages)-1]
-	switch {
-	case last.puts(): // the sum of this rank's rows waited for all products
-	case !w.joined(last):
+	// A sum of this rank's rows has waited for all products.
+	if last := w.stages[len(w.stages)-1]; !last.puts() && !w.joined(last) {
 		sets = append(sets, w.sets...)
 	}
 	if w.exchanges() {
@@ -244,8 +238,7 @@ func (w *writer) given(s *stage) bool {
 
 // late says that the rows of a stage wait for more of peers than posts that begin the program.
 func (w *writer) late(s *stage) bool {
-	a, comes := s.comes, s.inPieces()
-	return comes && (a.reads == "" || a.exchanges || !w.given(s))
+	return s.inPieces() && (s.comes.reads == "" || s.comes.exchanges || !w.given(s))
 }
 
 // waitsOn are the streams on which a stage waits for the work of peers in it, beyond posts that begin the program. A

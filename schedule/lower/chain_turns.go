@@ -153,14 +153,14 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	case s.puts() && d.turns == nil:
 		ops = s.BeforeSum()
 	}
-	if a := s.comes; !s.through && !a.copied {
+	if !s.through && !s.comes.copied {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
 	}
-	if len(nodes) > 0 && s.pulls() {
-		nodes[0] = described(nodes[0], "own rows, in place")
-	}
-	if a := s.comes; s.pulls() {
-		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)
+	if s.pulls() {
+		if len(nodes) > 0 {
+			nodes[0] = described(nodes[0], "own rows, in place")
+		}
+		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
 	nodes = w.within(nodes...)
 	if peers := w.peersInTurn(s); s.comes.ownLast {
@@ -198,14 +198,13 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 
 // order is that in which the rows of peers go through a stage.
 func (w *writer) order(s *stage) []turns {
-	if a, comes := s.comes, s.inPieces(); comes && s.pulls() {
-		return a.turns
-	}
-	if s.AddsShares() {
+	switch {
+	case s.pulls():
+		return s.comes.turns
+	case s.AddsShares():
 		return []turns{w.shift(parts{}).onMain()}
-	}
-	if d := s.leaves; d.order != nil && !s.Bare() {
-		return d.order
+	case s.leaves.order != nil && !s.Bare():
+		return s.leaves.order
 	}
 	t := w.shift(parts{})
 	if s.puts() {
