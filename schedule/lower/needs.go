@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"cmp"
+
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/stages"
@@ -107,10 +109,7 @@ func (n need) overHosts() need {
 
 // arrives is the communication that brings what a stage works on.
 func (w *writer) arrives(s *stage) need {
-	n := need{Kind: edges.AllGather}
-	if s.Moved.Kind != "" {
-		n.Kind = s.Moved.Kind
-	}
+	n := need{Kind: cmp.Or(s.Moved.Kind, edges.AllGather)}
 	t, declared := w.Schedule.Tensor(s.Input)
 	_, counted := w.Multiplied(s.Stage)
 	switch {

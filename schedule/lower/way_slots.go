@@ -96,13 +96,10 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 func ownersSlots(w *writer, s *stage) (d departure) {
 	named := func(name string) string { return w.named(name, s.Sums) }
 	cut, put, own := w.partsOf(s), putRef, w.pieceOf(s, hostir.Rank)
-	d.puts, d.own = w.streamsOf(s)
-	d.sums = w.sumsOf(s)
-	if d.puts.Name != putName {
+	d = w.slotsFill(s)
+	if d.puts, d.own = w.streamsOf(s); d.puts.Name != putName {
 		put = hostir.StreamAt(d.puts.Name, step)
 	}
-	d.words = []hostir.Semaphore{{Name: named(free)}, cut.semaphore(named(arrived))}
-	d.open = w.slotsFree(s)
 	d.take = func(p piece) (nodes []hostir.Node) {
 		switch {
 		case s.Bare() && s.Summand.Out != "":
@@ -131,12 +128,20 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
 		}
 	}
-	d.came = []hostir.Node{hostir.Wait(d.sums, named(arrived), every).Member(cut.part())}
+	return d
+}
+
+// slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
+func (w *writer) slotsFill(s *stage) departure {
+	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
+	d := departure{words: []hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, open: w.slotsFree(s),
+		sums: w.sumsOf(s)}
+	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
 	rows := hostir.Chunk(s.Sums, cut.part())
 	dst := rows
 	if s.ToAll {
-		rows, dst = w.at(s.Sums, own), hostir.Chunk(named(reduced), cut.part())
-		d.words = append(d.words, cut.semaphore(named(summed)))
+		rows, dst = w.at(s.Sums, w.pieceOf(s, hostir.Rank)), hostir.Chunk(w.named(reduced, s.Sums), cut.part())
+		d.words = append(d.words, cut.semaphore(w.named(summed, s.Sums)))
 		d.toAll = w.toAll(d.sums, s, cut, dst)
 	}
 	d.sum = w.slotsSum(d.sums, s, dst, rows)
@@ -183,21 +188,16 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 }
 
 // storesLeave lets the product itself write the owner's slot.
-func storesLeave(w *writer, s *stage) (d departure) {
-	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
-	d.words = []hostir.Semaphore{{Name: free}, {Name: arrived}}
-	d.open = w.slotsFree(s)
+func storesLeave(w *writer, s *stage) departure {
+	d, free, arrived, slots := w.slotsFill(s), w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node {
 		slot := w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank)
 		return slices.Concat(hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank)), into(slot, products),
 			hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank)))
 	}
-	d.sums = w.sumsOf(s)
-	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every)}
 	if w.outward(s) {
 		d.after = refs([]hostir.StreamSet{w.set})
 	}
-	d.sum = w.slotsSum(d.sums, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
 	return d
 }
 
