@@ -98,7 +98,7 @@ func Read(p *hostir.Program) (list []Moved) {
 			}
 			m.Options = slices.DeleteFunc(m.Options, func(o schedule.Option) bool {
 				x, lacks := l.lacked(o)
-				return lacks && x.option == o.Field
+				return lacks && x.option == o.Field && !x.ofFP32
 			})
 		}
 		list = append(list, m)

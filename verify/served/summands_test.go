@@ -50,7 +50,8 @@ var summands = []declared{
 		s.Sum("C", "Q")).by("C", s.PushShot{}), served},
 
 	{"S20", "by packets", coded("C[M/D N]").by("C", s.PushShot{}),
-		at("Moves[0].Way", "no kernel of PushShot reads the scales of Q (use Slots, Shot)")},
+		at("Moves[0].Way", "no kernel of PushShot reads the scales of Q (leave it out, or use schedule.Slots, "+
+			"schedule.Shot)")},
 	{"S21", "by NCCL", coded("C[M/D N]").by("C", s.NCCL{}),
 		at("Moves[0].Way", "no kernel of NCCL reads the scales of Q")},
 	{"S22", "by packets in two shots", coded("C[M N]").by("C", s.PushTwoShot{}),

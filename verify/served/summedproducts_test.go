@@ -55,7 +55,8 @@ var summedProducts = []declared{
 		s.Copy("Q", "P", s.Quantise()), s.Sum("C", "Q")).coded(s.E4M3, s.FP32, 32, "Q"), served},
 
 	{"SP30", "by packets", quantisedProduct("C[M/D N]").by("C", s.PushShot{}),
-		at("Moves[0].Way", "no kernel of PushShot reads the scales of Q (use Slots, Shot)")},
+		at("Moves[0].Way", "no kernel of PushShot reads the scales of Q (leave it out, or use schedule.Slots, "+
+			"schedule.Shot)")},
 	{"SP31", "by NCCL", quantisedProduct("C[M/D N]").by("C", s.NCCL{}),
 		at("Moves[0].Way", "no kernel of NCCL reads the scales of Q")},
 	{"SP32", "by tiles", quantisedProduct("C[M/D N]").by("C", s.Tiles{}),
