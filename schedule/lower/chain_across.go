@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -26,8 +25,7 @@ func (w *writer) junctionAt(i int) (j junction, ok bool) {
 		return j, false
 	}
 	j.next = w.stages[i+1]
-	if j.next.Own && !j.next.Calls && i+2 < len(w.stages) &&
-		!slices.ContainsFunc(j.next.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord }) {
+	if j.next.MakesOwn() && i+2 < len(w.stages) {
 		j.own, j.next = j.next, w.stages[i+2]
 	}
 	from := j.sum.Sums
@@ -161,8 +159,7 @@ func (w *writer) makerOf(s *stage) *stage {
 		return nil
 	}
 	from := w.stages[i]
-	functions := !slices.ContainsFunc(from.Ops, func(o schedule.Op) bool { return o.Name() != schedule.CopyWord })
-	if !from.Own || from.Calls || !functions || from.through || from.Last().Out != s.Input {
+	if !from.MakesOwn() || from.through || from.Last().Out != s.Input {
 		return nil
 	}
 	return from

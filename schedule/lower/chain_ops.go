@@ -41,12 +41,9 @@ func (w *writer) onAll(s *stage) []hostir.Node {
 }
 
 // operations are operations of a stage on a piece of the rows; here is where the stage's input has them.
-func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
-	here hostir.View) (nodes []hostir.Node) {
-	for _, o := range ops {
-		nodes = append(nodes, w.operation(on, s, o, p, here)...)
-	}
-	return nodes
+func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece, here hostir.View) []hostir.Node {
+	before, made := w.partials(on, s, ops, p, here)
+	return append(before, made...)
 }
 
 // partials are the products that make the partial result of a piece, and the operations before them. Where no product
@@ -176,11 +173,9 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 	return append(nodes, product.Accumulated().Described("to what is there").Applying(adds))
 }
 
-func into(to hostir.View, products []hostir.Node) (nodes []hostir.Node) {
-	for _, n := range products {
-		nodes = append(nodes, onStep(n, func(s hostir.Step) hostir.Step { return s.Into(to) }))
-	}
-	return nodes
+// into are products with another result.
+func into(to hostir.View, products []hostir.Node) []hostir.Node {
+	return hostir.MapSteps(products, func(s hostir.Step) []hostir.Node { return []hostir.Node{s.Into(to)} })
 }
 
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.

@@ -12,7 +12,8 @@ import (
 // ways refuse comes first: their hints lead nearer.
 func (c *Chain) Fits() error {
 	for _, rule := range []func() error{
-		c.headsFit, c.countsAlike, c.movedSums, c.goesOn, c.evenSums, c.operationsFit, c.besideFits, c.axesFit, c.movesFit,
+		c.headsFit, c.countsAlike, c.movedSums, c.goesOn, c.evenSums, c.operationsFit, c.besideFits, c.axesFit,
+		c.movesFit,
 	} {
 		if err := rule(); err != nil {
 			return err

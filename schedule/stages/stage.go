@@ -38,6 +38,13 @@ func (s *Stage) AddsShares() bool {
 // Last is the last operation of a stage, which has some.
 func (s *Stage) Last() schedule.Op { return s.Ops[len(s.Ops)-1] }
 
+// MakesOwn says that a stage makes functions of each rank's own rows, and nothing else.
+func (s *Stage) MakesOwn() bool {
+	return s.Own && !s.Calls && !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		return o.Name() != schedule.CopyWord
+	})
+}
+
 // BeforeSum are the operations of a stage ahead of the one whose partial results meet.
 func (s *Stage) BeforeSum() []schedule.Op {
 	n := len(s.Ops)

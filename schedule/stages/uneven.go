@@ -275,7 +275,8 @@ func (c *Chain) UnevenExtents() map[schedule.Extent]bool {
 	return found
 }
 
-// UnevenAxis is the axis of a tensor that has rows of such extents: the first, or the second of ranks' summands; -1: none.
+// UnevenAxis is the axis of a tensor that has rows of such extents: the first, or the second of ranks' summands; -1:
+// none.
 func (c *Chain) UnevenAxis(t schedule.Tensor) int {
 	uneven := c.UnevenExtents()
 	switch n := len(t.Axes); {
