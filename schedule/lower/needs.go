@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -157,4 +158,89 @@ func (w *writer) leavesBy(s *stage) need {
 		n.of = ofBatches
 	}
 	return n
+}
+
+// leg is one of the communications that a program does.
+type leg struct {
+	need
+	stage   *stage
+	operand string
+	move    string // that its steps have; a sum that is gathered as it is has two
+	name    string // with which those of its memory and words begin beside others: the operand, or the move
+	beside  []schedule.Op
+	by      *lowering // that writes it
+}
+
+// travel finds the communications between the stages, and whether some way does each of them.
+func travel(w *writer) error {
+	w.legs = w.travels()
+	if i := slices.IndexFunc(w.Original.Ops, schedule.Op.Batched); i >= 0 && w.Batches == 0 && len(w.legs) > 0 {
+		return w.ApartFrom(i, w.legs[0].String()) // they do not travel one by one
+	}
+	switch {
+	case !w.Original.OverHosts():
+		return nil
+	case len(w.legs) == 0:
+		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", w.Schedule.Ops[0])
+	}
+	for _, l := range w.legs {
+		if !l.need.served() {
+			way := betweenHosts()
+			why := whyNot(l.need, way)
+			l.need.hosts = false
+			return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by %s: %s", l.need, l.operand,
+				schedule.WayName(way), why)
+		}
+	}
+	return nil
+}
+
+const oneHost = "leave the mesh out, for ranks of one host"
+
+func (w *writer) travelling() (names []string) {
+	for _, l := range w.legs {
+		names = append(names, w.DeclaredAs(l.operand))
+	}
+	return names
+}
+
+// travels are the communications of a chain, one for each time that a stage communicates.
+func (w *writer) travels() (list []leg) {
+	for _, s := range w.stages {
+		add := func(n need, operand, move string) {
+			beside := s.Ops
+			if s.GathersColumns() {
+				beside = w.Schedule.Ops[s.Moved.Maker : s.Moved.Maker+1]
+			}
+			n.hosts = w.Original.OverHosts()
+			list = append(list, leg{need: n, stage: s, operand: operand, move: move, beside: beside})
+		}
+		if s.Gathers {
+			add(w.arrives(s), s.Of(), s.here())
+		}
+		if s.Sums != "" {
+			add(w.leavesBy(s), s.Sums, s.Sums)
+		}
+	}
+	for i := range list {
+		l := &list[i]
+		l.name = l.operand
+		if slices.ContainsFunc(list, func(x leg) bool { // the tensor travels twice, or another name begins with it
+			return x.operand == l.operand && x.move != l.move ||
+				x.move == l.operand && x.move != x.operand && x.name == x.move
+		}) {
+			l.name = l.move
+		}
+	}
+	return list
+}
+
+// productTexts are the products among operations, as they are declared.
+func (w *writer) productTexts(ops []schedule.Op) (list []string) {
+	for _, o := range ops {
+		if declared, _ := w.Original.Maker(w.DeclaredAs(o.Out)); len(o.In) == 2 {
+			list = append(list, declared.String())
+		}
+	}
+	return list
 }
