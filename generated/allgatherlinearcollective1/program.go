@@ -24,7 +24,7 @@ var Program = plan.Program{
 	Proof:   "proven for D = 1..8, stamp 12e0b320781ae7e0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
-	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},
+	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 

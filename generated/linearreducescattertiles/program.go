@@ -14,13 +14,12 @@ import (
 
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
-	Name:    "linearreducescattertiles",
-	Hash:    "5d5cdace5e513c93495fe21813e17527f5f003c235e74ce24d985a8de49e2cc0",
-	Proof:   "proven for D = 1..8, stamp 93705340d0236d85",
-	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
-	Extents: []string{"M", "K", "N"},
-	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},
-		{Extent: "N", By: "8"}},
+	Name:     "linearreducescattertiles",
+	Hash:     "5d5cdace5e513c93495fe21813e17527f5f003c235e74ce24d985a8de49e2cc0",
+	Proof:    "proven for D = 1..8, stamp 93705340d0236d85",
+	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Extents:  []string{"M", "K", "N"},
+	Divides:  []plan.Divide{{Extent: "K", By: "D", Times: 8}, {Extent: "M", By: "D"}, {Extent: "N", By: "8"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16},
 	MaxRanks: 8,
 	Code:     &code,

@@ -3,7 +3,6 @@ package hostir
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -144,11 +143,24 @@ func (d Divide) Holds(x, with, ranks, width int64) bool {
 	return by > 0 && x%by*(with%by)%by == 0
 }
 
-// Ask makes New check the shape for a requirement, once.
+// Ask makes New check the shape for a requirement, once. Requirements that differ in Times are one, of a multiple of all.
 func (p *Program) Ask(d Divide) {
-	if !slices.Contains(p.Checks, d) {
-		p.Checks = append(p.Checks, d)
+	for i := range p.Checks {
+		same, times := p.Checks[i], max(p.Checks[i].Times, 1)
+		if same.Times = d.Times; same == d {
+			for n := times; times%max(d.Times, 1) > 0; {
+				times += n
+			}
+			if times > 1 {
+				p.Checks[i].Times = times
+			}
+			return
+		}
 	}
+	if d.Times == 1 {
+		d.Times = 0
+	}
+	p.Checks = append(p.Checks, d)
 }
 
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.

@@ -89,23 +89,8 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
 func (w *writer) cutRows(rows schedule.Extent, parts int64) {
-	if rows == schedule.D {
-		return // one a rank
-	}
-	check := hostir.Divide{Extent: rows, By: schedule.D}
-	i := slices.IndexFunc(w.program.Checks, func(c hostir.Divide) bool {
-		c.Times = 0
-		return c == check
-	})
-	if i < 0 {
-		i, w.program.Checks = len(w.program.Checks), append(w.program.Checks, check)
-	}
-	times := max(w.program.Checks[i].Times, 1)
-	for times%max(parts, 1) > 0 { // up to a multiple of both
-		times += max(w.program.Checks[i].Times, 1)
-	}
-	if times > 1 {
-		w.program.Checks[i].Times = times
+	if rows != schedule.D { // else each rank has one
+		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: parts})
 	}
 }
 

@@ -212,9 +212,6 @@ func divide(e schedule.Extent, m schedule.Multiple) hostir.Divide {
 	if m.D {
 		check.By, check.Times = schedule.D, m.Times
 	}
-	if m.D && m.Times == 1 {
-		check.Times = 0 // as the checks of placements have it
-	}
 	if m.W {
 		check.Heads = schedule.W
 	}
