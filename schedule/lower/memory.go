@@ -215,7 +215,12 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.Sums:
 		w.ofRows(made, o.Out, s.Own, columns)
 	case s.puts():
-		s.leaving.memory(w, s, columns)
+		for _, name := range s.leaving.each {
+			w.ofEachRank(s, columns, name)
+		}
+		if s.leaving.memory != nil {
+			s.leaving.memory(w, s, columns)
+		}
 	case s.inKernel(o): // into memory of its kernel's way
 	case s.Given != "":
 		if !s.ToAll || w.byRanks(s) {

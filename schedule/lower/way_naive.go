@@ -10,7 +10,10 @@ import (
 
 var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	const hint = "use schedule.Pull"
-	more := w.alsoTravels()
+	more := ""
+	if len(w.legs) > 1 {
+		more = ": there travel " + strings.Join(w.travelling(), ", ")
+	}
 	for _, x := range w.stages {
 		if more == "" && x.Own && len(x.Ops) > 0 {
 			more = ": " + x.Ops[0].Out + " is made of own rows"
@@ -28,14 +31,6 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	s.arriving = mistakes(way).rows
 	return w.pooled(way.Streams)
 }, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
-
-// alsoTravels names all that travels, if several tensors do.
-func (w *writer) alsoTravels() string {
-	if len(w.legs) < 2 {
-		return ""
-	}
-	return ": there travel " + strings.Join(w.travelling(), ", ")
-}
 
 // mistakes are those of a pull.
 type mistakes schedule.Naive

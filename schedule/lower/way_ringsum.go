@@ -9,11 +9,11 @@ import (
 
 var sumRings = append(
 	by(func(w *writer, s *stage, way schedule.RingSum) error {
-		s.leaving = leaving{memory: memoryOfEach(ringSums, partial), plan: summedInRing}
+		s.leaving = leaving{each: []string{ringSums, partial}, plan: summedInRing}
 		return w.streamsInTurn("Streams", way.Streams)
 	}, reduce(ofRows), reduce(ofColumns)),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-		s.leaving = leaving{memory: memoryOfEach(ringSums), plan: accumulatedInRing}
+		s.leaving = leaving{each: []string{ringSums}, plan: accumulatedInRing}
 		return nil
 	}, reduce(ofRows), reduce(ofColumns))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
@@ -42,15 +42,6 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
 	}
 	return to, finish
-}
-
-// memoryOfEach is that of stacks of some names.
-func memoryOfEach(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
-	return func(w *writer, s *stage, columns schedule.Axis) {
-		for _, name := range names {
-			w.ofEachRank(s, columns, name)
-		}
-	}
 }
 
 // inRing is what rings have in common.

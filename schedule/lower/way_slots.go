@@ -183,7 +183,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	s.leaving = leaving{memory: memoryOfEach(slots), plan: storesLeave}
+	s.leaving = leaving{each: []string{slots}, plan: storesLeave}
 	return w.prioritize(way.Streams, way.Equal)
 }
 
@@ -205,7 +205,7 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{memory: stagedMemory, plan: stagedLeave}
+	s.leaving = leaving{each: []string{slots}, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.streamsInTurn("Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns)).with(except(
@@ -214,7 +214,6 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	because(slotHoles)).has(ofSomeRows)
 
 func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
-	w.ofEachRank(s, columns, slots)
 	axes := w.program.At(s.Sums).Tensor.Axes
 	if len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.Sums, true), columns}
