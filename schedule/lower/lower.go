@@ -34,7 +34,6 @@ type writer struct {
 	edge    *hostir.Edge       // that is being lowered
 	fine    map[string]int64   // how many parts each rank's rows have in memory whose rows go on, come or leave so
 	parted  map[string]*stage  // memory that a stage's products take in parts of all rows
-	most    schedule.Extent    // rows that a rank has at most, where padded rows are multiplied
 	set     hostir.StreamSet   // of products where rows of rank r+i go through a stage in round i
 	sets    []hostir.StreamSet // of all products
 	work    hostir.StreamRef   // of those of a round

@@ -31,11 +31,10 @@ func rowsPadded(w *writer, s *stage) arrival {
 	if !s.padded {
 		name = s.Input + paddedSuffix
 		columns := w.ColumnsOf(s.Input)
-		w.most = w.Split(w.Sized(s.Input)).Most
 		w.memory(name, hostir.Extent(columns.Extent), columns)
 		b := w.program.At(name)
 		b.Shared, b.Counts = true, hostir.Var(countChunk)
-		w.padded(b)
+		w.padded(b, s.Input)
 	}
 	room := func(v hostir.View) hostir.View {
 		v.Padded = true
@@ -64,18 +63,18 @@ func (w *writer) room() {
 	if i < 0 {
 		return
 	}
-	w.most = w.Split(w.Sized(w.stages[i].Input)).Most
-	for i := range w.program.Buffers {
-		if b := &w.program.Buffers[i]; b.Owner == hostir.Plan && b.Counts.Equal(hostir.Var(countChunk)) {
-			w.padded(b)
+	for k := range w.program.Buffers {
+		if b := &w.program.Buffers[k]; b.Owner == hostir.Plan && b.Counts.Equal(hostir.Var(countChunk)) {
+			w.padded(b, w.stages[i].Input)
 		}
 	}
 }
 
-// padded gives memory room for the most rows of each rank.
-func (w *writer) padded(b *hostir.Buffer) {
-	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(w.most), b.Tensor.Axes[len(b.Tensor.Axes)-1]}
-	b.Room = hostir.Mul(hostir.Extent(w.most), b.Chunk)
+// padded gives memory room for the most rows that each rank has of a tensor.
+func (w *writer) padded(b *hostir.Buffer, of string) {
+	most := w.Split(w.Sized(of)).Most
+	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(most), b.Tensor.Axes[len(b.Tensor.Axes)-1]}
+	b.Room = hostir.Mul(hostir.Extent(most), b.Chunk)
 	b.Elements = hostir.Mul(hostir.Size, b.Room)
 }
 

@@ -101,7 +101,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	w.units(w.ColumnsOf(s.Input), w.columnsOfWeight(o))
 	nodes := w.whileRead(s.Input, s.here(), []hostir.Node{
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
-			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: whole(w.Schedule.With(o).Bias()),
+			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: hostir.Whole(w.Schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false))})
 	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.Input+" may be overwritten afterwards")
@@ -155,14 +155,6 @@ func (w *writer) units(columns ...schedule.Axis) {
 		}
 		w.program.Ask(check)
 	}
-}
-
-// whole is all of a tensor, or no view of none.
-func whole(tensor string) (v hostir.View) {
-	if tensor != "" {
-		v = hostir.Whole(tensor)
-	}
-	return v
 }
 
 var tileHoles = []hole{
