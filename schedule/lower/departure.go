@@ -3,15 +3,14 @@ package lower
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
-	each   []string                                         // memory with a part of every rank
-	memory func(w *writer, s *stage, columns schedule.Axis) // further memory that it needs
+	each   []string                  // memory with a part of every rank
+	memory func(w *writer, s *stage) // further memory that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
 	ofAll  bool  // rows of all ranks leave together, a part of them at a time

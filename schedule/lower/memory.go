@@ -216,10 +216,10 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.ofRows(made, o.Out, s.Own, columns)
 	case s.puts():
 		for _, name := range s.leaving.each {
-			w.ofEachRank(s, columns, name)
+			w.ofEachRank(s, name)
 		}
 		if s.leaving.memory != nil {
-			s.leaving.memory(w, s, columns)
+			s.leaving.memory(w, s)
 		}
 	case s.inKernel(o): // into memory of its kernel's way
 	case s.Given != "":
@@ -235,14 +235,14 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 	}
 	if o.Out == s.Sums {
-		w.sum(s, columns)
+		w.sum(s)
 	}
 }
 
 // sum declares memory for a stage's sums, if there is none.
-func (w *writer) sum(s *stage, columns schedule.Axis) {
+func (w *writer) sum(s *stage) {
 	if w.program.At(s.Sums).Name == "" {
-		w.ofRows(s.Sums, s.Sums, !s.ToAll, columns)
+		w.ofRows(s.Sums, s.Sums, !s.ToAll, w.ColumnsOf(s.Sums))
 		if rows := w.RowExtent(s.Sums); !s.ToAll && !s.Left.Columns() && !w.UnevenExtents()[rows] {
 			w.cutRows(rows, 1)
 		}
@@ -335,13 +335,13 @@ func (w *writer) leavingRows(s *stage) []string {
 
 // ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
 // rank's. Rows of batches that leave together lie together there.
-func (w *writer) ofEachRank(s *stage, columns schedule.Axis, name string) {
+func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {
 		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
-	if w.eachRank(name, s.Sums, columns); w.Order == stages.BatchesInRound {
+	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {
 		w.fine[name] = w.n
 	}
 }

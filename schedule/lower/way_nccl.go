@@ -107,10 +107,10 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 
 // partsMemory is that of partial results that leave in parts of all ranks' rows. In a reduce-scatter a part has rows of
 // each rank.
-func partsMemory(w *writer, s *stage, columns schedule.Axis) {
+func partsMemory(w *writer, s *stage) {
 	x := s.leaving.cut
 	n, rows := schedule.Number(x.n), w.RowExtent(s.Sums)
-	w.sum(s, columns)
+	w.sum(s)
 	if s.ToAll {
 		w.cut(s.Sums, n)
 		w.program.Ask(hostir.Divide{Extent: rows, By: n})
@@ -128,7 +128,7 @@ func partsMemory(w *writer, s *stage, columns schedule.Axis) {
 			w.finer(name, x.n)
 		}
 	}
-	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), columns)
+	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), w.ColumnsOf(s.Sums))
 }
 
 // partsLeave multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.

@@ -184,8 +184,8 @@ const (
 )
 
 // railsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
-func railsMemory(w *writer, s *stage, columns schedule.Axis) {
-	slotMemory(w, s, columns)
+func railsMemory(w *writer, s *stage) {
+	slotMemory(w, s)
 	each := []string{hostSums, railSums}
 	if s.ToAll {
 		each = append(each, landing)

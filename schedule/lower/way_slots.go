@@ -74,19 +74,19 @@ func (w *writer) streamsInTurn(option string, streams int) error {
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
-func slotMemory(w *writer, s *stage, columns schedule.Axis) {
+func slotMemory(w *writer, s *stage) {
 	if s.Given != "" {
 		w.cut(s.Given, schedule.D)
 		if s.Bare() {
 			w.cut(s.Input, schedule.D)
 		}
 	} else {
-		w.ofEachRank(s, columns, partial)
+		w.ofEachRank(s, partial)
 	}
-	w.ofEachRank(s, columns, slots)
+	w.ofEachRank(s, slots)
 	if s.ToAll {
 		reduced := w.named(reduced, s.Sums)
-		w.ofRows(reduced, s.Sums, true, columns)
+		w.ofRows(reduced, s.Sums, true, w.ColumnsOf(s.Sums))
 		w.program.At(reduced).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
@@ -213,10 +213,10 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
 	because(slotHoles)).has(ofSomeRows)
 
-func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
+func stagedMemory(w *writer, s *stage) {
 	axes := w.program.At(s.Sums).Tensor.Axes
 	if len(axes) == 0 {
-		axes = []schedule.Axis{w.rowAxis(s.Sums, true), columns}
+		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)

@@ -118,7 +118,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	o := s.Last()
 	added, finish := w.finish(s, hostir.Whole(s.Sums))
-	w.ofEachRank(s, w.ColumnsOf(s.Sums), slots)
+	w.ofEachRank(s, slots)
 	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	x := w.at(o.In[0], piece{})
 	w.semaphores(free, arrived)
