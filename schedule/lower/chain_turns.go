@@ -22,7 +22,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
-	if goesOn := s.across != nil; (w.putting(s) || s.leaving.ofAll) && !goesOn {
+	if s.across == nil && (w.putting(s) || s.leaving.ofAll) {
 		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}}
 		for _, o := range s.BeforeSum() {
 			if w.outward(s) {
