@@ -3,7 +3,6 @@ package lower
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -148,16 +147,6 @@ func (w *writer) plan() error {
 			w.sets = withSet(w.sets, t.set)
 		}
 	}
-	return nil
-}
-
-// pooled gives the products a number of streams, which rounds take in turn.
-func (w *writer) pooled(streams int) error {
-	if streams > 0 && len(w.legs) > 1 {
-		return w.refusal("Streams", "leave it out", "products share their streams where %s travel",
-			strings.Join(w.travelling(), " and "))
-	}
-	w.pool.streams = max(streams, w.pool.streams)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // workers says which streams have products: one a round, or a number of them in turn.
@@ -12,7 +13,7 @@ func (w *writer) workers() {
 	w.pool.streams = cmp.Or(w.pool.streams, w.pool.usual)
 	n := w.pool.streams
 	w.set = hostir.StreamSet{Name: workName, First: one, Count: hostir.Size,
-		Falling: w.pool.falls && w.pool.equal == "" && n == 0}
+		Falling: w.pool.falls && w.pool.equal == "" && n == 0 && (w.n == 0 || w.Order != stages.BatchByBatch)}
 	if n > 0 {
 		w.program.Constants[poolName] = int64(n)
 		w.set.First, w.set.Count = hostir.Const(0), hostir.Var(poolName)

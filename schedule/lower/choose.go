@@ -13,14 +13,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// pool is the streams of products: all stages of a chain have the same.
-type pool struct {
-	streams      int    // that rounds take in turn; zero for one a step
-	usual        int    // as many where none is asked for
-	falls        bool   // their priorities fall, where no option asks otherwise
-	asked, equal string // the options of sums that ask for so many, and for one priority
-}
-
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need

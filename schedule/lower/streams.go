@@ -2,8 +2,11 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // Streams.
@@ -16,6 +19,38 @@ var (
 	collectiveRef = hostir.Stream(collectiveName)
 	collectiveSet = hostir.StreamSet{Name: collectiveName, High: true}
 )
+
+// pool is the streams of products: all stages of a chain have the same.
+type pool struct {
+	streams      int    // that rounds take in turn; zero for one a step
+	usual        int    // as many where none is asked for
+	falls        bool   // their priorities fall, where no option asks otherwise
+	asked, equal string // the options that ask for so many, and for one priority
+}
+
+// pooled sets how many streams rounds take in turn, or that these have one priority, as options of the way say. Ways
+// whose options do not say so follow the others.
+func (w *writer) pooled(option string, streams int, equal bool) error {
+	const onePriority = "streams that steps take in turn have one priority"
+	switch asked := streams > 0; {
+	case asked && len(w.legs) > 1 && !schedule.Sums(w.edge.Way):
+		return w.refusal(option, leaveOut, "products share their streams where %s travel",
+			strings.Join(w.travelling(), " and "))
+	case equal && w.n > 0 && w.Order == stages.BatchByBatch:
+		return w.refusal("Equal", leaveOut, "the products of batches have one priority")
+	case equal && (asked || w.pool.asked != ""):
+		return w.refusal("Equal", "leave it out, or Streams", onePriority)
+	case asked && w.pool.equal != "":
+		return refused(w.pool.equal, "leave it out, or Streams", onePriority)
+	case asked && w.pool.asked != "" && w.pool.streams != streams:
+		return w.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
+	case asked:
+		w.pool.streams, w.pool.asked = streams, w.path()+"."+option
+	case equal:
+		w.pool.equal = w.path() + ".Equal"
+	}
+	return nil
+}
 
 // worker is the stream of a round's products.
 func (w *writer) worker(round hostir.Expr) hostir.StreamRef {

@@ -29,7 +29,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 		return w.refusal("By", "use schedule.Kernels", noKernel)
 	}
 	s.arriving = mistakes(way).rows
-	return w.pooled(way.Streams)
+	return w.pooled("Streams", way.Streams, false)
 }, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
 
 // mistakes are those of a pull.

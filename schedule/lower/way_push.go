@@ -33,7 +33,7 @@ func pushedPart(w *writer, s *stage) arrival {
 
 func push(w *writer, s *stage, way schedule.Push) error {
 	s.arriving, s.cut = pushedRows, w.inParts(way.Parts, "p", "Parts")
-	return w.pooled(way.Streams)
+	return w.pooled("Streams", way.Streams, false)
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
@@ -58,7 +58,7 @@ func pushedRows(w *writer, s *stage) arrival {
 
 var broadcasts = by(func(w *writer, s *stage, way schedule.Broadcast) error {
 	s.arriving = broadcastRows
-	return w.pooled(way.Streams)
+	return w.pooled("Streams", way.Streams, false)
 }, gather(ofRows), gather(ofBalanced)).with(because(pushHoles))
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when

@@ -29,7 +29,7 @@ func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows fu
 		halves = 2
 	}
 	s.cut = w.inParts(halves, "", "Direction")
-	return w.pooled(streams)
+	return w.pooled("Streams", streams, false)
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

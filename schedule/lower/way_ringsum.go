@@ -10,7 +10,7 @@ import (
 var sumRings = append(
 	by(func(w *writer, s *stage, way schedule.RingSum) error {
 		s.leaving = leaving{each: []string{ringSums, partial}, plan: summedInRing}
-		return w.streamsInTurn("Streams", way.Streams)
+		return w.pooled("Streams", way.Streams, false)
 	}, reduce(ofRows), reduce(ofColumns)),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{each: []string{ringSums}, plan: accumulatedInRing}

@@ -6,7 +6,6 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/stages"
 )
 
 var slotted = slices.Concat(
@@ -37,40 +36,8 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 		return w.refusal("Parts", leaveOut,
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
-	return w.prioritize(way.Streams, way.Equal)
-}
-
-// onePriority is the fact of streams that steps take in turn.
-const onePriority = "streams that steps take in turn have one priority"
-
-// prioritize sets the streams of products whose results travel, and whether their priorities fall.
-func (w *writer) prioritize(streams int, equal bool) error {
-	batched := w.Batches > 0 && w.Order == stages.BatchByBatch
-	switch {
-	case equal && batched:
-		return w.refusal("Equal", "leave it out", "the products of batches have one priority")
-	case equal && (streams > 0 || w.pool.asked != ""):
-		return w.refusal("Equal", "leave it out, or Streams", onePriority)
-	case equal:
-		w.pool.equal = w.path() + ".Equal"
-	}
-	w.pool.falls = w.pool.falls || !batched
-	return w.streamsInTurn("Streams", streams)
-}
-
-// streamsInTurn sets the streams that steps take in turn of products whose results leave, if an option of the way says
-// so. Sums whose options do not say so follow the others.
-func (w *writer) streamsInTurn(option string, streams int) error {
-	switch {
-	case streams == 0:
-		return nil
-	case w.pool.equal != "":
-		return refused(w.pool.equal, "leave it out, or Streams", onePriority)
-	case w.pool.asked != "" && w.pool.streams != streams:
-		return w.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
-	}
-	w.pool.streams, w.pool.asked = streams, w.path()+"."+option
-	return nil
+	w.pool.falls = true
+	return w.pooled("Streams", way.Streams, way.Equal)
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
@@ -184,7 +151,8 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
 	s.leaving = leaving{each: []string{slots}, plan: storesLeave}
-	return w.prioritize(way.Streams, way.Equal)
+	w.pool.falls = true
+	return w.pooled("Streams", way.Streams, way.Equal)
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -207,7 +175,7 @@ const staging = "staging"
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{each: []string{slots}, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
-	return w.streamsInTurn("Buffers", way.Buffers)
+	return w.pooled("Buffers", way.Buffers, false)
 }, reduce(ofRows), reduce(ofColumns)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
