@@ -94,11 +94,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 		return w.partialOf(on, s, o, p, x)
 	}
 	with := w.Schedule.With(o)
-	var bias []hostir.View
-	if with.Bias() != "" {
-		bias = []hostir.View{hostir.Whole(with.Bias())}
-	}
-	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), bias...)
+	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), hostir.Whole(with.Bias()))
 	for _, f := range with.Then {
 		if e := f.Epilogue(); e != "" {
 			n = n.Then(e)
@@ -147,11 +143,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 // products returns the product of an operation. Where it adds to other products, these come first.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
 	product := w.product(on, s, o, p, x)
-	if o.Out != s.Sums && o.Name() == schedule.GradientWord {
-		return w.onto(o, product)
-	}
 	if o.Out != s.Sums {
-		return []hostir.Node{product}
+		return w.onto(o, product)
 	}
 	for _, t := range s.Terms {
 		term := w.partialOf(on, s, t, p, w.at(t.In[0], p))
@@ -201,7 +194,7 @@ func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.Vie
 	return []hostir.Node{product.Accumulated()}
 }
 
-// onto is the first product of a gradient. Where the operation adds a tensor, it adds to that.
+// onto is the first product of an operation. Where that is a gradient and adds a tensor, it adds to that.
 func (w *writer) onto(o schedule.Op, product hostir.Step) []hostir.Node {
 	added := w.Schedule.With(o).Added()
 	if added == "" {

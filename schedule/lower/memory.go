@@ -119,13 +119,10 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	for _, name := range append(names, s.Sums) {
 		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
-	for _, f := range w.Schedule.With(s.Last()).Then {
-		for _, x := range f.Operands() {
-			if b := w.program.At(x.Tensor); x.Lies != schedule.ByColumn && !f.Joins {
-				w.byRank(x.Tensor)
-				b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[x.Tensor]}.all(hostir.Size))
-			}
-		}
+	for _, name := range stages.InRows(w.Schedule.With(s.Last()).Then) {
+		w.byRank(name)
+		b := w.program.At(name)
+		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
 }
 
