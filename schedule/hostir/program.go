@@ -143,8 +143,8 @@ func (d Divide) Holds(x, with, ranks, width int64) bool {
 	return by > 0 && x%by*(with%by)%by == 0
 }
 
-// Ask makes New check the shape for a requirement, once. Of requirements that differ in Times one is left, of a multiple
-// of both.
+// Ask makes New check the shape for a requirement, once. Of requirements that differ in Times one is left, of a
+// multiple of both.
 func (p *Program) Ask(d Divide) {
 	for i := range p.Checks {
 		same, times := p.Checks[i], max(p.Checks[i].Times, 1)

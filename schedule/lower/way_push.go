@@ -87,8 +87,9 @@ var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { re
 var rowsInTurn = []hole{
 	memoryOfPeers,
 	gathersAll,
-	{func(n need) bool { return n.bare }, "no product takes some rows while others come"},
+	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
 	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
-	{cutInto(ofCounted), "New is told how many rows a product has, and Bind how many each rank has"},
+	{func(n need) bool { return n.of == ofCounted && !n.bare },
+		"New is told how many rows a product has, and Bind how many each rank has"},
 }

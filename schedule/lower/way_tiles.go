@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -157,15 +156,5 @@ func (w *writer) units(columns ...schedule.Axis) {
 	}
 }
 
-var tileHoles = []hole{
-	memoryOfPeers,
-	gathersAll,
-	{func(n need) bool { return !n.sums() && n.bare }, "no product takes some rows while others come"},
-	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
-	{func(n need) bool { return !n.sums() && n.of == ofCounted },
-		"New is told how many rows a product has, and Bind how many each rank has"},
-	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
-	{func(n need) bool { return n.bare && n.of != ofCounted }, "no product makes the terms"},
-	{func(n need) bool { return n.Kind == edges.AllReduce },
-		"it leaves sums with their owners, and copies them to no other rank"},
-}
+// tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
+var tileHoles = slices.Concat([]hole{{cutInto(ofBatches), "it takes all rows at once"}}, rowsInTurn, slotHoles)
