@@ -115,22 +115,18 @@ type hole struct {
 // memoryOfPeers is the fact of all ways but those of the network.
 var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't reach the memory of another host"}
 
-// ofOneCollective is the fact of all ways but those that do it.
-var ofOneCollective = hole{cutInto(ofSteps),
-	"a step multiplies a batch of all ranks' rows, which one collective brings"}
-
 // gathersAll is the fact of ways of all-gathers alone.
 var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
 	"it brings every rank what each has for all"}
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
-	memoryOfPeers,
-	ofOneCollective,
+	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
 	gathersAll,
 	{cutInto(ofBatches), "it takes all rows at once"},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
+	memoryOfPeers,
 }
 
 // cutInto says that a communication is of data that are cut in one of some ways.

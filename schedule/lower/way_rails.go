@@ -332,9 +332,6 @@ var railHoles = []hole{
 		"hosts exchange rows for all ranks, and sums of rows"},
 	{cutInto(ofBatches),
 		"its exchanges take the rows of all batches together, and products take one batch after another"},
-	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
-	ofOneCollective,
-	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
 	{cutInto(ofOperand), "it brings one rank's rows after another's to products, and no product takes some of this"},
 	{cutInto(ofGradient), "it asks products for one rank's rows after another's, and a gradient is made at once"},
 }
