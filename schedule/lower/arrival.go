@@ -232,7 +232,11 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			return refused(s.leaving.cut.at, orUse(leaveOut, l.need, ofAllRows)+" for "+sums,
+			hint := orUse(leaveOut, l.need, ofAllRows)
+			if hint != leaveOut {
+				hint += " for " + sums
+			}
+			return refused(s.leaving.cut.at, hint,
 				"%s are added in parts of each rank's rows, and are not summed in these", sums)
 		}
 	}
