@@ -153,7 +153,7 @@ func (l *lowering) lacked(o schedule.Option) (lack, bool) {
 	return l.lacks[i], true
 }
 
-// choose writes the program, by the schedule's way for each tensor that travels.
+// choose takes the schedule's way for each tensor that travels, or the usual one.
 func choose(w *writer) error {
 	of, instead := w.travelling(), "leave it out: nothing travels"
 	if len(of) > 0 {
@@ -198,7 +198,7 @@ func choose(w *writer) error {
 		}
 	}
 	w.program.Schedule.Moves = moves
-	return writeChain(w)
+	return nil
 }
 
 // usual is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their

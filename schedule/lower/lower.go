@@ -81,9 +81,10 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, parts: parts{n: int64(chain.Batches), index: "s"},
 		fine: map[string]int64{}, parted: map[string]*stage{}}
 	for _, step := range []func(*writer) error{
-		staged, // what ways say of stages, none yet
-		travel, // the communications between them
-		choose, // -> their naive program, by the writers of their ways
+		staged,     // what ways say of stages, none yet
+		travel,     // the communications between them
+		choose,     // their ways, which say in the stages what they do
+		writeChain, // -> the program
 		// placements and ways that do not go together
 		(*writer).Fits, rowsFit, edgesFit, columnsFit,
 		finish, // -> its tensors as they are declared
