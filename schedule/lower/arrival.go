@@ -129,7 +129,7 @@ func (w *writer) plan() error {
 			continue
 		}
 		if a := s.comes; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
-			return refused(w.pathOfMove(s.here()), "use "+usually(w.arrives(s)),
+			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		}

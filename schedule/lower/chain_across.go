@@ -60,11 +60,8 @@ func (w *writer) junctions() error {
 		}
 		parts = s.parts.n
 		s.across, j.next.through = &j, true
-		for e := range w.program.Edges {
-			if edge := &w.program.Edges[e]; edge.Steps == s.Sums {
-				edge.Parts, edge.Across = int(parts), j.across()
-			}
-		}
+		e := w.edgeOf(s.Sums)
+		e.Parts, e.Across = int(parts), j.across()
 		if j.own != nil {
 			j.own.through = true
 		}

@@ -83,8 +83,8 @@ func columnsFit(w *writer) error {
 			beside = cmp.Or(all, beside)
 		}
 	})
-	if i := slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == pieces }); i >= 0 {
-		pieces = w.program.Edges[i].Of
+	if e := w.edgeOf(pieces); e != nil {
+		pieces = e.Of
 	}
 	if pieces != "" {
 		return w.Misplaced(pieces, "let its rows be whole, or move it in a schedule of its own",

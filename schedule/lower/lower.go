@@ -101,10 +101,13 @@ func (w *writer) add(nodes ...hostir.Node) { w.program.Body = append(w.program.B
 // path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
 
-// pathOfMove is the path of the way that a move's steps have.
-func (w *writer) pathOfMove(move string) string {
+// edgeOf is the edge with a move's steps; nil: there is none.
+func (w *writer) edgeOf(move string) *hostir.Edge {
 	i := slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
-	return cmp.Or(w.program.Edges[i].Path, hostir.MovesField)
+	if i < 0 {
+		return nil
+	}
+	return &w.program.Edges[i]
 }
 
 // finish gives the program the axes of tensors of batches as they are declared.
