@@ -17,16 +17,15 @@ func (s Schedule) checkInvariant(v *validation) {
 	}
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d].Way", i)
-		_, own := m.Way.(interface{ unordered() })
-		_, tiles := m.Way.(Tiles)
+		way := FactsOf(m.Way)
 		switch sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) }); {
-		case sums && own:
+		case sums && way.Unordered:
 			v.add(path, "take one that adds in the order of ranks, such as Slots or PushShot, or leave Invariant out",
 				"%s adds partial results in an order that the place of a row, or NCCL, decides", WayName(m.Way))
-		case tiles && !sums:
+		case way.Multiplies && !sums:
 			v.add(path, "use schedule.Pull or schedule.PushGather, or leave Invariant out",
 				"tiles of every second shard are added from the back")
-		case tiles:
+		case way.Multiplies:
 			v.add(path, "use schedule.Slots or schedule.PushShot, or leave Invariant out",
 				"New compares no algorithm of the library with the order of tiles")
 		}
@@ -55,7 +54,7 @@ func (s Schedule) checkOneSum(v *validation) {
 				continue
 			}
 			for i, m := range s.Moves {
-				if _, alone := m.Way.(interface{ ofOneProduct() }); m.Of == f.Adds() || m.Of == o.Out && alone {
+				if m.Of == f.Adds() || m.Of == o.Out && FactsOf(m.Way).OneProduct {
 					v.add(fmt.Sprintf("Moves[%d]", i), "leave it out, or leave Invariant out",
 						"it has %s and %s meet apart, and other ways round their sum once", f.Adds(), o.Out)
 				}

@@ -45,9 +45,8 @@ func (s Schedule) joins(o Op, j int) bool {
 		return false
 	}
 	_, declared := s.Tensor(term.Out)
-	_, alone := s.Way(o.Out).(interface{ ofOneProduct() })
 	moved := slices.ContainsFunc(s.Moves, func(m Move) bool { return m.Of == term.Out })
-	return !declared && !alone && !moved && s.readers(term.Out) == 1 &&
+	return !declared && !FactsOf(s.Way(o.Out)).OneProduct && !moved && s.readers(term.Out) == 1 &&
 		!slices.ContainsFunc(o.Then[:j], func(f Func) bool { return f.Adds() == "" && f.AddsRow() == "" }) &&
 		!slices.ContainsFunc(term.Then, func(f Func) bool { return !f.Joins })
 }

@@ -21,19 +21,13 @@ type Move struct {
 
 // Way is one way of a communication, a struct with its options. The zero value of every option is the fastest known
 // choice.
-type Way interface{ way() }
+type Way interface{ way() Facts }
 
 // Sums says that a way is for partial sums that have to meet.
-func Sums(w Way) bool {
-	_, ok := w.(interface{ sums() })
-	return ok
-}
+func Sums(w Way) bool { return FactsOf(w).Sums }
 
-// Travels says that a way is for a tensor that travels: every way that is not for sums, and some ways for sums too.
-func Travels(w Way) bool {
-	_, ok := w.(interface{ travels() })
-	return ok || !Sums(w)
-}
+// Travels says that a way is for a tensor that travels.
+func Travels(w Way) bool { return FactsOf(w).Travels }
 
 // ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
@@ -222,8 +216,5 @@ func (s Schedule) Way(of string) Way {
 // Ordered reports whether every way of the schedule adds partial results in the order of ranks, whichever rank comes
 // first.
 func (s Schedule) Ordered() bool {
-	return !slices.ContainsFunc(s.Moves, func(m Move) bool {
-		_, ok := m.Way.(interface{ unordered() })
-		return ok
-	})
+	return !slices.ContainsFunc(s.Moves, func(m Move) bool { return FactsOf(m.Way).Unordered })
 }

@@ -23,7 +23,7 @@ func (o Op) OfPartials() bool {
 // Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products take all of it, without
 // padding.
 func (s Schedule) Multiplied() (e Extent, ok bool) {
-	padded := func(m Move) bool { return WayName(m.Way) == WayName(Padded{}) }
+	padded := func(m Move) bool { return FactsOf(m.Way).Padded }
 	multiplies := func(o Op) bool { return o.Call == "" && len(o.In) == 2 }
 	if slices.ContainsFunc(s.Moves, padded) || !slices.ContainsFunc(s.Ops, multiplies) {
 		return "", false

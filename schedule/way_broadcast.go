@@ -7,4 +7,4 @@ type Broadcast struct {
 	By      Carrier `zero:"copy engine"`
 }
 
-func (Broadcast) way() {}
+func (Broadcast) way() Facts { return Facts{Travels: true} }

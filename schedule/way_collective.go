@@ -9,4 +9,4 @@ type Collective struct {
 	By       Carrier `zero:"copy engine"`
 }
 
-func (Collective) way() {}
+func (Collective) way() Facts { return Facts{Travels: true} }

@@ -6,4 +6,4 @@ type Grouped struct {
 	By Carrier `zero:"copy engine"`
 }
 
-func (Grouped) way() {}
+func (Grouped) way() Facts { return Facts{Travels: true} }

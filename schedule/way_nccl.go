@@ -8,15 +8,12 @@ type NCCL struct {
 	Parts int `zero:"1" most:"64"`
 }
 
-func (NCCL) way()       {}
-func (NCCL) sums()      {}
-func (NCCL) travels()   {}
-func (NCCL) unordered() {}
+func (NCCL) way() Facts { return Facts{Travels: true, Sums: true, Unordered: true, Library: true} }
 
 // UsesNCCL reports whether a move is done by NCCL or goes over hosts, so that the generated package needs that library.
 func (s Schedule) UsesNCCL() bool {
 	for _, m := range s.Moves {
-		if _, ok := m.Way.(NCCL); ok {
+		if FactsOf(m.Way).Library {
 			return true
 		}
 	}

@@ -14,7 +14,9 @@ type Pull struct {
 	By   StepCarrier `zero:"copy engine"`
 }
 
-func (Pull) way() {}
+func (w Pull) way() Facts {
+	return Facts{Travels: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
+}
 
 // Get and GetColumns are former names of Pull, for cases where no product takes a part of the tensor that travels.
 type (

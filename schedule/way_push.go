@@ -10,4 +10,4 @@ type Push struct {
 	By      StepCarrier `zero:"copy engine"`
 }
 
-func (Push) way() {}
+func (Push) way() Facts { return Facts{Travels: true} }

@@ -13,5 +13,6 @@ package schedule
 // rows: fewer rows than ranks take another way.
 type PushTwoShot struct{ Rows bool }
 
-func (PushTwoShot) way()  {}
-func (PushTwoShot) sums() {}
+func (w PushTwoShot) way() Facts {
+	return Facts{Sums: true, TwoShots: true, Lands: true, SendsMade: w.Rows, Estimate: "TwoShotPackets"}
+}

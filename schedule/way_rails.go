@@ -11,7 +11,4 @@ type Rails struct {
 	Parts int `zero:"1" most:"16"`
 }
 
-func (Rails) way()       {}
-func (Rails) sums()      {}
-func (Rails) travels()   {}
-func (Rails) unordered() {}
+func (Rails) way() Facts { return Facts{Travels: true, Sums: true, Unordered: true} }

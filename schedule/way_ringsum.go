@@ -8,15 +8,11 @@ type RingSum struct {
 	Signals Signaller `zero:"stream memory operations"`
 }
 
-func (RingSum) way()       {}
-func (RingSum) sums()      {}
-func (RingSum) unordered() {}
+func (RingSum) way() Facts { return Facts{Sums: true, Unordered: true} }
 
 // RingAccumulate is RingSum in which the sum so far is copied to the memory to which the product adds.
 type RingAccumulate struct {
 	By Carrier `zero:"copy engine"`
 }
 
-func (RingAccumulate) way()       {}
-func (RingAccumulate) sums()      {}
-func (RingAccumulate) unordered() {}
+func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true} }

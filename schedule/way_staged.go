@@ -9,5 +9,4 @@ type Staged struct {
 	By      Carrier `zero:"copy engine"`
 }
 
-func (Staged) way()  {}
-func (Staged) sums() {}
+func (Staged) way() Facts { return Facts{Sums: true} }

@@ -44,7 +44,7 @@ const (
 	inPlace                          // an operand may lie within the result, or the result within an operand
 	ofCodes                          // a kernel of its sums reads codes with their scales
 	ofMoved                          // rows may come from other ranks than those of their numbers
-	ofAllRows                        // one kernel makes all rows of its sums
+	ofAllRows                        // its way says so: one kernel makes all rows of a sum
 	ofSomeRows                       // products make some rows before others
 	betweenElements                  // it cuts sums between elements
 	rounds                           // it rounds sums to the type of the plan
@@ -74,8 +74,9 @@ type rowsOfTable []lowering
 // by are the lowerings of communications by a way.
 func by[W schedule.Way](write func(w *writer, s *stage, way W) error, of ...need) (list rowsOfTable) {
 	var zero W
+	facts := map[bool]fact{true: ofAllRows}[schedule.FactsOf(zero).AllRows]
 	for _, n := range of {
-		list = append(list, lowering{need: n, way: zero,
+		list = append(list, lowering{need: n, way: zero, facts: facts,
 			write: func(w *writer, s *stage, way schedule.Way) error { return write(w, s, way.(W)) }})
 	}
 	return list

@@ -12,10 +12,10 @@ import (
 
 var shots = slices.Concat(
 	twoShots(reduceAll(ofRows).alone()).has(inPlace|ofCodes), twoShots(reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows), reduce(ofBalanced)).has(ofAllRows),
-	by(inOneShot, reduce(ofRows).alone()).has(ofAllRows|inPlace|ofCodes),
-	by(inOneShot, reduce(ofCounted).alone(), reduceAll(ofRows).alone()).has(ofAllRows|ofCodes),
-	by(inOneShot, reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows), reduceAll(ofGradient)).has(ofAllRows),
+	by(inOneShot, reduce(ofRows).alone()).has(inPlace|ofCodes),
+	by(inOneShot, reduce(ofCounted).alone(), reduceAll(ofRows).alone()).has(ofCodes),
+	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows),
+		reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.

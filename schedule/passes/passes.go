@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -74,8 +75,9 @@ func within(p *hostir.Program) error {
 				"parts of the columns of %s or of %s travel, and the other lies row by row", t.Within, t.Name)
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			return schedule.Refused(path,
-				"leave it out, or sum for all ranks by schedule.Shot, which does not cut the result", "%s", err.Error())
+			uncut := schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
+			return schedule.Refused(path, "leave it out, or sum for all ranks by schedule."+strings.Join(uncut, ", ")+
+				", which does not cut the result", "%s", err.Error())
 		}
 	}
 	return nil

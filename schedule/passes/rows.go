@@ -16,7 +16,7 @@ func rows(p *hostir.Program) error {
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
 			problem := "no function of whole rows of the plan's type stands behind the sums of %s"
-			if _, gathers := e.Way.(schedule.PushGather); gathers {
+			if !schedule.Sums(e.Way) {
 				problem = "no kernel of its own makes rows of %s as a function of whole rows of the plan's type"
 			}
 			return schedule.Refused(e.Path+".Rows", "leave it out", problem, e.Of)

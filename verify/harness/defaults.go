@@ -73,8 +73,7 @@ func (p *Program) hostOnly(s Shape, ranks int) bool {
 // tiled reports whether a product is made by tiles.
 func (p *Program) tiled() bool {
 	return slices.ContainsFunc(p.Schedule.Moves, func(m schedule.Move) bool {
-		_, ok := m.Way.(schedule.Tiles)
-		return ok
+		return schedule.FactsOf(m.Way).Multiplies
 	})
 }
 
@@ -204,16 +203,16 @@ func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 // three times a part of it, of the sums, and of what each function of rows makes of them.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
-		switch way := m.Way.(type) {
-		case schedule.PushTwoShot:
+		switch way := schedule.FactsOf(m.Way); {
+		case way.Lands && way.TwoShots:
 			landings := int64(2)
 			for _, o := range p.Schedule.Ops {
-				if way.Rows {
+				if way.SendsMade {
 					landings += int64(len(o.Then))
 				}
 			}
 			bytes += landings * (6*int64(x.Elements(m.Of))*x.Type.Size() + slack)
-		case schedule.PushShot, schedule.PushGather:
+		case way.Lands:
 			bytes += 6*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -118,8 +117,8 @@ func (p *proof) faster(product, copied int32) string {
 		case !p.forks(n, main):
 		case x.Stream == main:
 			return "the streams are forked after it: fork before it"
-		case p.model.Computes != nil && slices.ContainsFunc(p.model.Computes.Schedule.Moves, startsInLoop):
-			return "the streams wait for main inside the loop: drop Naive.StartInLoop"
+		case field(p.operation(n)) != hostir.MovesField: // a way asks for the fork in each step
+			return "the streams wait for main inside the loop: drop " + field(p.operation(n))
 		}
 	}
 	return "drop the wait that is between them"
@@ -133,10 +132,4 @@ func (p *proof) forks(n int32, main string) bool {
 	}
 	s, ok := o.Node.(hostir.Synchronize)
 	return ok && len(s.On) == 1 && s.On[0].Set == main
-}
-
-// startsInLoop reports whether the way of a move forks the streams at each step.
-func startsInLoop(m schedule.Move) bool {
-	w, ok := m.Way.(schedule.Naive)
-	return ok && w.StartInLoop
 }

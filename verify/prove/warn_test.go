@@ -23,10 +23,10 @@ func TestWarnings(t *testing.T) {
 		{"default", func(s *schedule.Schedule) {}, nil},
 		{"start in the loop", func(s *schedule.Schedule) {
 			*s = scheduletest.By(*s, "A", schedule.Naive{Copied: true, SignalsInStep: true, StartInLoop: true})
-		}, []string{"drop Naive.StartInLoop"}},
+		}, []string{"drop Moves[0].Way.StartInLoop"}},
 		{"start in the loop, with step", func(s *schedule.Schedule) {
 			*s = scheduletest.By(*s, "A", schedule.Naive{Copied: true, StartInLoop: true, WithStep: true})
-		}, []string{"drop Naive.StartInLoop"}},
+		}, []string{"drop Moves[0].Way.StartInLoop"}},
 		{"four streams in turn", func(s *schedule.Schedule) { *s = catalog.AllGatherLinearCollective8 },
 			[]string{"they share a stream"}},
 	} {

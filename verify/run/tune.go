@@ -38,11 +38,7 @@ func families(programs []harness.Program) [][]*harness.Program {
 func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.Program {
 	return slices.DeleteFunc(slices.Clone(family), func(p *harness.Program) bool {
 		twice := slices.ContainsFunc(p.Schedule.Moves, func(m schedule.Move) bool {
-			switch m.Way.(type) {
-			case schedule.TwoShot, schedule.PushTwoShot:
-				return true
-			}
-			return false
+			return schedule.FactsOf(m.Way).TwoShots
 		})
 		return twice && ranks < tuning.LeastTwoShots && len(family) > 1 || p.Fits(s, ranks) != nil
 	})

@@ -63,7 +63,7 @@ func (u *unit) carriers() string {
 	moved := lower.Read(u.program)
 	var byNCCL []string
 	for _, m := range moved {
-		if _, ok := m.Way.(schedule.NCCL); ok {
+		if schedule.FactsOf(m.Way).Library {
 			byNCCL = append(byNCCL, m.Of)
 		}
 	}

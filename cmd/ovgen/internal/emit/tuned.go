@@ -141,11 +141,6 @@ func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	return u.summing(jen.Qual(tuningPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...))
 }
 
-// shots are the ways in which a kernel sums for all ranks, as package tuning names them.
-var shots = map[schedule.Way]string{schedule.Shot{}: "OneShot", schedule.TwoShot{}: "TwoShot",
-	schedule.PushShot{}: "Packets", schedule.PushShot{Rows: true}: "Packets", schedule.PushShot{Words: true}: "Pushed",
-	schedule.PushTwoShot{}: "TwoShotPackets", schedule.PushTwoShot{Rows: true}: "TwoShotPackets"}
-
 // summing adds to a candidate how it sums for all ranks, if nothing else travels and more than a measurement may choose
 // it.
 func (u *unit) summing(candidate *jen.Statement) jen.Code {
@@ -153,8 +148,8 @@ func (u *unit) summing(candidate *jen.Statement) jen.Code {
 	if len(p.Edges) != 1 || p.Edges[0].Kind != string(edges.AllReduce) || p.Schedule.FewRows > 0 {
 		return candidate
 	}
-	by, known := shots[p.Edges[0].Way]
-	if !known {
+	by := schedule.FactsOf(p.Edges[0].Way).Estimate
+	if by == "" {
 		return candidate
 	}
 	more, behind := 0, 0

@@ -51,15 +51,15 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		case !byDefault:
 			o.Choice = "in place of " + m.Default
 		}
-		pull, _ := e.Way.(schedule.Pull)
+		atOnce := schedule.FactsOf(e.Way).AtOnce
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
 		case e.Kind == string(edges.AllGather)+" of columns" && e.Steps == e.Of:
 			o.With, o.Field = nil, "Ops"
 			o.Why = "columns travel when all products are made"
-		case pull.Once:
-			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.Once", i)
+		case atOnce != "":
+			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.%s", i, atOnce)
 			o.Why = "all rows are multiplied when all shards are there"
 		case onMain(p.StepsOf(e)):
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
