@@ -98,9 +98,14 @@ func (Apply) Kind() Kind { return ApplyKind }
 func (Apply) work() {}
 
 func (x Apply) views() (reads, writes []View) {
-	reads, writes = append(some(x.X), x.Operands...), some(x.To, x.Scales)
-	for _, then := range x.Then {
-		reads, writes = append(reads, then.Operands...), append(writes, some(then.To, then.Scales)...)
+	reads, writes = x.beside()
+	return append(some(x.X), reads...), writes
+}
+
+// beside are the views but X, which other work of the same launch may make.
+func (x Apply) beside() (reads, writes []View) {
+	for _, f := range x.Chain() {
+		reads, writes = append(reads, f.Operands...), append(writes, some(f.To, f.Scales)...)
 	}
 	return reads, writes
 }

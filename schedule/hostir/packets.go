@@ -115,10 +115,7 @@ func (Packets) work()      {}
 func (PacketGather) work() {}
 
 func (x Packets) views() (reads, writes []View) {
-	reads, writes = x.Then.views()
-	if len(reads) > 0 {
-		reads = reads[1:] // the sum
-	}
+	reads, writes = x.Then.beside()
 	reads = slices.Concat(some(x.Each), x.Added, x.Finish.Operands, reads)
 	return reads, append(some(x.To, x.Landing), writes...)
 }

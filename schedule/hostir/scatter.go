@@ -3,7 +3,6 @@ package hostir
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // Scatter is a linear of all ranks' rows whose results are summed over the ranks, in one launch: the kernel multiplies
@@ -28,8 +27,11 @@ func (Scatter) Kind() Kind { return "scatter" }
 func (Scatter) work() {}
 
 func (x Scatter) views() (reads, writes []View) {
-	return slices.Concat(some(x.A, x.B, x.Slots), x.Added, x.Finish.Operands), []View{x.To, x.Peers, x.Own}
+	return append(x.operands(), x.Finish.Operands...), []View{x.To, x.Peers, x.Own}
 }
+
+// operands are what it multiplies and adds up.
+func (x Scatter) operands() []View { return append(some(x.A, x.B, x.Slots), x.Added...) }
 
 func (x Scatter) result() View { return x.To }
 
@@ -52,7 +54,6 @@ func (x Scatter) check(s Step) error {
 }
 
 func (x Scatter) text() string {
-	reads, writes := x.views()
-	reads = reads[:len(reads)-len(x.Finish.Operands)]
-	return called("Scatter "+tileNames(x.Tiles)+": Linear", writes, reads) + x.Finish.text()
+	_, writes := x.views()
+	return called("Scatter "+tileNames(x.Tiles)+": Linear", writes, x.operands()) + x.Finish.text()
 }
