@@ -33,7 +33,8 @@ func (k Kernel) Finishes() bool { return k.Finish != nil }
 
 // Biases reports whether the function adds a row of the plan's type to each row, and does nothing else.
 func (k Kernel) Biases() bool {
-	return k.Finish != nil && k.Finish.Key == biasKey && k.Finish.Operands[1].Type == 0
+	return k.Finish != nil && k.Finish.Key == biasKey &&
+		slices.Equal(k.Finish.Operands, []kernels.Operand{{Lies: kernels.ByColumn}})
 }
 
 // biasKey is the key of the function that adds a row.

@@ -73,8 +73,7 @@ func (w *written) ofRows() bool {
 // made describes the result of the formula and its operands.
 func (w *written) made() kernels.Made {
 	made := kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads), Group: w.group, Turns: w.turns != "",
-		Numbers: len(w.params), Type: w.Result, Scales: w.Scales}
-	made.Operands = append(made.Operands, kernels.Operand{Type: w.Types[""]})
+		Numbers: len(w.params), Type: w.Result, Scales: w.Scales, X: kernels.Operand{Type: w.Types[""]}}
 	for _, o := range w.operands {
 		made.Operands = append(made.Operands, kernels.Operand{Lies: lies[o.Lies], Head: w.headOf(o),
 			Type: w.Types[o.Tensor]})

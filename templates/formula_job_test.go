@@ -121,7 +121,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	heads := []int{2, 6, 8, 16, 32, 40, 128}
 	width := heads[r.below(len(heads))]
 	j.columns = []int{1, 3, 7, 8, 16, 29, 72, 131, 520}[r.below(9)]
-	if k.Made.Type == driver.E2M1 || k.Made.Operands[0].Type == driver.E2M1 { // blocks
+	if k.Made.Type == driver.E2M1 || k.Made.X.Type == driver.E2M1 { // blocks
 		j.columns = 16 * (1 + r.below(4))
 	} else if len(w.heads) > 0 {
 		j.columns = width * (1 + r.below(3)) * 2
@@ -137,11 +137,10 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	count := j.rows * j.columns
 	ordinary := r.below(2) == 0
 	j.tensors = []tensor{r.tensor(cmp.Or(k.Made.Type, typ), count, true)}
-	operands, scales := slices.Clone(k.Made.Operands), k.Made.Scales
+	operands, scales := k.Made.Reads(), k.Made.Scales
 	for _, then := range k.Made.Then {
-		at := len(operands)
-		operands, scales = append(operands, then.Operands...), then.Scales
-		operands[at].Type = then.Type // the first stands for the result
+		operands = slices.Concat(operands, []kernels.Operand{{Type: then.Type}}, then.Operands) // its result first
+		scales = then.Scales
 	}
 	for _, o := range operands {
 		sizes := map[kernels.Lies]int{kernels.InPlace: count, kernels.ByColumn: j.columns, kernels.ByRow: j.rows}
@@ -153,7 +152,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	if scales != 0 {
 		j.tensors = append(j.tensors, r.tensor(scales, j.rows*(j.columns/j.wide(k.Made.Group)), true))
 	}
-	j.pass(k, r.below(len(k.Made.Operands)+1), count)
+	j.pass(k, r.below(len(k.Made.Reads())+1), count)
 	j.threads = 4 * (1 + r.below(4))
 	if k.Kind == kernels.Groups {
 		wide := j.wide(k.Made.Group)
@@ -170,7 +169,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 // pass makes the parameters; dst may lie in an operand.
 func (j *job) pass(k kernels.Kernel, in, count int) {
 	dst := 0
-	if in > 0 && k.Made.Operands[in-1].Lies == kernels.InPlace && j.tensors[in].typ == j.tensors[0].typ {
+	if in > 0 && k.Made.Reads()[in-1].Lies == kernels.InPlace && j.tensors[in].typ == j.tensors[0].typ {
 		dst = in
 	}
 	add := func(tensor int) {
@@ -184,7 +183,7 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 	number(uint64(count))
 	for i := range j.tensors[1:] {
-		if first := 1 + len(k.Made.Operands); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 &&
+		if first := 1 + len(k.Made.Reads()); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 &&
 			j.tensors[first].typ == j.tensors[1].typ {
 			add(1) // a further result lies in x
 			continue
@@ -305,7 +304,7 @@ func (j *job) wrong(units int) string {
 
 // further are the results of functions of what a launch makes, by their tensors.
 func (j *job) further(made []float32) map[int][]float32 {
-	results, first := map[int][]float32{}, 1+len(j.kernel.Made.Operands)
+	results, first := map[int][]float32{}, 1+len(j.kernel.Made.Reads())
 	for i, then := range j.kernel.Made.Then {
 		w, err := j.f.Then[i].write()
 		if err != nil {
@@ -320,7 +319,7 @@ func (j *job) further(made []float32) map[int][]float32 {
 		values := w.eval(&of)
 		made = values[len(values)-1]
 		results[int(j.params[first+1].tensor)-1] = made
-		if first += len(then.Operands); then.Scales != 0 {
+		if first += len(then.Reads()); then.Scales != 0 {
 			results[first] = j.scales(w, values)
 		}
 	}

@@ -35,7 +35,7 @@ func (f *Function) takes(operands, numbers int) bool {
 	if f == nil || f.Made == nil {
 		return operands+numbers == 0
 	}
-	return operands == len(f.Made.Operands)-1 && numbers == f.Made.Numbers
+	return operands == len(f.Made.Operands) && numbers == f.Made.Numbers
 }
 
 // epilogue is the function of the sum; empty: there is none.

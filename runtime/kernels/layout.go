@@ -69,7 +69,7 @@ func (l *Layout) terms(next func(words int) int) {
 // finish lays out the parameters of the function of each element of a sum.
 func (l *Layout) finish(next func(words int) int) {
 	if l.Finish != nil {
-		l.At.Finish = next(l.Finish.addresses() - 1 + l.Finish.counts(false))
+		l.At.Finish = next(l.Finish.beside() + l.Finish.counts(false))
 	}
 }
 
@@ -109,7 +109,7 @@ func (t *Table) layout(k Kernel) Layout {
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.At.Dst, l.At.Bytes = next(1), next(1)
 		if k.Makes() && !k.Lands() {
-			l.At.Terms, l.At.Given = next(k.Made.addresses()), next(k.numbers())
+			l.At.Terms, l.At.Given = next(1+k.Made.beside()), next(k.numbers())
 			return l
 		}
 		if k.Varies {

@@ -14,7 +14,8 @@ import (
 type Made struct {
 	Word     string      // name of the function: "swiglu"; a package has one function of each name
 	Key      string      // schedule.Key of the function
-	Operands []Operand   // that the function reads; the first is the result so far
+	X        Operand     // the result so far, to which the function is applied
+	Operands []Operand   // that it reads besides
 	Heads    int         // number of widths of heads that the function takes
 	Group    int         // the number of the width, from 1, of the columns of a group; 0: a group is a row
 	Turns    bool        // an element depends on another element of its group
@@ -26,6 +27,9 @@ type Made struct {
 	// last function leaves.
 	Then []Made
 }
+
+// Reads are the operands with X before them.
+func (m *Made) Reads() []Operand { return append([]Operand{m.X}, m.Operands...) }
 
 // Operand is a tensor that a function reads.
 type Operand struct {
@@ -116,11 +120,11 @@ func (m Making) Number(x float64) Making { return m.Count(int64(math.Float64bits
 // head whose elements depend on other elements of the head: its lanes hold all of them.
 const unitColumns, mostTurned = 8, 8 * threads
 
-// addresses is the number of addresses that the function takes besides the address of its result.
-func (m *Made) addresses() int {
+// beside is the number of addresses that the function takes besides those of X and of its result.
+func (m *Made) beside() int {
 	n := len(m.Operands) + min(int(m.Scales), 1)
 	for _, then := range m.Then {
-		n += then.addresses() // its result, and all of its operands but the first
+		n += 1 + then.beside() // with its result
 	}
 	return n
 }
@@ -141,7 +145,7 @@ const Joint = " | "
 // the operands, or the results of further functions.
 func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
 	k := m.k
-	if k == nil || len(operands) != k.Made.addresses() || m.count != k.numbers() {
+	if k == nil || len(operands) != 1+k.Made.beside() || m.count != k.numbers() {
 		q.Fail(fmt.Errorf("launch %s of %d operands and %d numbers: the package has no such kernel", m.word,
 			len(operands), m.count))
 		return

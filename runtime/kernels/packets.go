@@ -48,7 +48,7 @@ func (l *Layout) beside(next func(words int) int) {
 	l.At.Lands.Added = next(l.Added)
 	if l.Makes() {
 		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
-		l.At.Lands.Beside, l.At.Given = next(l.Made.addresses()-1), next(l.numbers())
+		l.At.Lands.Beside, l.At.Given = next(l.Made.beside()), next(l.numbers())
 	}
 }
 

@@ -54,7 +54,7 @@ func (s Summing) Finishing(m Making, operands ...driver.Ptr) Summing {
 func (s Summing) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) Summing {
 	s.rows = m.word + " of other operands" // a name that no kernel has
 	for _, k := range s.set.kernels {
-		if k.Lands() && k.Made.word() == m.word && len(operands) == k.Made.addresses()-1 && m.count == k.numbers() &&
+		if k.Lands() && k.Made.word() == m.word && len(operands) == k.Made.beside() && m.count == k.numbers() &&
 			m.given[0] > 0 {
 			s.rows, k.params[k.At.Lands.Made] = m.word, uint64(dst)
 			for i, x := range operands {
@@ -161,7 +161,7 @@ func (s Summing) find(kind Kind, x *plan.Signals, bias bool) *kernel {
 		if k.Kind == kind && k.Spread == s.spread && (x == nil || k.fits(x)) && k.Bias == bias &&
 			k.Added == s.added.n && (k.Coded != 0) == (s.columns > 0) &&
 			k.Finish.word() == s.finish.word && k.Made.word() == s.rows &&
-			(k.Finish == nil || k.Finish.addresses() == 1+s.beside.n && k.Finish.counts(false) == s.finish.count) {
+			(k.Finish == nil || k.Finish.beside() == s.beside.n && k.Finish.counts(false) == s.finish.count) {
 			return k
 		}
 	}

@@ -261,7 +261,7 @@ func (t *Table) Code() []driver.Kernel {
 			}
 			if k.Finish != nil {
 				code.Finish = k.Finish.Key
-				code.FinishEnd = l.At.Finish + k.Finish.addresses() - 1 + k.Finish.counts(false)
+				code.FinishEnd = l.At.Finish + k.Finish.beside() + k.Finish.counts(false)
 			}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks

@@ -14,7 +14,7 @@ func (x *launched) finish(first, count int64) {
 	if x.Finish == nil || count == 0 {
 		return
 	}
-	operands := x.Finish.Operands[1:]
+	operands := x.Finish.Operands
 	columns := int64(1)
 	if x.Finish.Rowed() {
 		columns = int64(x.p[x.At.Finish+len(operands)])

@@ -13,7 +13,7 @@ import (
 // by column, and of an operand by row one number for each row that the part has elements of.
 func TestFinish(t *testing.T) {
 	table := kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []kernels.Kernel{{Kind: kernels.Push,
-		Terms: 1, Added: 1, ByBlocks: true, Finish: &kernels.Made{Key: "k", Word: "f", Operands: []kernels.Operand{{},
+		Terms: 1, Added: 1, ByBlocks: true, Finish: &kernels.Made{Key: "k", Word: "f", Operands: []kernels.Operand{
 			{Lies: kernels.ByRow, Type: driver.FP32}, {}, {Lies: kernels.ByColumn}}}}}}
 	k := table.Code()[0]
 	l := k.Row.(kernels.Row)

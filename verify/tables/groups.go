@@ -96,7 +96,7 @@ func (m tiledMemory) finishes(g rectangle) {
 		return
 	}
 	plan := m.Type
-	for i, o := range m.Finish.Operands[1:] {
+	for i, o := range m.Finish.Operands {
 		at := m.p[m.At.Finish+i]
 		m.Type = cmp.Or(o.Type, plan)
 		switch size := m.Type.Size(); o.Lies {

@@ -39,18 +39,19 @@ func (x *launched) makes() {
 		typ := cmp.Or(o.Type, x.Type)
 		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: typ.Bytes(int(x.elementsOf(o))), Type: typ})
 	}
-	for i, o := range x.Made.Operands {
+	for i, o := range x.Made.Reads() {
 		use(touch.Read, x.p[x.At.Terms+i], o)
 	}
+	behind := x.At.Terms + 1 + len(x.Made.Operands)
 	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})
-	switch typ, at := x.Made.Scales, x.At.Terms+len(x.Made.Operands); {
+	switch typ := x.Made.Scales; {
 	case typ != 0 && x.Made.Group > 0:
 		heads := x.elementsOf(kernels.Operand{}) / int64(max(x.p[x.At.Given+x.Made.Group], 1))
-		x.add(touch.Touch{Kind: touch.Write, At: driver.Ptr(x.p[at]), Bytes: typ.Bytes(int(heads)), Type: typ})
+		x.add(touch.Touch{Kind: touch.Write, At: driver.Ptr(x.p[behind]), Bytes: typ.Bytes(int(heads)), Type: typ})
 	case typ != 0:
-		left(x.p[at], typ, use)
+		left(x.p[behind], typ, use)
 	}
-	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
+	x.goesOn(behind, x.p[x.At.Dst], use)
 }
 
 // left adds the touch of scales of rows, of a type, at an address.
@@ -62,13 +63,13 @@ func left(at uint64, typ driver.Type, use func(kind touch.Kind, at uint64, o ker
 // writes the next.
 func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
 	for _, then := range x.Made.Then {
-		use(touch.Read, made, then.Operands[0])
-		for i, o := range then.Operands[1:] {
+		use(touch.Read, made, then.X)
+		for i, o := range then.Operands {
 			use(touch.Read, x.p[first+1+i], o)
 		}
 		made = x.p[first]
 		use(touch.Write, made, kernels.Operand{Type: then.Type})
-		if first += len(then.Operands); then.Scales != 0 {
+		if first += 1 + len(then.Operands); then.Scales != 0 {
 			left(x.p[first], then.Scales, use)
 		}
 	}
@@ -87,11 +88,11 @@ func (x *launched) makesRows(from, bytes int64) {
 			Bytes: typ.Bytes(int(part[1])), Type: typ})
 	}
 	use(touch.Read, x.p[x.At.Dst], kernels.Operand{})
-	for i, o := range x.Made.Operands[1:] {
+	for i, o := range x.Made.Operands {
 		use(touch.Read, x.p[x.At.Lands.Beside+i], o)
 	}
 	use(touch.Write, x.p[x.At.Lands.Made], kernels.Operand{Type: x.Made.Type})
-	first := x.At.Lands.Beside + len(x.Made.Operands) - 1
+	first := x.At.Lands.Beside + len(x.Made.Operands)
 	if typ := x.Made.Scales; typ != 0 {
 		left(x.p[first], typ, use)
 	}

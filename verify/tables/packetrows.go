@@ -93,19 +93,19 @@ func (x *launched) widens(first, rows int64) {
 		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(typ.Bytes(int(begin))),
 			Bytes: typ.Bytes(int(count)), Type: typ})
 	}
-	use(touch.Read, x.p[at+2], x.Finish.Operands[0])
-	for i, o := range x.Finish.Operands[1:] {
+	use(touch.Read, x.p[at+kernels.FinishedX], x.Finish.X)
+	for i, o := range x.Finish.Operands {
 		use(touch.Read, x.p[x.At.Finish+i], o)
 	}
-	use(touch.Write, x.p[at], kernels.Operand{Type: x.Finish.Type})
+	use(touch.Write, x.p[at+kernels.FinishedTo], kernels.Operand{Type: x.Finish.Type})
 }
 
 // rowResults are the addresses of what functions of rows make, in their order, and of the scales that the last leaves.
 func (x *launched) rowResults() []uint64 {
-	list, at := []uint64{x.p[x.At.Lands.Made]}, x.At.Lands.Beside+len(x.Made.Operands)-1
+	list, at := []uint64{x.p[x.At.Lands.Made]}, x.At.Lands.Beside+len(x.Made.Operands)
 	for _, then := range x.Made.Then {
 		list = append(list, x.p[at])
-		at += len(then.Operands)
+		at += 1 + len(then.Operands)
 	}
 	return append(list, x.p[min(at, len(x.p)-1)])
 }

@@ -108,10 +108,10 @@ func (x *landed) results() (going []uint64) {
 	list := []uint64{x.p[x.At.Dst]}
 	if x.Makes() {
 		list = append(list, x.p[x.At.Lands.Made])
-		at := x.At.Lands.Beside + len(x.Made.Operands) - 1
+		at := x.At.Lands.Beside + len(x.Made.Operands)
 		for _, then := range x.Made.Then {
 			list = append(list, x.p[at])
-			at += len(then.Operands)
+			at += 1 + len(then.Operands)
 		}
 	}
 	for i, at := range list {

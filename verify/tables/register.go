@@ -52,13 +52,14 @@ func ofFewRows(row fewrows.Row) touch.Func {
 		if row.Function == nil || row.Function.Made == nil {
 			return to
 		}
-		at := append([]driver.Ptr{p.To}, p.Operands[:]...)
 		elements := map[kernels.Lies]uint64{kernels.InPlace: p.Rows * p.Columns, kernels.ByColumn: p.Columns,
 			kernels.ByRow: p.Rows}
-		for i, o := range row.Function.Made.Operands {
-			use(touch.Read, at[i], elements[o.Lies], cmp.Or(o.Type, row.Type))
+		made := row.Function.Made
+		use(touch.Read, p.To, elements[made.X.Lies], cmp.Or(made.X.Type, row.Type))
+		for i, o := range made.Operands {
+			use(touch.Read, p.Operands[i], elements[o.Lies], cmp.Or(o.Type, row.Type))
 		}
-		use(touch.Write, p.Made, p.Rows*p.Columns, cmp.Or(row.Function.Made.Type, row.Type))
+		use(touch.Write, p.Made, p.Rows*p.Columns, cmp.Or(made.Type, row.Type))
 		return to
 	}
 }

@@ -30,21 +30,21 @@ var all = kernels.Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}
 	{Kind: kernels.PacketSpread, Terms: 2, Varies: true, Spread: 1, ByBlocks: true},
 	{Kind: kernels.PacketSpread, Number: 2, Terms: 2, Varies: true, Added: 1, Spread: 1, ByBlocks: true},
 	{Kind: kernels.PacketSpread, Number: 3, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{
-		Key: "n", Word: "n", Operands: []kernels.Operand{{}, {Lies: kernels.ByColumn}}, Numbers: 1}},
+		Key: "n", Word: "n", Operands: []kernels.Operand{{Lies: kernels.ByColumn}}, Numbers: 1}},
 	{Kind: kernels.PacketRows, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{Key: "q",
-		Word: "q", Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+		Word: "q", Type: driver.E4M3, Scales: driver.FP32}},
 	{Kind: kernels.PacketRows, Number: 2, Terms: 2, Varies: true, Spread: 3, ByBlocks: true, Made: &kernels.Made{
-		Key: "q", Word: "q", Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32},
-		Finish: &kernels.Made{Key: "e", Word: "e", Operands: []kernels.Operand{{Type: driver.E4M3},
-			{Lies: kernels.ByRow, Type: driver.FP32}}}},
+		Key: "q", Word: "q", Type: driver.E4M3, Scales: driver.FP32},
+		Finish: &kernels.Made{Key: "e", Word: "e", X: kernels.Operand{Type: driver.E4M3},
+			Operands: []kernels.Operand{{Lies: kernels.ByRow, Type: driver.FP32}}}},
 	{Kind: kernels.Push, Terms: 2, ByBlocks: true},
-	{Kind: kernels.Elements, Made: &kernels.Made{Key: "a", Operands: []kernels.Operand{{}, {Type: driver.FP32}},
+	{Kind: kernels.Elements, Made: &kernels.Made{Key: "a", Operands: []kernels.Operand{{Type: driver.FP32}},
 		Type: driver.FP32}},
-	{Kind: kernels.Elements, Number: 2, Made: &kernels.Made{Key: "b", Operands: []kernels.Operand{{},
+	{Kind: kernels.Elements, Number: 2, Made: &kernels.Made{Key: "b", Operands: []kernels.Operand{
 		{Lies: kernels.ByColumn}, {Lies: kernels.ByRow}}}},
-	{Kind: kernels.Groups, Made: &kernels.Made{Key: "c", Operands: []kernels.Operand{{},
+	{Kind: kernels.Groups, Made: &kernels.Made{Key: "c", Operands: []kernels.Operand{
 		{Lies: kernels.ByColumn, Type: driver.FP32}}, Numbers: 2}},
-	{Kind: kernels.Groups, Number: 2, Made: &kernels.Made{Key: "d", Operands: []kernels.Operand{{},
+	{Kind: kernels.Groups, Number: 2, Made: &kernels.Made{Key: "d", Operands: []kernels.Operand{
 		{Lies: kernels.OfTable, Head: 2},
 		{Lies: kernels.ByHead, Head: 1}}, Heads: 2, Group: 1, Turns: true}},
 }}

@@ -36,7 +36,7 @@ func tileData(block int, kind touch.Kind, at driver.Ptr, bytes int64) touch.Touc
 
 // biased is the function of sums that adds a row.
 func biased() *kernels.Made {
-	return &kernels.Made{Key: "bias", Word: "bias", Operands: []kernels.Operand{{}, {Lies: kernels.ByColumn}}}
+	return &kernels.Made{Key: "bias", Word: "bias", Operands: []kernels.Operand{{Lies: kernels.ByColumn}}}
 }
 
 // TestScatterTouches: a launch's beginning, the groups of each peer's rows, and those of the own rows with their sum,
