@@ -16,8 +16,8 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise per head",
-				Key:      "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Heads: 1, Group: 1, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6", Heads: 1, Group: 1,
+				Type: driver.E4M3, Scales: driver.FP32}},
 	},
 }
 

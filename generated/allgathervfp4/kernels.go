@@ -16,12 +16,12 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "dequantise", Key: "x; column #0; times 0 1",
-				Operands: []kernels.Operand{{Type: driver.E2M1}, {Lies: "row", Type: driver.E4M3}}}},
+				X: kernels.Operand{Type: driver.E2M1}, Operands: []kernels.Operand{{Lies: "row", Type: driver.E4M3}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantisefp4",
 				Key: "x; abs 0; most 1; number 40c00000; over 2 3; number 00000000; times 5 0; sum 6; plus 4 7; up " +
 					"8; " +
-					"over 0 9", Operands: []kernels.Operand{{}}, Type: driver.E2M1, Scales: driver.E4M3}},
+					"over 0 9", Type: driver.E2M1, Scales: driver.E4M3}},
 	},
 }
 

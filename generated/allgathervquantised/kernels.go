@@ -16,11 +16,11 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "dequantise", Key: "x; column #0; times 0 1",
-				Operands: []kernels.Operand{{Type: driver.E4M3}, {Lies: "row", Type: driver.FP32}}}},
+				X: kernels.Operand{Type: driver.E4M3}, Operands: []kernels.Operand{{Lies: "row", Type: driver.FP32}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6", Type: driver.E4M3,
+				Scales: driver.FP32}},
 	},
 }
 

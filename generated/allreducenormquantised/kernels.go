@@ -18,9 +18,9 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
+					Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
 	},
 }
 

@@ -18,11 +18,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm and add, rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"of " +
-					"#1; plus 8 9", Operands: []kernels.Operand{{}, {Lies: "column"}, {}}, Numbers: 1,
+					"#1; plus 8 9", Operands: []kernels.Operand{{Lies: "column"}, {}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 " +
 					"5; " +
-					"row #0; times 6 7", Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}}},
-			ByBlocks: true},
+					"row #0; times 6 7", Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}}}, ByBlocks: true},
 	},
 }
 

@@ -16,16 +16,14 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 8, Varies: true},
 		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "softcap", Key: "number 41f00000; x; over 1 0; tanh 2; times 0 3",
-				Operands: []kernels.Operand{{}}}},
+			Made: &kernels.Made{Word: "softcap", Key: "number 41f00000; x; over 1 0; tanh 2; times 0 3"}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; row " +
 					"#0; " +
-					"plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}},
+					"plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{Lies: "column"}, {}},
 				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; " +
-					"number 3f800000; row #0; plus 7 8; times 6 9",
-					Operands: []kernels.Operand{{}, {Lies: "column"}}}}}},
+					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{Lies: "column"}}}}}},
 	},
 }
 

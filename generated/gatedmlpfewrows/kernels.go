@@ -18,7 +18,7 @@ var table = kernels.Table{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
+				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	},
@@ -27,7 +27,7 @@ var table = kernels.Table{
 // functions are what kernels of products make of each element of a result.
 var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
 	Made: &kernels.Made{Word: "swiglu", Key: "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-		Operands: []kernels.Operand{{}, {}}}}}
+		Operands: []kernels.Operand{{}}}}}
 
 //go:embed gatedmlpfewrows_sm80.ptx
 var ptx []byte

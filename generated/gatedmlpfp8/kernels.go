@@ -18,7 +18,7 @@ var table = kernels.Table{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
+				Operands: []kernels.Operand{{}}}},
 	},
 }
 

@@ -19,11 +19,11 @@ var table = kernels.Table{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
+				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6", Type: driver.E4M3,
+				Scales: driver.FP32}},
 	},
 }
 

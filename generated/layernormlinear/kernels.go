@@ -18,7 +18,7 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "layernorm",
 				Key: "x; mean 0; minus 0 1; times 2 2; mean 3; number 358637bd; plus 4 5; reciproot 6; times 2 7; " +
 					"row " +
-					"#0; times 8 9; row #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"},
+					"#0; times 8 9; row #1; plus 10 11", Operands: []kernels.Operand{{Lies: "column"},
 					{Lies: "column"}}}},
 	},
 }

@@ -17,8 +17,8 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 8, Varies: true},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantisee5m2",
-				Key:      "x; finite 0; abs 1; most 2; number 47600000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E5M2, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2; number 47600000; over 3 4; power 5; over 0 6", Type: driver.E5M2,
+				Scales: driver.FP32}},
 	},
 }
 

@@ -17,8 +17,8 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 16, Varies: true, Coded: driver.E4M3},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6", Type: driver.E4M3,
+				Scales: driver.FP32}},
 	},
 }
 

@@ -16,9 +16,8 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Widen, Terms: 8, Varies: true,
 			Finish: &kernels.Made{Word: "bias", Key: "x; row #0; plus 0 1",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "rounded", Key: "x", Operands: []kernels.Operand{{Type: driver.FP32}}}},
+				Operands: []kernels.Operand{{Lies: "column"}}}},
+		{Kind: kernels.Elements, Made: &kernels.Made{Word: "rounded", Key: "x", X: kernels.Operand{Type: driver.FP32}}},
 	},
 }
 

@@ -19,7 +19,7 @@ var table = kernels.Table{
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 W; " +
 					"times 6 " +
 					"7; cos #1 W; times 8 9; turn 8 W; sin #1 W; times 11 12; plus 10 13",
-				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1,
+				Operands: []kernels.Operand{{Lies: "head", Head: 1}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1,
 				Turns: true, Numbers: 1}},
 	},
 }

@@ -19,10 +19,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
-				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
+				Operands: []kernels.Operand{{Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
 	},
 	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 4}},
 }

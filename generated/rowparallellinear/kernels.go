@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 8, Varies: true,
 			Finish: &kernels.Made{Word: "bias and add", Key: "x; row #0; plus 0 1; of #1; plus 2 3",
-				Operands: []kernels.Operand{{}, {Lies: "column"}, {}}}},
+				Operands: []kernels.Operand{{Lies: "column"}, {}}}},
 	},
 }
 

@@ -16,10 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 8, Varies: true,
 			Finish: &kernels.Made{Word: "scale and add", Key: "x; number 3e800000; times 0 1; of #0; plus 2 3",
-				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "relu2", Key: "x; number 00000000; greatest 0 1; times 2 2",
 				Operands: []kernels.Operand{{}}}},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "relu2", Key: "x; number 00000000; greatest 0 1; times 2 2"}},
 	},
 }
 

@@ -19,7 +19,7 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
 	Early: true,
 }

@@ -20,16 +20,16 @@ var table = kernels.Table{
 				Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; " +
 					"times " +
 					"6 0; plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
-				Operands: []kernels.Operand{{}, {}}}},
+				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true,
 			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
 					"row " +
-					"#0; plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}},
-				Numbers: 1,
+					"#0; plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{Lies: "column"},
+					{}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 " +
 					"5; " +
-					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
+					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{Lies: "column"}},
 					Numbers: 1}}}, ByBlocks: true},
 	},
 	Early: true,
@@ -41,7 +41,7 @@ var functions = []*fewrows.Function{&fewrows.Function{Number: 1,
 		Key: "x; number 3f800000; number c0000000; number 3f4c422a; number 3d372713; times 4 0; times 5 0; times 6 " +
 			"0; " +
 			"plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
-		Operands: []kernels.Operand{{}, {}}}}}
+		Operands: []kernels.Operand{{}}}}}
 
 //go:embed gemma_sm90a.ptx
 var ptx []byte

@@ -19,12 +19,12 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
+				Operands: []kernels.Operand{{Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
 	Early: true,
 }

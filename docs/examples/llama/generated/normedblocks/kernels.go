@@ -16,18 +16,18 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "quantise per head",
-				Key:      "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Heads: 1, Group: 1, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2 128; number 43e00000; over 3 4; power 5; over 0 6", Heads: 1, Group: 1,
+				Type: driver.E4M3, Scales: driver.FP32}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rmsnorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
+				Operands: []kernels.Operand{{Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
 }
 

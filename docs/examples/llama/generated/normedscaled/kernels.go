@@ -18,20 +18,20 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
+				Operands: []kernels.Operand{{Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32},
 			ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: 1,
 			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1,
 				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
+					Type: driver.E4M3, Scales: driver.FP32}}}, ByBlocks: true},
 	},
 }
 

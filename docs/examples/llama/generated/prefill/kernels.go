@@ -18,12 +18,12 @@ var table = kernels.Table{
 		{Kind: kernels.Elements,
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
+				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1}},
 	},
 }
 

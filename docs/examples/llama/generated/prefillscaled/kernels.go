@@ -19,17 +19,17 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32}},
+				Operands: []kernels.Operand{{Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: driver.FP32}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: driver.FP32}},
+				Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6", Type: driver.E4M3,
+				Scales: driver.FP32}},
 		{Kind: kernels.Groups, Number: 3,
 			Made: &kernels.Made{Word: "swiglu and quantise",
 				Key: "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6; finite 7; abs 8; most " +
 					"9; " +
-					"number 43e00000; over 10 11; power 12; over 7 13", Operands: []kernels.Operand{{},
-					{}}, Type: driver.E4M3,
+					"number 43e00000; over 10 11; power 12; over 7 " +
+					"13", Operands: []kernels.Operand{{}}, Type: driver.E4M3,
 				Scales: driver.FP32}},
 	},
 }
