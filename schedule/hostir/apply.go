@@ -80,6 +80,33 @@ func (x Apply) Chain() []Apply {
 	return append([]Apply{x}, rest...)
 }
 
+// rows are X, the result, and the operands that have a row for each row of it, in a list of operands of its own.
+func (x *Apply) rows() (list []*View) {
+	list, x.Operands = []*View{&x.X, &x.To}, slices.Clone(x.Operands)
+	for i, o := range schedule.Operands(x.Nodes()) {
+		if o.Lies != schedule.ByColumn {
+			list = append(list, &x.Operands[i])
+		}
+	}
+	return list
+}
+
+// WithRows are X, the result, and the operands that have a row for each row of it.
+func (x Apply) WithRows() (list []View) {
+	for _, v := range x.rows() {
+		list = append(list, *v)
+	}
+	return list
+}
+
+// OfRank is formulas of all rows, of those of one rank alone.
+func (x Apply) OfRank(rank Expr) Apply {
+	for _, v := range x.rows() {
+		*v = Chunk(v.Buffer, rank)
+	}
+	return x
+}
+
 // OfAnyColumns is the formulas, with the further ones on their result, without the numbers of columns of their rows.
 func (x Apply) OfAnyColumns() Apply {
 	x.Columns, x.Then = Expr{}, slices.Clone(x.Then)

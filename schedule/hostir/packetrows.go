@@ -3,8 +3,6 @@ package hostir
 import (
 	"fmt"
 	"slices"
-
-	"ovgen/schedule"
 )
 
 // PacketRows is, in one kernel, formulas of whole rows of this rank, and gathers by packets that bring their results to
@@ -48,17 +46,7 @@ func (x PacketRows) GoingOn(then Apply) (_ PacketRows, ok bool) {
 }
 
 // Each is the formulas behind the gathers, of the rows of one rank.
-func (x PacketRows) Each(rank Expr) Apply {
-	f := x.Then
-	part := func(v View) View { return Chunk(v.Buffer, rank) }
-	f.X, f.To, f.Operands = part(f.X), part(f.To), slices.Clone(f.Operands)
-	for i, o := range schedule.Operands(f.Nodes()) {
-		if o.Lies != schedule.ByColumn {
-			f.Operands[i] = part(f.Operands[i])
-		}
-	}
-	return f
-}
+func (x PacketRows) Each(rank Expr) Apply { return x.Then.OfRank(rank) }
 
 // wordsOf are the words before the work of steps.
 func wordsOf(steps []Step) (list []Word) {

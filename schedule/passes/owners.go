@@ -3,7 +3,6 @@ package passes
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -14,10 +13,10 @@ func (j rowLaunches) spread(s hostir.Step, x hostir.PacketSpread, f hostir.Apply
 	ok bool) {
 	last := x.Spread[len(x.Spread)-1]
 	if len(x.Spread) == mostSpread || f.X.String() != last.To.String() || f.Scales.Buffer != "" || !f.OfRows() ||
-		!j.cutOwned(f) {
+		!j.cut(f.WithRows()...) {
 		return s, false
 	}
-	f = ofOwner(f)
+	f = f.OfRank(hostir.Rank)
 	if len(x.Sum.Then.Makes) == 0 {
 		x.Sum.Then = f
 	} else if x.Sum.Then, ok = x.Sum.Then.GoingOn(f); !ok {
@@ -70,35 +69,6 @@ func to(f *hostir.Apply, v hostir.View) {
 		last = &f.Then[len(f.Then)-1]
 	}
 	last.To = v
-}
-
-// ofOwner is formulas of all rows, of those of this rank alone.
-func ofOwner(f hostir.Apply) hostir.Apply {
-	own := func(v hostir.View) hostir.View { return hostir.Chunk(v.Buffer, hostir.Rank) }
-	f.X, f.To, f.Operands = own(f.X), own(f.To), slices.Clone(f.Operands)
-	for _, i := range withRows(f) {
-		f.Operands[i] = own(f.Operands[i])
-	}
-	return f
-}
-
-// withRows lists the operands of formulas that have rows.
-func withRows(f hostir.Apply) (list []int) {
-	for i, o := range schedule.Operands(f.Nodes()) {
-		if o.Lies != schedule.ByColumn {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// cutOwned lets all tensors of formulas that have rows be indexed by each rank's rows, and reports whether it can.
-func (j rowLaunches) cutOwned(f hostir.Apply) bool {
-	rows := []hostir.View{f.X, f.To}
-	for _, i := range withRows(f) {
-		rows = append(rows, f.Operands[i])
-	}
-	return j.cut(rows...)
 }
 
 // cut lets whole buffers be indexed by each rank's part, and reports whether it can.

@@ -126,15 +126,10 @@ func (j rowLaunches) widens(s hostir.Step, x hostir.PacketRows, next hostir.Step
 	if x, ok = x.GoingOn(f); !ok || len(s.Do.(hostir.PacketRows).Then.Makes) > 0 {
 		return s, false
 	}
-	parts := []hostir.View{f.To}
-	for _, i := range withRows(f) {
-		if v := f.Operands[i]; !slices.ContainsFunc(x.Spread, func(g hostir.PacketGather) bool {
-			return g.To.Buffer == v.Buffer
-		}) {
-			parts = append(parts, v)
-		}
+	gathered := func(v hostir.View) bool {
+		return slices.ContainsFunc(x.Spread, func(g hostir.PacketGather) bool { return g.To.Buffer == v.Buffer })
 	}
-	if !j.cut(parts...) {
+	if !j.cut(slices.DeleteFunc(f.WithRows(), gathered)...) {
 		return s, false
 	}
 	s.Do = x

@@ -107,8 +107,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if o.Kind == ops.Take {
 		return s.take(n, o)
 	}
-	var reads, writes []*chunks
-	for _, u := range o.Uses {
+	var reads, results []*chunks
+	var scales *chunks
+	for i, u := range o.Uses {
 		if ops.OfStream(u.At) {
 			continue
 		}
@@ -116,16 +117,19 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if u.Write {
-			writes = append(writes, a)
-		} else {
+		switch {
+		case !u.Write:
 			reads = append(reads, a)
+		case o.LeftScales(i):
+			scales = a
+		default:
+			results = append(results, a)
 		}
 	}
-	if results := 1; len(reads) == 0 || len(writes) != results && !(o.LeavesScales && len(writes) == results+1) {
+	if len(reads) == 0 || len(results) != 1 {
 		return s.wrong(n, "an operation has one result, or another one for its scales, and at least one operand")
 	}
-	to := writes[0]
+	to := results[0]
 	if c := s.resized(n, o, reads, to); c != nil {
 		return c
 	}
@@ -145,7 +149,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return c
 	}
 	if o.LeavesScales {
-		if c := s.leaveScales(n, writes[len(writes)-1], to, made); c != nil {
+		if c := s.leaveScales(n, scales, to, made); c != nil {
 			return c
 		}
 	}
