@@ -105,6 +105,15 @@ var lacking = map[string]func(p *hostir.Program) bool{
 	"New is told how many rows a product has, and Bind how many each rank has": func(p *hostir.Program) bool {
 		return len(p.Edges[0].Products) > 0
 	},
+	"one product makes all counted rows, and no rank's before others": func(p *hostir.Program) bool {
+		products := 0
+		hostir.Steps(p.Body, func(s hostir.Step) {
+			if s.Kind() == hostir.ProductKind {
+				products++
+			}
+		})
+		return len(p.Edges[0].Products) > 0 && products == 1
+	},
 	"no product takes some rows while others come": func(p *hostir.Program) bool {
 		return len(p.Edges[0].Products) == 0
 	},

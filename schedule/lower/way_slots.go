@@ -222,7 +222,7 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 var slotHoles = []hole{
 	memoryOfPeers,
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
-		"New is told how many rows a product has, and Bind how many each rank has"},
+		"one product makes all counted rows, and no rank's before others"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},

@@ -14,10 +14,12 @@ func mlpByCounts(tensors, result string, ops ...s.Op) form {
 }
 
 var (
-	once    = s.Pull{Once: true}
-	twice   = []s.Op{s.Linear("H", "A", "B", s.SiLU()), s.Linear("C", "H", "B2")}
-	counts  = "a product has as many rows as New is told, and Bind says how many "
-	noCalls = "no pass calls beside rows that need not be in equal parts, such as those of A "
+	once   = s.Pull{Once: true}
+	twice  = []s.Op{s.Linear("H", "A", "B", s.SiLU()), s.Linear("C", "H", "B2")}
+	counts = "a product has as many rows as New is told, and Bind says how many "
+	// madeAtOnce is true of padded rows, too, whose number New knows.
+	madeAtOnce = "one product makes all counted rows, and no rank's before others"
+	noCalls    = "no pass calls beside rows that need not be in equal parts, such as those of A "
 )
 
 // countedProducts are products of rows by counts, and of sums that leave for ranks by counts.
@@ -56,7 +58,9 @@ var countedProducts = []declared{
 	{"CP22c", "by packets", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.PushGather{}), at("Moves[0].Way",
 		"no pass does the all-gather of counted rows of A by PushGather: it moves parts of one size")},
 	{"CP23", "sums by slots", linear("A[M K/D] B[N K/D] C[M/D~ N]").by("C", s.Slots{}),
-		at("Moves[0].Way", "no pass does the reduce-scatter of counted rows of C by Slots")},
+		at("Moves[0].Way", "no pass does the reduce-scatter of counted rows of C by Slots: "+madeAtOnce)},
+	{"CP23b", "sums of padded rows by slots", padded(mlpByCounts("", "C[M/D~ K]", twice...).most(s.P), "A").
+		by("C", s.Slots{}), at("Moves[1].Way", "of C by Slots: "+madeAtOnce)},
 	{"CP24", "products that stay", linear("A[M/D~ K] B[N K] C[M/D~ N]"),
 		at("Tensors[0]", counts+"a rank has of A (let all ranks have equal parts)")},
 	{"CP25", "a weight that travels", linear("A[M/D~ K] B[N/D K] C[M/D~ N]"), at("Tensors[0]", counts)},
