@@ -208,7 +208,7 @@ func (w *writer) cutPieces() error {
 		}
 		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
-			come = append(come, leave[0])
+			come = append(come, s.Input, w.summands(s))
 		}
 		err := cmp.Or(w.addsFlat(s),
 			cut(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),

@@ -25,7 +25,7 @@ func pushedPart(w *writer, s *stage) arrival {
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
 		t.came = hostir.MovesOf(s.here(), came(mainRef))
 	} else {
-		t.bring, t.came = append(t.bring, came(a.on)), nil
+		t.bring, t.came, a.sent = append(t.bring, came(a.on)), nil, false // copies wait for what comes, too
 	}
 	a.turns = []turns{t}
 	return a

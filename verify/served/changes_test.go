@@ -94,16 +94,16 @@ func (n named) edits() []edit {
 
 // became is what becomes of a changed schedule.
 type became struct {
-	lowered, proven, explored bool
-	wrong                     string // a defect: empty is none
+	lowered, proven, explored, graph bool
+	wrong                            string // a defect: empty is none
 }
 
 // lowering makes the program of a schedule.
 type lowering func(name string, x s.Schedule) (*hostir.Program, error)
 
-// become lowers a schedule, proves it for these ranks, if there are some, and explores it where that is cheap. A panic
-// is a defect.
-func (l lowering) become(t *testing.T, x s.Schedule, ranks []int) (b became) {
+// become lowers a schedule, proves it for these ranks, if there are some, and may explore it where that is cheap. A
+// panic is a defect.
+func (l lowering) become(t *testing.T, x s.Schedule, ranks []int, explores bool) (b became) {
 	defer func() {
 		if e := recover(); e != nil {
 			b.wrong = fmt.Sprintf("a panic: %v\n%s", e, debug.Stack())
@@ -127,8 +127,8 @@ func (l lowering) become(t *testing.T, x s.Schedule, ranks []int) (b became) {
 			other, err)
 		return b
 	}
-	b.proven = true
-	if large(explore.ShapeOf(p, 2)) {
+	b.proven, b.graph = true, report.Replay()
+	if !explores || large(explore.ShapeOf(p, 2)) {
 		return b
 	}
 	explored, err := explore.Small(p, ranks, report.Replay())
@@ -214,16 +214,12 @@ func (n *tally) hold(t *testing.T, from, change string, x s.Schedule, proves boo
 	if !proves {
 		ranks = nil
 	}
-	b := lowering(lower.Lower).become(t, x, ranks)
+	b := lowering(lower.Lower).become(t, x, ranks, true)
 	n.Changed++
-	for _, c := range []struct {
-		is bool
-		n  *int
-	}{{b.lowered, &n.Lowered}, {b.proven, &n.Proven}, {b.explored, &n.Explored}, {b.wrong != "", &n.Wrong}} {
-		if c.is {
-			*c.n++
-		}
-	}
+	count(&n.Lowered, b.lowered)
+	count(&n.Proven, b.proven)
+	count(&n.Explored, b.explored)
+	count(&n.Wrong, b.wrong != "")
 	if b.wrong == "" || n.Wrong > 20 {
 		return
 	}
@@ -261,7 +257,8 @@ func TestWrong(t *testing.T) {
 		}, "a refusal without a field"},
 		{"a panic", func(string, s.Schedule) (*hostir.Program, error) { panic("it is over") }, "a panic: it is over"},
 	} {
-		if b := c.l.become(t, x, []int{2}); (b.wrong == "") != (c.want == "") || !strings.HasPrefix(b.wrong, c.want) {
+		b := c.l.become(t, x, []int{2}, true)
+		if (b.wrong == "") != (c.want == "") || !strings.HasPrefix(b.wrong, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, b.wrong, c.want)
 		}
 	}

@@ -1,139 +1,134 @@
 package served
 
 import (
-	"errors"
 	"math/rand"
 	"testing"
 
 	s "ovgen/schedule"
 	"ovgen/schedule/lower"
-	"ovgen/verify/prove"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/sampling"
 )
 
-// swept is a schedule of which the ways of some tensors are drawn.
-type swept struct {
-	name string
-	form
-	gathers, sums []string
+// sweep are forms with ways that are drawn often, beside any.
+type sweep struct {
+	name  string
+	of    []swept
+	with  func(form) form
+	usual ways
 }
 
-// sweeps are layers and pairs of products, as people write them.
-var sweeps = []swept{
-	{"block", of("O[M N/D] A[M/D K] Wo[K N/D] V[K] Gate[F/D K] Up[F/D K] Down[K F/D] C[M/D K]",
-		s.Linear("R", "O", "Wo", s.Add("A")), s.Copy("X", "R", s.RMSNorm("V")), s.Linear("U", "X", "Up"),
-		s.Linear("G", "X", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("R"))),
-		[]string{"X"}, []string{"R", "C"}},
-	{"gated MLP", of("A[M/D K] Gate[F/D K] Up[F/D K] Down[K F/D] C[M/D K]", s.Linear("U", "A", "Up"),
-		s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("A"))),
-		[]string{"A"}, []string{"C"}},
-	{"block by all-reduces", of("O[M N/D] Wo[K N/D] A[M K] R[M K] V[K] Gate[F/D K] Up[F/D K] Down[K F/D] C[M K]",
-		s.Linear("R", "O", "Wo", s.Add("A")), s.Copy("X", "R", s.RMSNorm("V")), s.Linear("U", "X", "Up"),
-		s.Linear("G", "X", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("R"))),
-		nil, []string{"R", "C"}},
-	{"cross attention", of("A[M/D K] E[P/D K] Wq[N/D K] Wk[N/D K] Wv[N/D K] Wo[K N/D] C[M/D K]",
-		s.Linear("Query", "A", "Wq"), s.Linear("Key", "E", "Wk"), s.Linear("Value", "E", "Wv"),
-		s.Call("O", "Attention", "mq,pq,pq->mq", "Query", "Key", "Value"), s.Linear("C", "O", "Wo", s.Add("A"))),
-		[]string{"A", "E"}, []string{"C"}},
-	{"parallel block", of("A[M/D K] V[K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] Gate[F/D K] Up[F/D K] Down[K F/D] "+
-		"C[M/D K]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Query", "X", "Wq"), s.Linear("Key", "X", "Wk"),
-		s.Linear("Value", "X", "Wv"), s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"),
-		s.Linear("Pa", "O", "Wo"), s.Linear("U", "X", "Up"), s.Linear("G", "X", "Gate", s.SwiGLU("U")),
-		s.Linear("C", "G", "Down", s.Add("Pa"), s.Add("A"))),
-		[]string{"X"}, []string{"C"}},
-	{"two linears", of("A[M/D K] E[P/D K] B[N/D K] C[M:D N/D] C2[P:D N/D]", s.Linear("C", "A", "B"),
-		s.Linear("C2", "E", "B")), []string{"A", "E"}, nil},
-	{"two sums", of("A[M K/D] E[P K/D] B[N K/D] C[M/D N] C2[P/D N]", s.Linear("C", "A", "B"),
-		s.Linear("C2", "E", "B")), nil, []string{"C", "C2"}},
-	{"a sum beside a gather", of("A[M K/D] B[N K/D] C[M/D N] E[P/D K] B2[N/D K] C2[P:D N/D]",
-		s.Linear("C", "A", "B"), s.Linear("C2", "E", "B2")), []string{"E"}, []string{"C"}},
-	{"gradients", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M/D K] Dw[N/D K]", s.Linear("Dx", "Dy", "Wt"),
-		s.Gradient("Dw", "Dy", "X")), []string{"X"}, []string{"Dx"}},
-	{"gradients beside an all-reduce", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M K] Dw[N/D K]",
-		s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X")), []string{"X"}, []string{"Dx"}},
-	{"two all-reduces", of("A[M K/D] E[P K/D] B[N K/D] C[M N] C2[P N]", s.Linear("C", "A", "B"),
-		s.Linear("C2", "E", "B")), nil, []string{"C", "C2"}},
-	{"an all-reduce that another one adds", of("A[M K/D] E[M K/D] B[N K/D] C[M N] C2[M N]", s.Linear("C", "A", "B"),
-		s.Linear("C2", "E", "B", s.Add("C"))), nil, []string{"C", "C2"}},
-	{"a sum that another one adds", of("A[M K/D] E[M K/D] B[N K/D] C[M/D N] C2[M/D N]", s.Linear("C", "A", "B"),
-		s.Linear("C2", "E", "B", s.Add("C"))), nil, []string{"C", "C2"}},
-	{"two sums, one of which is gathered", of("O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D] More[M N] "+
-		"Weight[N K/D]", s.Linear("X", "O", "Wo", s.Add("R")), s.Linear("More", "O", "Weight"),
-		s.Linear("Q", "X", "Wq")), nil, []string{"X", "More"}},
-	{"gathers around a layer", of("A[M/D K] E[P/D K] Wq[N/D K] Wk[N/D K] Wo[K N/D] C[M K]",
-		s.Linear("Query", "A", "Wq"), s.Linear("Key", "E", "Wk"),
-		s.Call("O", "Attention", "mq,pq->mq", "Query", "Key"), s.Linear("C", "O", "Wo")),
-		[]string{"A", "E"}, []string{"C"}},
-	{"weights that come", of("A[M/D K] Gate[F/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("U", "A", "Up"),
-		s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("A"))),
-		[]string{"Up", "Gate", "Down"}, nil},
-	{"Llama layer", of("A[M/D K] V[K] V2[K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] Gate[F/D K] Up[F/D K] "+
-		"Down[K F/D] C[M/D K]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Query", "X", "Wq"),
-		s.Linear("Key", "X", "Wk"), s.Linear("Value", "X", "Wv"),
-		s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"), s.Linear("R", "O", "Wo", s.Add("A")),
-		s.Copy("Y", "R", s.RMSNorm("V2")), s.Linear("U", "Y", "Up"), s.Linear("G", "Y", "Gate", s.SwiGLU("U")),
-		s.Linear("C", "G", "Down", s.Add("R"))),
-		[]string{"X", "Y"}, []string{"R", "C"}},
+// ways are those of what travels, a list for each kind. nil among them is no move.
+type ways struct{ rows, operands, sums, toAll []s.Way }
+
+// sweeps are drawn alike, but for the first, which is half of all.
+var sweeps = []sweep{
+	{"even rows", evenForms, func(f form) form { return f }, anyWays},
+	{"hosts", evenForms, form.onHosts, ways{rails, rails, rails, rails}},
+	{"rows by counts", unevenForms, func(f form) form { return f }, ways{
+		rows:     []s.Way{nil, s.Pull{}, s.Pull{By: s.OneKernel}, s.Pull{By: s.Kernels}},
+		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}}}},
+	{"rows up to a number", unevenForms, func(f form) form { return f.most("4") }, ways{
+		rows: []s.Way{s.Padded{}, s.Padded{By: s.Kernels}}, operands: []s.Way{nil, s.Padded{}},
+		sums: []s.Way{nil, s.Shot{Signals: s.Kernels}}}},
+	{"balanced rows", unevenForms, form.inBalance, ways{
+		rows: []s.Way{nil, s.Pull{Once: true}, s.Pull{WithStep: true}, s.Push{}, s.Push{By: s.OneKernel}, s.Ring{},
+			s.Ring{WithStep: true}, s.PushRing{}, s.Broadcast{}, s.Naive{Copied: true}},
+		operands: []s.Way{nil, s.Pull{By: s.Kernels}},
+		sums: []s.Way{nil, s.Shot{}, s.Stores{}, s.Stores{Signals: s.Kernels}, s.Slots{By: s.OneKernel},
+			s.Slots{Streams: 2}}}},
+	{"batches", batchForms, func(f form) form { return f }, ways{
+		rows:     []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}},
+		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2}},
+		sums:     []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true}}}},
 }
 
-// Ways that are drawn, with options; nil is none.
-var (
-	sweptGathers = []s.Way{nil, s.Pull{Parts: 2}, s.Pull{WithStep: true}, s.Pull{WithStep: true, By: s.Kernels},
-		s.Pull{Once: true}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{Parts: 2}, s.Push{By: s.OneKernel}, s.Ring{},
-		s.Ring{Direction: s.Both}, s.Ring{WithStep: true}, s.Ring{WithStep: true, By: s.Kernels}, s.PushRing{},
-		s.PushRing{By: s.Kernels}, s.Broadcast{}, s.Broadcast{By: s.KernelSignals}, s.Grouped{}, s.GatherShot{},
-		s.Tiles{}, s.PushGather{}, s.NCCL{}, s.NCCL{Parts: 2}}
-	sweptSums = []s.Way{nil, s.Slots{Parts: 2}, s.Slots{By: s.OneKernel}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{},
-		s.Stores{Signals: s.Kernels}, s.Stores{Signals: s.OneKernel}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
-		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.RingSum{},
-		s.RingSum{Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{},
-		s.NCCL{Parts: 2}}
-)
-
-// drawn is the schedule of a seed.
-func (x swept) drawn(seed int64) form {
-	r, f := rand.New(rand.NewSource(seed)), x.form.types(s.BF16, s.FP16)
-	draw := func(of []string, ways []s.Way) {
-		for _, name := range of {
-			if w := ways[r.Intn(len(ways))]; w != nil {
-				f = f.by(name, w)
-			}
+// inBalance is the form with balanced rows in place of those by counts.
+func (f form) inBalance() form {
+	f.Schedule = scheduletest.Clone(f.Schedule)
+	f.axes(s.M, func(a *s.Axis) {
+		if len(a.Outer) > 0 {
+			a.Outer = []s.Split{s.Balanced(s.D)}
 		}
-	}
-	draw(x.gathers, sweptGathers)
-	draw(x.sums, sweptSums)
+	})
 	return f
 }
 
-// TestSweep: whatever ways communications have beside each other, a schedule is refused by a field, or is lowered and
-// proven, as a graph too.
+var rails = []s.Way{nil, s.Rails{}, s.Rails{Parts: 2}, s.Rails{Parts: 3}}
+
+// anyWays are ways of rows on one host, with options.
+var anyWays = ways{
+	rows: []s.Way{nil, s.Pull{Parts: 2}, s.Pull{WithStep: true}, s.Pull{WithStep: true, By: s.Kernels},
+		s.Pull{Once: true}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{Parts: 2}, s.Push{By: s.OneKernel}, s.Ring{},
+		s.Ring{Direction: s.Both}, s.Ring{WithStep: true}, s.Ring{WithStep: true, By: s.Kernels}, s.PushRing{},
+		s.PushRing{By: s.Kernels}, s.Broadcast{}, s.Broadcast{By: s.KernelSignals}, s.Grouped{}, s.GatherShot{},
+		s.Tiles{}, s.PushGather{}, s.NCCL{}, s.NCCL{Parts: 2}},
+	operands: []s.Way{nil, s.Pull{By: s.KernelSignals}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{By: s.Kernels},
+		s.GatherShot{}, s.PushGather{}, s.NCCL{}},
+	sums: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{By: s.OneKernel}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{},
+		s.Stores{Signals: s.Kernels}, s.Stores{Signals: s.OneKernel}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
+		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.RingSum{},
+		s.RingSum{Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{},
+		s.NCCL{Parts: 2}},
+	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
+		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.NCCL{},
+		s.NCCL{Parts: 2}},
+}
+
+// drawnOf is the schedule of a seed, and the names of its sweep and form.
+func drawnOf(seed int) (f form, name string) {
+	r := rand.New(rand.NewSource(int64(seed)))
+	w := sweeps[max(0, r.Intn(2*len(sweeps)-1)-len(sweeps)+1)]
+	x := w.of[r.Intn(len(w.of))]
+	f = w.with(x.form).types(s.BF16, s.FP16)
+	draw := func(of []string, usual, others []s.Way) {
+		for _, name := range of {
+			list := usual
+			if r.Intn(8) == 0 {
+				list = others
+			}
+			if way := list[r.Intn(len(list))]; way != nil {
+				f = f.by(name, way)
+			}
+		}
+	}
+	draw(x.rows, w.usual.rows, anyWays.rows)
+	draw(x.operands, w.usual.operands, anyWays.rows)
+	draw(x.sums, w.usual.sums, anyWays.sums)
+	draw(x.toAll, w.usual.toAll, anyWays.sums)
+	return f, x.name + ", " + w.name
+}
+
+// TestSweep: whatever ways communications have beside each other, and wherever rows lie, a schedule is refused by a
+// field, or is lowered and proven, as a graph too. The explorer agrees on one in eight.
 func TestSweep(t *testing.T) {
-	seeds, lowered, refused := 2000, 0, 0
+	seeds := 2000
 	if sampling.All() {
 		seeds = 20000
 	}
+	var n struct{ Lowered, Proven, Explored, Refused int }
 	for i := range seeds {
-		if !sampling.Takes(i, 21) {
+		if !sampling.Takes(i, 25) {
 			continue
 		}
-		x := sweeps[i%len(sweeps)]
-		f := x.drawn(int64(i))
-		p, err := lower.Lower("X", f.Schedule)
-		switch {
-		case err == nil:
-			lowered++
-			var report *prove.Report
-			report, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}})
-			if err == nil && !report.Replay() {
-				err = errors.New("a graph of it may hang")
-			}
-		case len(s.FieldErrors(err)) > 0:
-			refused++
-			continue
+		f, name := drawnOf(i)
+		b := lowering(lower.Lower).become(t, f.Schedule, []int{1, 2, 3}, i%8 == 0)
+		if b.proven && !b.graph {
+			b.wrong = "a graph of it may hang"
 		}
-		if err != nil {
-			t.Errorf("%s by %#v: %v", x.name, f.Moves, err)
+		if b.wrong != "" {
+			t.Errorf("%d, %s by %#v: %s", i, name, f.Moves, b.wrong)
 		}
+		count(&n.Lowered, b.lowered)
+		count(&n.Refused, !b.lowered)
+		count(&n.Proven, b.proven)
+		count(&n.Explored, b.explored)
 	}
-	t.Logf("%d schedules are lowered and proven, %d refused", lowered, refused)
+	t.Logf("%+v", n)
+}
+
+func count(n *int, is bool) {
+	if is {
+		*n++
+	}
 }
