@@ -144,19 +144,19 @@ func (w *writer) plan() error {
 			continue
 		}
 		for _, t := range w.order(s) {
-			w.sets = withSet(w.sets, t.set)
+			w.sets = w.withSet(w.sets, t.set)
 		}
 	}
 	return nil
 }
 
 // withSet is a list of sets and another one.
-func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
+func (w *writer) withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
 	if other.Name == "" { // the caller's stream
 		return sets
 	}
 	size := func(e hostir.Expr, ranks int64) int64 {
-		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: 1, "H": min(ranks, 2)})
+		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: int64(w.pool.streams), "H": min(ranks, 2)})
 		return n
 	}
 	i := slices.IndexFunc(sets, func(x hostir.StreamSet) bool { return x.Name == other.Name })

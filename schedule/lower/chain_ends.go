@@ -88,7 +88,11 @@ func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	case w.pool.streams > 0: // peers have to be waited for on each
 		return nil, all
 	}
-	all[0].To = d.own.Index
+	others := all[0] // behind it, where rows of another stage take more
+	all[0].To, others.From = d.own.Index, hostir.Add(d.own.Index, one)
+	if !others.From.Equal(others.To) {
+		all = append(all, others)
+	}
 	return []hostir.StreamRef{d.own}, all
 }
 
@@ -100,7 +104,7 @@ func (w *writer) exchanges() bool {
 func (w *writer) beside() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		for _, set := range slices.Concat(s.comes.beside, s.leaves.beside) {
-			sets = withSet(sets, set)
+			sets = w.withSet(sets, set)
 		}
 	}
 	return sets
@@ -112,9 +116,9 @@ func (w *writer) putting(s *stage) bool { return s.leaves.sums.Set == putName }
 func (w *writer) putSets() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		if w.putting(s) {
-			sets = withSet(sets, hostir.StreamSet{Name: putName, High: true})
+			sets = w.withSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
-		sets = withSet(sets, s.leaves.puts)
+		sets = w.withSet(sets, s.leaves.puts)
 	}
 	return sets
 }

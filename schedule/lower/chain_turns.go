@@ -61,7 +61,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	var sets []hostir.StreamSet
 	for _, t := range w.order(s) {
-		sets = withSet(sets, t.set)
+		sets = w.withSet(sets, t.set)
 	}
 	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
 		Streams: refs(sets), On: []hostir.StreamRef{on}}

@@ -32,6 +32,11 @@ var sweptFinds = []struct {
 		by("Up", s.PushGather{}).by("Down", s.Push{})},
 	{"one behind a collective", sweptForm(evenForms, "weights that come").by("Up", s.Push{}).by("Gate", s.NCCL{}).
 		by("Down", s.Push{})},
+	// The streams of two stages are as many as either has, whatever number products share.
+	{"three streams beside two", sweptForm(evenForms, "gathers around a layer").by("A", s.Grouped{}).
+		by("E", s.Ring{Direction: s.Both}).by("C", s.Slots{Streams: 3})},
+	{"more streams than sums that begin have", sweptForm(evenForms, "a sum beside a gather").
+		by("E", s.Push{Parts: 3, By: s.OneKernel}).by("C", s.Stores{Equal: true})},
 }
 
 // TestSweptFinds: both checkers accept them, as graphs too.

@@ -1,7 +1,7 @@
 package served
 
 import (
-	"math/rand"
+	"math/rand/v2"
 	"testing"
 
 	s "ovgen/schedule"
@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// sweep are forms with ways that are drawn often, beside any.
+// sweep are forms with ways that are drawn often, beside any with any options.
 type sweep struct {
 	name  string
 	of    []swept
@@ -77,25 +77,25 @@ var anyWays = ways{
 
 // drawnOf is the schedule of a seed, and the names of its sweep and form.
 func drawnOf(seed int) (f form, name string) {
-	r := rand.New(rand.NewSource(int64(seed)))
-	w := sweeps[max(0, r.Intn(2*len(sweeps)-1)-len(sweeps)+1)]
-	x := w.of[r.Intn(len(w.of))]
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	w := sweeps[max(0, r.IntN(2*len(sweeps)-1)-len(sweeps)+1)]
+	x := w.of[r.IntN(len(w.of))]
 	f = w.with(x.form).types(s.BF16, s.FP16)
-	draw := func(of []string, usual, others []s.Way) {
+	draw := func(of []string, usual []s.Way, sums bool) {
 		for _, name := range of {
-			list := usual
-			if r.Intn(8) == 0 {
-				list = others
+			way := usual[r.IntN(len(usual))]
+			if r.IntN(8) == 0 {
+				way = scheduletest.Way(r, sums)
 			}
-			if way := list[r.Intn(len(list))]; way != nil {
+			if way != nil {
 				f = f.by(name, way)
 			}
 		}
 	}
-	draw(x.rows, w.usual.rows, anyWays.rows)
-	draw(x.operands, w.usual.operands, anyWays.rows)
-	draw(x.sums, w.usual.sums, anyWays.sums)
-	draw(x.toAll, w.usual.toAll, anyWays.sums)
+	draw(x.rows, w.usual.rows, false)
+	draw(x.operands, w.usual.operands, false)
+	draw(x.sums, w.usual.sums, true)
+	draw(x.toAll, w.usual.toAll, true)
 	return f, x.name + ", " + w.name
 }
 
