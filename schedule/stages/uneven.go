@@ -153,11 +153,15 @@ func (c *Chain) countsAlike() error {
 	})
 }
 
-// evenSums refuses columns of sums for their ranks, and rows of sums that are not declared, where rows need not be in
-// equal parts.
+// evenSums refuses columns of sums for their ranks, columns that are gathered, and rows of sums that are not declared,
+// where rows need not be in equal parts.
 func (c *Chain) evenSums() error {
 	_, uneven, err := c.unevenRows()
 	for _, s := range c.Stages {
+		if of := uneven[c.RowExtent(s.Of())]; of != "" && s.GathersColumns() {
+			err = cmp.Or(err, c.Misplaced(cmp.Or(s.Into, s.Of()), "let each rank have its columns", "no pass gathers "+
+				"columns of %s, which has as many rows as %s, and those need not be in equal parts", s.Of(), of))
+		}
 		if s.Sums == "" || err != nil {
 			continue
 		}

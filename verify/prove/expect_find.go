@@ -76,10 +76,12 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	}
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
-	if err != nil {
+	if err != nil || x.inColumns(tensor, h) {
 		if columns, ok := x.sideBySideOf(tensor, part); ok {
 			return columns, nil
 		}
+	}
+	if err != nil {
 		if all = x.ofAll(tensor, part, 0); all == nil {
 			return stale, err
 		}
@@ -89,6 +91,12 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 		list = append(list, x.chunksOf(tensor, h)...)
 	}
 	return x.tuple(list), nil
+}
+
+// inColumns reports whether the chunks of a matrix are parts of columns, beside each other.
+func (x *expectation) inColumns(tensor string, h held) bool {
+	boxes := x.boxes[tensor][h.rank]
+	return len(h.chunks) > 1 && boxes[h.chunks[0]][0] == boxes[h.chunks[1]][0]
 }
 
 // sideBySideOf is the expression of a box of a matrix, or of a copy of a matrix, whose columns lie in several chunks:

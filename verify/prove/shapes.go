@@ -46,7 +46,7 @@ func unroll(p *hostir.Program, d, hosts int) (Model, [][]ops.Op, error) {
 	if err := compare(p, m, lists, n, other); err != nil {
 		return Model{}, nil, err
 	}
-	if err := flat(p, m, lists); err != nil {
+	if err := flat(p, m, small, lists); err != nil {
 		return Model{}, nil, err
 	}
 	return m, lists, nil

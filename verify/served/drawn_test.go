@@ -36,6 +36,10 @@ var drawn = []declared{
 	{"a result of own rows", "where what it gathers lies", of("Q[M/D N] Key[M/D N] C[M/D N]", s.Copy("All", "Key"),
 		s.Call("C", "Attention", "mq,pk->mq", "Q", "All")).within("C", "Key"), at("Tensors[2].Within",
 		"other streams read Key, for peers or for products, while C is made there (leave it out)")},
+	{"columns that are gathered", "beside sums of balanced rows", of("A[M K/D] B[N K/D] C[M/D N] E[M K]",
+		s.Linear("C", "A", "B"), s.Copy("E", "A", s.GELU())).changed("C", balancedRows), at("Tensors[3]", "no pass "+
+		"gathers columns of E, which has as many rows as C, and those need not be in equal parts (let each rank have "+
+		"its columns)")},
 	{"a gradient", "where a weight lies", of("Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]",
 		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).within("Dw", "B"), at("Tensors[4].Within",
 		"other streams read B, for peers or for products, while Dw is made there (leave it out)")},

@@ -37,6 +37,26 @@ var sweptFinds = []struct {
 		by("E", s.Ring{Direction: s.Both}).by("C", s.Slots{Streams: 3})},
 	{"more streams than sums that begin have", sweptForm(evenForms, "a sum beside a gather").
 		by("E", s.Push{Parts: 3, By: s.OneKernel}).by("C", s.Stores{Equal: true})},
+	// A gradient's rows lie in parts of their columns where these travel, too.
+	{"a gradient of rows whose columns travel", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M/D K] Dw[N/D K] T[M K/D]",
+		s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X"), s.Copy("T", "X")).by("Dx", s.Shot{})},
+	// Where one sum is cut between elements, a function takes whole rows of others.
+	{"parts of rows beside parts between elements", sumBeside(s.TwoShot{}, s.TwoShot{}, s.Bias("V"))},
+	{"packets with a bias beside such parts", sumBeside(s.PushTwoShot{}, s.PushShot{}, s.Bias("V"))},
+	{"a norm of parts of rows beside such parts", sumBeside(s.TwoShot{}, s.PushTwoShot{Rows: true}, s.RMSNorm("V"))},
+	{"fp32 beside such parts", sumBeside(s.TwoShot{}, s.PushShot{}).in32("C2")},
+	{"codes beside such parts", of("A[M K/D] B[N K/D] C[M N] E[D/D P N] Q[D/D P N] C2[P N]", s.Linear("C", "A", "B"),
+		s.Copy("Q", "E", s.Quantise()), s.Sum("C2", "Q")).eight(true, "Q").by("C", s.TwoShot{}).by("C2", s.TwoShot{})},
+}
+
+// sumBeside is two products whose sums all ranks get, the second with functions.
+func sumBeside(first, second s.Way, then ...s.Func) form {
+	tensors := "A[M K/D] E[P K/D] B[N K/D] C[M N] C2[P N]"
+	if len(then) > 0 {
+		tensors += " V[N]"
+	}
+	return of(tensors, s.Linear("C", "A", "B"), s.Linear("C2", "E", "B", then...)).by("C", first).by("C2", second).
+		types(s.BF16, s.FP16)
 }
 
 // TestSweptFinds: both checkers accept them, as graphs too.
