@@ -37,6 +37,9 @@ var sweptFinds = []struct {
 		by("E", s.Ring{Direction: s.Both}).by("C", s.Slots{Streams: 3})},
 	{"more streams than sums that begin have", sweptForm(evenForms, "a sum beside a gather").
 		by("E", s.Push{Parts: 3, By: s.OneKernel}).by("C", s.Stores{Equal: true})},
+	// Ranks exchange a rank's rows whole where products take parts of them.
+	{"columns that go beside sums in parts", of("A[M K/D] B[N K/D] C[M N] T[M/D K]", s.Linear("C", "A", "B"),
+		s.Copy("T", "A")).by("C", s.Slots{Parts: 2})},
 	// A gradient's rows lie in parts of their columns where these travel, too.
 	{"a gradient of rows whose columns travel", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M/D K] Dw[N/D K] T[M K/D]",
 		s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X"), s.Copy("T", "X")).by("Dx", s.Shot{})},
