@@ -10,7 +10,7 @@ import (
 
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
-	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
+	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
 	}),
 	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
@@ -145,6 +145,7 @@ func groupedRows(w *writer, s *stage) arrival {
 // returns the view where it puts one peer's.
 func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
+		w.byRank(buffer)
 		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
 			b := w.program.At(buffer)
 			rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]

@@ -8,8 +8,9 @@ import (
 )
 
 var rings = slices.Concat(
-	by(ringed, gather(ofRows)).with(because(rowsInTurn)),
-	by(ringed, gather(ofBalanced)).with(because(rowsInTurn), lacksOf(wholeParts, "Direction both")),
+	by(ringed, gather(ofRows)).has(intoCallers).with(because(rowsInTurn)),
+	by(ringed, gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn),
+		lacksOf(wholeParts, "Direction both")),
 	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
 	by(ringPushed, gather(ofBalanced)).with(because(pushHoles), lacksOf(wholeParts, "Direction both")))
 

@@ -40,6 +40,12 @@ var drawn = []declared{
 		s.Linear("C", "A", "B"), s.Copy("E", "A", s.GELU())).changed("C", balancedRows), at("Tensors[3]", "no pass "+
 		"gathers columns of E, which has as many rows as C, and those need not be in equal parts (let each rank have "+
 		"its columns)")},
+	{"balanced rows for the caller", "that peers push", rowsForCaller().changed("A", balancedRows).by("A", s.Push{}),
+		at("Tensors[3]", "Push gathers into memory of the plan only")},
+	{"balanced rows for the caller", "by a ring", rowsForCaller().changed("A", balancedRows).by("A", s.Ring{}), served},
+	{"an exchange", "of what sums take in parts of all rows", of("A[M K/D] B[N K/D] C[M N] T[M/D K]",
+		s.Linear("C", "A", "B"), s.Copy("T", "A")).by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts",
+		"parts of all rows of C meet, and A is taken by the rows of a rank")},
 	{"a gradient", "where a weight lies", of("Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]",
 		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).within("Dw", "B"), at("Tensors[4].Within",
 		"other streams read B, for peers or for products, while Dw is made there (leave it out)")},
@@ -276,6 +282,11 @@ func moreColumns(of string) form {
 	f.Ops = append(f.Ops, s.Copy("More", of))
 	f.Tensors = append(f.Tensors, scheduletest.Tensors("More[M N/D]")...)
 	return f
+}
+
+// rowsForCaller is a product whose gathered rows the caller gets.
+func rowsForCaller() form {
+	return of("A[M/D K] B[N/D K] C[M N/D] All[M K]", s.Linear("C", "A", "B"), s.Copy("All", "A"))
 }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
