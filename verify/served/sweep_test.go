@@ -2,6 +2,7 @@ package served
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	s "ovgen/schedule"
@@ -100,7 +101,7 @@ func drawnOf(seed int) (f form, name string) {
 }
 
 // TestSweep: whatever ways communications have beside each other, and wherever rows lie, a schedule is refused by a
-// field, or is lowered and proven, as a graph too. The explorer agrees on one in eight.
+// field, or is lowered and proven, as a graph too, but for a Naive. The explorer agrees on one in eight.
 func TestSweep(t *testing.T) {
 	seeds := 2000
 	if sampling.All() {
@@ -113,7 +114,8 @@ func TestSweep(t *testing.T) {
 		}
 		f, name := drawnOf(i)
 		b := lowering(lower.Lower).become(t, f.Schedule, []int{1, 2, 3}, i%8 == 0)
-		if b.proven && !b.graph {
+		naive := slices.ContainsFunc(f.Moves, func(m s.Move) bool { return s.WayName(m.Way) == s.WayName(s.Naive{}) })
+		if b.proven && !b.graph && !naive { // whose mistakes need a program to be enqueued in order
 			b.wrong = "a graph of it may hang"
 		}
 		if b.wrong != "" {
