@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"ovgen/schedule"
 )
 
 // held are chunks of one rank.
@@ -192,8 +194,8 @@ func (x *expectation) columnsOfRanks(tensor string, columns interval) (list []in
 	return list
 }
 
-// meets reports whether a box of a result, or of a copy of a result, joins columns that a product makes on several
-// ranks.
+// meets reports whether a box of a result, or of a copy of a result, joins columns that a product, or a function of
+// heads, makes on several ranks.
 func (x *expectation) meets(tensor string, part box) bool {
 	op, made := x.Schedule.Maker(tensor)
 	switch {
@@ -202,7 +204,11 @@ func (x *expectation) meets(tensor string, part box) bool {
 	case op.Name() == "copy" && len(op.Then) == 0:
 		return x.meets(op.In[0], part)
 	}
-	return len(op.In) == 2 && len(x.columnsOfRanks(tensor, part[1])) > 1
+	p := x.tensors[tensor]
+	axis, _, spread := p.Sharded() // heads are whole on each rank
+	inHeads := len(op.In) == 1 && spread && axis == 1 && len(p.Axes) == 2 &&
+		len(schedule.Heads(x.functions(op).nodes)) > 0
+	return (len(op.In) == 2 || inHeads) && len(x.columnsOfRanks(tensor, part[1])) > 1
 }
 
 // rowsMade returns the parts in which rows of a result are made. It follows first operands back to an input or a call:

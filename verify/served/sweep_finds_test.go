@@ -43,6 +43,9 @@ var sweptFinds = []struct {
 	// A gradient's rows lie in parts of their columns where these travel, too.
 	{"a gradient of rows whose columns travel", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M/D K] Dw[N/D K] T[M K/D]",
 		s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X"), s.Copy("T", "X")).by("Dx", s.Shot{})},
+	// Ranks norm the heads that they have, and functions take what comes back of all of them.
+	{"heads that come back from their ranks", of("A[M/D N] Q[64] Y[M N/D] T[M/D N]",
+		s.Copy("Y", "A", s.RMSNorm("Q").PerHead("64")), s.Copy("T", "Y", s.GELU()))},
 	// Where one sum is cut between elements, a function takes whole rows of others.
 	{"parts of rows beside parts between elements", sumBeside(s.TwoShot{}, s.TwoShot{}, s.Bias("V"))},
 	{"packets with a bias beside such parts", sumBeside(s.PushTwoShot{}, s.PushShot{}, s.Bias("V"))},
