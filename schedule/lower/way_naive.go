@@ -27,6 +27,9 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
 	case w.edge.Carrier.Fused && way.SignalsInStep:
 		return w.refusal("By", "use schedule.Kernels", noKernel)
+	case way.WithStep && way.SignalsInStep && !way.StartInLoop && way.Streams != 1 && w.edge.Carrier.Signals:
+		return w.refusal("By", "use schedule.CopyEngine or schedule.KernelCopies, or one stream", "steps wait for "+
+			"peers on streams of their own, and a kernel that waits keeps the device from what peers wait for")
 	}
 	s.arriving = mistakes(way).rows
 	return w.pooled("Streams", way.Streams, false)

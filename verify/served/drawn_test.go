@@ -46,6 +46,9 @@ var drawn = []declared{
 	{"an exchange", "of what sums take in parts of all rows", of("A[M K/D] B[N K/D] C[M N] T[M/D K]",
 		s.Linear("C", "A", "B"), s.Copy("T", "A")).by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts",
 		"parts of all rows of C meet, and A is taken by the rows of a rank")},
+	{"a Naive of two mistakes", "with kernels that wait", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Naive{
+		WithStep: true, SignalsInStep: true, By: s.KernelSignals}), at("Moves[0].Way.By",
+		"a kernel that waits keeps the device from what peers wait for")},
 	{"a gradient", "where a weight lies", of("Dy[M N/D] B[N/D K] Xs[M/D K] Dx[M/D K] Dw[N/D K]",
 		s.Matmul("Dx", "Dy", "B"), s.Gradient("Dw", "Dy", "Xs")).within("Dw", "B"), at("Tensors[4].Within",
 		"other streams read B, for peers or for products, while Dw is made there (leave it out)")},
