@@ -7,6 +7,8 @@ import "slices"
 var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 	{File: "verify/prove/stamp.go", Text: "a stamp without the operations", Tests: "TestStamp",
 		Old: "ops.Lines(list))", New: "ops.Lines(list[:0]))"},
+	{File: "verify/prove/flat.go", Text: "parts end with a row at every shape", Tests: "TestFlatWithRow",
+		Old: "chunk%row == 0", New: "chunk%row >= 0"},
 	{File: "verify/prove/stamp.go", Text: "a stamp without the form of landings", Tests: "TestStamp",
 		Old: `"%v %v\n", m.Halves, m.Lands)`, New: `"%v\n", m.Halves)`},
 }), within("verify/explore", []CodeMutant{
