@@ -25,7 +25,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	if s.across == nil && (w.putting(s) || s.leaving.ofAll) {
 		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}}
 		for _, o := range s.BeforeSum() {
-			if w.outward(s) {
+			if w.outward(s) || s.leaves.turns != nil { // which main does not wait for
 				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
 		}
@@ -205,6 +205,8 @@ func (w *writer) order(s *stage) []turns {
 		return []turns{w.shift(parts{}).onMain()}
 	case s.leaves.order != nil && !s.Bare():
 		return s.leaves.order
+	case w.Original.OverHosts() && !s.Bare(): // on the streams that their rows came by
+		return w.byHosts()
 	}
 	t := w.shift(parts{})
 	if s.puts() {

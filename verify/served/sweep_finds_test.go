@@ -27,6 +27,12 @@ var sweptFinds = []struct {
 		by("A", s.Rails{Parts: 2})},
 	{"the same with a sum in parts before", sweptForm(evenForms, "block").onHosts().by("X", s.Rails{Parts: 3}).
 		by("R", s.Rails{Parts: 3})},
+	// Over hosts a further stage takes rows on the streams that they came by, or when all products are made.
+	{"functions of rows that a layer over hosts gathers", of("A[M/D K] B[F/D K] B2[N F/D] C[M/D N] All[M:D K]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Copy("All", "A", s.SiLU())).onHosts()},
+	{"functions of what products beside sums over hosts take", of("O[M N/D] Wo[K N/D] V[K] B[F/D K] B2[K F/D] C[M K] "+
+		"T[M K]", s.Linear("R", "O", "Wo"), s.Copy("Y", "R", s.RMSNorm("V")), s.Linear("H", "Y", "B"),
+		s.Linear("C", "H", "B2"), s.Copy("T", "Y", s.GELU())).onHosts()},
 	// Copies of a weight that wait for the peers' are no posts that peers may do without.
 	{"a weight that is pushed behind one by packets", sweptForm(evenForms, "weights that come").
 		by("Up", s.PushGather{}).by("Down", s.Push{})},
@@ -68,7 +74,7 @@ func sumBeside(first, second s.Way, then ...s.Func) form {
 // TestSweptFinds: both checkers accept them, as graphs too.
 func TestSweptFinds(t *testing.T) {
 	for _, x := range sweptFinds {
-		b := lowering(lower.Lower).become(t, x.Schedule, []int{1, 2, 3}, true)
+		b := lowering(lower.Lower).become(t, x.Schedule, []int{1, 2, 3, 4}, true)
 		if b.wrong != "" || !b.proven || !b.graph {
 			t.Errorf("%s: %+v", x.what, b)
 		}
