@@ -141,8 +141,8 @@ func (d Device) makes(list ...schedule.Do) bool {
 func (d Device) reads(t driver.Type) bool {
 	coded := d.any(func(k kernels.Kernel) bool { return k.Coded == t })
 	return coded || slices.ContainsFunc(d.made(), func(m kernels.Made) bool {
-		return m.Type == t || t.Saturates() && m.Scales == t ||
-			slices.ContainsFunc(m.Reads(), func(o kernels.Operand) bool { return o.Type == t })
+		return m.Type == t || m.X.Type == t || t.Saturates() && m.Scales == t ||
+			slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
 	})
 }
 

@@ -137,7 +137,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	count := j.rows * j.columns
 	ordinary := r.below(2) == 0
 	j.tensors = []tensor{r.tensor(cmp.Or(k.Made.Type, typ), count, true)}
-	operands, scales := k.Made.Reads(), k.Made.Scales
+	operands, scales := reads(k.Made), k.Made.Scales
 	for _, then := range k.Made.Then {
 		operands = slices.Concat(operands, []kernels.Operand{{Type: then.Type}}, then.Operands) // its result first
 		scales = then.Scales
@@ -152,7 +152,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	if scales != 0 {
 		j.tensors = append(j.tensors, r.tensor(scales, j.rows*(j.columns/j.wide(k.Made.Group)), true))
 	}
-	j.pass(k, r.below(len(k.Made.Reads())+1), count)
+	j.pass(k, r.below(len(reads(k.Made))+1), count)
 	j.threads = 4 * (1 + r.below(4))
 	if k.Kind == kernels.Groups {
 		wide := j.wide(k.Made.Group)
@@ -169,7 +169,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 // pass makes the parameters; dst may lie in an operand.
 func (j *job) pass(k kernels.Kernel, in, count int) {
 	dst := 0
-	if in > 0 && k.Made.Reads()[in-1].Lies == kernels.InPlace && j.tensors[in].typ == j.tensors[0].typ {
+	if in > 0 && reads(k.Made)[in-1].Lies == kernels.InPlace && j.tensors[in].typ == j.tensors[0].typ {
 		dst = in
 	}
 	add := func(tensor int) {
@@ -183,7 +183,7 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 	number(uint64(count))
 	for i := range j.tensors[1:] {
-		if first := 1 + len(k.Made.Reads()); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 &&
+		if first := 1 + len(reads(k.Made)); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 &&
 			j.tensors[first].typ == j.tensors[1].typ {
 			add(1) // a further result lies in x
 			continue
@@ -304,7 +304,7 @@ func (j *job) wrong(units int) string {
 
 // further are the results of functions of what a launch makes, by their tensors.
 func (j *job) further(made []float32) map[int][]float32 {
-	results, first := map[int][]float32{}, 1+len(j.kernel.Made.Reads())
+	results, first := map[int][]float32{}, 1+len(reads(j.kernel.Made))
 	for i, then := range j.kernel.Made.Then {
 		w, err := j.f.Then[i].write()
 		if err != nil {
@@ -319,7 +319,7 @@ func (j *job) further(made []float32) map[int][]float32 {
 		values := w.eval(&of)
 		made = values[len(values)-1]
 		results[int(j.params[first+1].tensor)-1] = made
-		if first += len(then.Reads()); then.Scales != 0 {
+		if first += len(reads(&then)); then.Scales != 0 {
 			results[first] = j.scales(w, values)
 		}
 	}
@@ -349,3 +349,6 @@ func (j *job) scales(w written, values [][]float32) (made []float32) {
 func near(a, b float32, units int) bool {
 	return math.Abs(float64(int64(math.Float32bits(a))-int64(math.Float32bits(b)))) <= float64(units)
 }
+
+// reads are X and the other operands of a function.
+func reads(m *kernels.Made) []kernels.Operand { return append([]kernels.Operand{m.X}, m.Operands...) }

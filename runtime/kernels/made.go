@@ -28,9 +28,6 @@ type Made struct {
 	Then []Made
 }
 
-// Reads are the operands with X before them.
-func (m *Made) Reads() []Operand { return append([]Operand{m.X}, m.Operands...) }
-
 // Operand is a tensor that a function reads.
 type Operand struct {
 	Lies Lies

@@ -27,19 +27,10 @@ const (
 	GoingWords
 )
 
-// Places of the words that a function of all ranks' rows has: where it puts what it makes, the elements of a rank's
-// rows, and where its X of all ranks lies.
-const (
-	FinishedTo = iota
-	FinishedElements
-	FinishedX
-	FinishedWords
-)
-
 func (toAll) lay(l *Layout, next func(words int) int) {
 	l.At.Lands = Landing{To: next(l.Terms), Rank: next(1), Going: next(GoingWords * bits.OnesCount(l.Spread))}
 	if l.Finish != nil {
-		l.At.Lands.Finished = next(FinishedWords)
+		l.At.Lands.FinishedTo, l.At.Lands.FinishedElements, l.At.Lands.FinishedX = next(1), next(1), next(1)
 		l.finish(next)
 	}
 	l.beside(next)
@@ -95,9 +86,8 @@ func (s Summing) PacketRows(q *plan.Queue, on *plan.Stream, x driver.Ptr, bytes 
 			to = to[GoingWords:]
 		}
 		if r.Finished != 0 && k.Finish != nil {
-			at := k.params[k.At.Lands.Finished:]
-			at[FinishedTo], at[FinishedX] = uint64(r.Finished), uint64(r.All)
-			at[FinishedElements] = uint64(bytes / s.set.element.Size())
+			k.params[k.At.Lands.FinishedTo], k.params[k.At.Lands.FinishedX] = uint64(r.Finished), uint64(r.All)
+			k.params[k.At.Lands.FinishedElements] = uint64(bytes / s.set.element.Size())
 		}
 	}
 	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(x), uint64(bytes/s.set.element.Size())

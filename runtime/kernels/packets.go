@@ -22,10 +22,9 @@ type Landing struct {
 	// Rows is the number of rows of the sum that each block has. Made is the address of the result of a function of
 	// rows of the sum, and Beside the address of the first operand that this function reads beside the sum.
 	Rows, Made, Beside int
-	// Finished is, of a kernel of rows with a function of each element of all ranks' rows, the address of the
-	// function's result; behind it are the number of elements of a rank's rows, the address of all, and the function's
-	// own parameters.
-	Finished int
+	// FinishedTo, FinishedElements and FinishedX are, of a kernel of rows with a function of each element of all ranks'
+	// rows, the address of its result, the number of elements of a rank's rows, and the address of all rows.
+	FinishedTo, FinishedElements, FinishedX int
 	// Going is the first of GoingWords words of each result of a kernel of rows that goes to all ranks. To is then the
 	// address of each rank's first landing, and nothing is at From.
 	Going int

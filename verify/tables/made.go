@@ -39,8 +39,9 @@ func (x *launched) makes() {
 		typ := cmp.Or(o.Type, x.Type)
 		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: typ.Bytes(int(x.elementsOf(o))), Type: typ})
 	}
-	for i, o := range x.Made.Reads() {
-		use(touch.Read, x.p[x.At.Terms+i], o)
+	use(touch.Read, x.p[x.At.Terms], x.Made.X)
+	for i, o := range x.Made.Operands {
+		use(touch.Read, x.p[x.At.Terms+1+i], o)
 	}
 	behind := x.At.Terms + 1 + len(x.Made.Operands)
 	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})

@@ -80,7 +80,7 @@ func (x *launched) widens(first, rows int64) {
 	if x.Finish == nil {
 		return
 	}
-	columns, at := int64(x.p[x.At.Given]), x.At.Lands.Finished
+	columns := int64(x.p[x.At.Given])
 	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
 		begin, count := first*columns, rows*columns
 		switch o.Lies {
@@ -93,11 +93,11 @@ func (x *launched) widens(first, rows int64) {
 		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(typ.Bytes(int(begin))),
 			Bytes: typ.Bytes(int(count)), Type: typ})
 	}
-	use(touch.Read, x.p[at+kernels.FinishedX], x.Finish.X)
+	use(touch.Read, x.p[x.At.Lands.FinishedX], x.Finish.X)
 	for i, o := range x.Finish.Operands {
 		use(touch.Read, x.p[x.At.Finish+i], o)
 	}
-	use(touch.Write, x.p[at+kernels.FinishedTo], kernels.Operand{Type: x.Finish.Type})
+	use(touch.Write, x.p[x.At.Lands.FinishedTo], kernels.Operand{Type: x.Finish.Type})
 }
 
 // rowResults are the addresses of what functions of rows make, in their order, and of the scales that the last leaves.

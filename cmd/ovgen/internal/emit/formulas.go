@@ -157,8 +157,8 @@ func (u *unit) typeOf(v hostir.View) driver.Type {
 
 // madeAlike reports whether two kernels apply the same functions to elements of the same types.
 func madeAlike(a, b *kernels.Made) bool {
-	return a != nil && b != nil && a.Form() == b.Form() && a.Type == b.Type && a.Scales == b.Scales &&
-		slices.Equal(a.Reads(), b.Reads()) && slices.EqualFunc(a.Then, b.Then, func(a, b kernels.Made) bool {
+	return a != nil && b != nil && a.Form() == b.Form() && a.Type == b.Type && a.Scales == b.Scales && a.X == b.X &&
+		slices.Equal(a.Operands, b.Operands) && slices.EqualFunc(a.Then, b.Then, func(a, b kernels.Made) bool {
 		return madeAlike(&a, &b)
 	})
 }
