@@ -63,7 +63,8 @@ func matmul() schedule.Schedule {
 // inTurn takes every choice that is not the default and can be emitted.
 func inTurn() schedule.Schedule {
 	return scheduletest.By(linear(), "A",
-		schedule.Naive{Copied: true, SignalsInStep: true, Streams: 3, WithStep: true, By: schedule.Kernels})
+		schedule.Naive{StartInLoop: true, Copied: true, SignalsInStep: true, Streams: 3, WithStep: true,
+			By: schedule.Kernels})
 }
 
 func program(t *testing.T, name string, s schedule.Schedule) Input {
