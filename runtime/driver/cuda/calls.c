@@ -162,6 +162,11 @@ CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes) {
   RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
 }
 
+CUresult ovgen_function_carveout(uintptr_t ctx, uintptr_t f, int percent) {
+  if (!cu.FuncSetAttribute) return NOT_SUPPORTED;
+  RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent));
+}
+
 CUresult ovgen_occupancy(uintptr_t ctx, uintptr_t f, int threads, size_t shared, int *blocks) {
   IN(ctx, cu.OccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)f, threads, shared));
 }
