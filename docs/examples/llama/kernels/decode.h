@@ -152,6 +152,21 @@ DEVICE void load_tile(struct tile<E> &now, const struct params &p, u64 head, int
   load_values<E>(now.v, p, head, 0, at, end);
 }
 
+// bring_tile has the second cache load what a warp's tile at a position needs, but for positions from end on.
+template <typename E>
+DEVICE void bring_tile(const struct params &p, u64 head, int at, int end)
+{
+  const unsigned size = (unsigned)p.size * sizeof(typename E::bits), lines = size / 128;
+  for (unsigned i = threadIdx.x % 32; i < decode_tile * lines; i += 32) {
+    const int position = at + (int)(i / lines);
+    if (position < end) {
+      const u64 from = head * sizeof(typename E::bits) + (u64)((unsigned)position * (unsigned)p.keys) * size;
+      bring(p.cache_keys + from + i % lines * 128);
+      bring(p.cache_values + from + i % lines * 128);
+    }
+  }
+}
+
 // share is a block's share of a row: every so many of its stretches from first to last, for so many query heads. It is
 // in memory of the block, since registers are for tiles.
 struct share {
@@ -263,10 +278,11 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
     uint4 values[most_stretches] = {};
     for (unsigned i = 0; i < most_stretches; i++) {
       if (i < stretches) {
-        const float *const part = part_of(p, query + one, i);
-        mosts[i] = part[0];
-        parts[i] = part[1];
-        values[i] = *(const uint4 *)(part + 4 + c);
+        const uint4 *const part = (const uint4 *)part_of(p, query + one, i);
+        const uint4 lead = part[0];
+        mosts[i] = __uint_as_float(lead.x);
+        parts[i] = __uint_as_float(lead.y);
+        values[i] = part[1 + c / 4];
       }
     }
     float most = MINUS_INFINITY, sum = 0.0f, x[4] = {};
@@ -340,28 +356,76 @@ DEVICE void store_added(uint4 *part, unsigned c, const struct added &all)
                      __float_as_uint(all.x[3])};
 }
 
-// load_queries loads a thread's elements of so many query heads of a row, rotated. All are loaded, then others, then
-// all are stored by put_queries: so the loads are on their way at once.
-template <typename E, unsigned head_most>
-DEVICE void load_queries(typename E::bits (&x)[head_most / decode_threads][few_queries], const struct params &p,
-                         u64 from, unsigned heads, int position)
+// pairs are two elements of a head side by side, and the two half a head on.
+template <typename E>
+struct pairs { two<E> low, high; };
+
+// load_pairs loads pairs from an element on, the c-th of a head, and turns them by a position.
+template <typename E>
+DEVICE struct pairs<E> load_pairs(const char *from, u64 head, unsigned c, int position, const struct params &p)
 {
-  for (unsigned i = 0; i < head_most / decode_threads; i++) {
-    const unsigned e = threadIdx.x + i * decode_threads;
-    for (unsigned r = 0; r < few_queries; r++) {
-      x[i][r] = r < heads && e < p.size
-        ? (typename E::bits)E::narrow(rotated<E>(p.query, from + r * p.size, e, position, p)) : 0;
-    }
+  typedef typename E::bits bits;
+  const unsigned half = (unsigned)p.size / 2;
+  const two<E> x = *(const two<E> *)(from + (head + c) * sizeof(bits));
+  const two<E> y = *(const two<E> *)(from + (head + c + half) * sizeof(bits));
+  const uint4 v = *(const uint4 *)(p.angles + ((unsigned)position * half + c) * 2);
+  const float turns[4] = {__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w)};
+  const float x0 = E::widen(x.x), x1 = E::widen(x.y), y0 = E::widen(y.x), y1 = E::widen(y.y);
+  return {{(bits)E::narrow(turned(x0, y0, turns)), (bits)E::narrow(turned(x1, y1, turns + 2))},
+          {(bits)E::narrow(beyond(x0, y0, turns)), (bits)E::narrow(beyond(x1, y1, turns + 2))}};
+}
+
+// of_row is what a thread has of a row: pairs of the queries and, where its block stores these, of the key, and two
+// elements of the value. All are loaded at once, ahead of all stores.
+template <typename E, unsigned head_most>
+struct of_row {
+  enum { fours = head_most / 4, each = few_queries * fours / decode_threads };
+  struct pairs<E> query[each], key;
+  two<E> value;
+};
+
+template <typename E, unsigned head_most>
+DEVICE void load_row(struct of_row<E, head_most> &x, const struct params &p, u64 of, u64 head, u64 query,
+                     unsigned heads, int position, bool own)
+{
+  enum { fours = of_row<E, head_most>::fours };
+  const unsigned size = (unsigned)p.size, first = threadIdx.x * 2;
+  for (unsigned i = 0; i < of_row<E, head_most>::each; i++) {
+    const unsigned at = threadIdx.x + i * decode_threads, r = at / fours, c = at % fours * 2;
+    x.query[i] = r < heads && c < size / 2
+      ? load_pairs<E>(p.query, of * p.wide_query + (query + r) * size, c, position, p) : pairs<E>{};
+  }
+  const u64 from = of * p.wide_key + head * size;
+  if (own && first < size / 2) {
+    x.key = load_pairs<E>(p.key, from, first, position, p);
+  }
+  if (own && first < size) {
+    x.value = *(const two<E> *)(p.value + (from + first) * sizeof(typename E::bits));
   }
 }
 
+// put_row stores the queries in memory of the block, with zeros where there are none, and the key and value in the
+// cache.
 template <typename E, unsigned head_most>
-DEVICE void put_queries(typename E::bits *q, const typename E::bits (&x)[head_most / decode_threads][few_queries])
+DEVICE void put_row(typename E::bits *q, const struct of_row<E, head_most> &x, const struct params &p, u64 place,
+                    bool own)
 {
-  for (unsigned i = 0; i < head_most / decode_threads; i++) {
-    for (unsigned r = 0; r < few_queries; r++) {
-      q[r * deep<head_most>::query + threadIdx.x + i * decode_threads] = x[i][r];
-    }
+  typedef typename E::bits bits;
+  enum { fours = of_row<E, head_most>::fours };
+  const unsigned size = (unsigned)p.size, half = size / 2, first = threadIdx.x * 2;
+  for (unsigned i = 0; i < of_row<E, head_most>::each; i++) {
+    const unsigned at = threadIdx.x + i * decode_threads, c = at % fours * 2;
+    const unsigned low = c < half ? c : size + (c - half) * 2, high = c < half ? c + half : low + 2;
+    bits *const row = q + at / fours * deep<head_most>::query;
+    *(two<E> *)(row + low) = x.query[i].low;
+    *(two<E> *)(row + high) = x.query[i].high;
+  }
+  if (own && first < half) {
+    *(two<E> *)(p.cache_keys + (place + first) * sizeof(bits)) = x.key.low;
+    *(two<E> *)(p.cache_keys + (place + first + half) * sizeof(bits)) = x.key.high;
+  }
+  if (own && first < size) {
+    *(two<E> *)(p.cache_values + (place + first) * sizeof(bits)) = x.value;
   }
 }
 
@@ -431,22 +495,21 @@ DEVICE void decode_heads(const struct params &p)
   const unsigned heads = behind - query < few_queries ? (unsigned)(behind - query) : few_queries;
   const u64 place = cached(row.sequence, 0, head, p);
   const int own = (int)first * stretch + (int)(threadIdx.x / 32) * decode_tile;
-  bits x[head_most / decode_threads][few_queries];
+  const bool stores = (unsigned)last % blocks == first;
+  struct of_row<E, head_most> x;
   struct tile<E> now;
   if (!early) {
-    load_queries<E, head_most>(x, p, of * p.wide_query + query * size, heads, row.position);
+    load_row(x, p, of, head, query, heads, row.position, stores);
   }
   if (tile<E>::ahead) {
     load_tile<E>(now, p, place, own, row.position);  // without the row's own position, which is not stored yet
   }
   if (early) {
+    bring_tile<E>(p, place, own + decode_warps * decode_tile, row.position);
     last_has_ended();
-    load_queries<E, head_most>(x, p, of * p.wide_query + query * size, heads, row.position);
+    load_row(x, p, of, head, query, heads, row.position, stores);
   }
-  if ((unsigned)last % blocks == first) {
-    store<E>(p, of, head);
-  }
-  put_queries<E, head_most>(q, x);
+  put_row(q, x, p, cached(row.sequence, row.position, head, p), stores);
   if (threadIdx.x == 0) {
     of_block[0] = {place, result, heads, (int)first, (int)blocks, last, stretch, row.position + 1};
   }

@@ -290,15 +290,25 @@ DEVICE void best_of(const struct params &p)
 // ----------------------------------------------------------------------------
 // Attention.
 
-// rotated is element i of the head that begins at an element, turned by its position: elements half a head apart are a
-// pair.
+// bring has the second cache load the line of an address.
+#ifdef OVGEN_HOST
+DEVICE void bring(const char *) {}
+#else
+DEVICE void bring(const char *from) { asm volatile("prefetch.global.L2 [%0];" : : "l"(from)); }
+#endif
+
+// turned is the first of a pair of elements, which lie half a head apart, behind its turn; beyond is the second.
+DEVICE float turned(float x, float y, const float *turn) { return x * turn[0] - y * turn[1]; }
+DEVICE float beyond(float x, float y, const float *turn) { return y * turn[0] + x * turn[1]; }
+
+// rotated is element i of the head that begins at an element, turned by its position.
 template <typename E>
 DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct params &p)
 {
   const u64 half = p.size / 2, pair = i < half ? i : i - half;
   const float *const turn = p.angles + (position * half + pair) * 2;
   const float x = load<E>(from, head + pair), y = load<E>(from, head + pair + half);
-  return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
+  return i < half ? turned(x, y, turn) : beyond(x, y, turn);
 }
 
 // score is that of a query and a key, by their product.
