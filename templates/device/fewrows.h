@@ -67,6 +67,7 @@ DEVICE uint4 take_matrices(const uint4 *at)
 // A ring is memory of the block that the launch gives it. A host copies at once.
 #define RING(name, count) SHARED(uint4, name, count)
 
+DEVICE u64 goes_first() { return 0; }
 DEVICE void copy_row(uint4 *to, const char *from, bool there) { *to = there ? *(const uint4 *)from : uint4(); }
 DEVICE void copy_weight(uint4 *to, const char *from, bool there) { copy_row(to, from, there); }
 DEVICE void copies_started() {}

@@ -482,7 +482,6 @@ HERE void ptx_cp_async_bulk_tensor_3d_shared__cluster_global_mbarrier__complete_
 {
   load(to, from, column, row, shard, barrier, 1u << sreg_cluster_ctarank);
 }
-HERE void ptx_createpolicy_fractional_L2__evict_first_b64(unsigned long long &policy, double) { policy = 0; }
 HERE void ptx_cp_async_bulk_tensor_3d_shared__cluster_global_mbarrier__complete_tx__bytes_multicast__cluster(
     unsigned to, const void *from, unsigned column, unsigned row, unsigned shard, unsigned barrier, unsigned mask)
 {
