@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
+	Source:  "d0d96b2cbe62f4e691dc91cc09bbddd6ffcdc1f9991b5b81d7c85d95b0fd62f2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

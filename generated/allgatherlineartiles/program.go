@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "8427e690c1b0b4152322947e53df575182fd822b69fa99d0509eca05d64c2b72",
+	Hash:     "758b045b3c1b9396864ef8097d077cd5b385632c2ab656df68c505dac896dee3",
 	Proof:    "proven for D = 1..8, stamp b45c26d67f83c68d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

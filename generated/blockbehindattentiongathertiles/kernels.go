@@ -44,7 +44,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiongathertiles",
-	Source:  "b6b58d297b1e778c01d1b4c5ad16a32d76a697e2989646df6cabcdb7bc486e6b",
+	Source:  "a795b1eafe5c7c5889cca2b7fd925e1845d9b8640587dd982cb6b3604a68f722",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiongathertiles",
-	Hash:    "054b4780bd11e6e9a6dcc824e4dbe7a6349ebd723df72583da4b299e8f244fb8",
+	Hash:    "10fd933cc09f282536012b5615452353b869dd82fd5c84fcaa09bbd0fb5cd2e3",
 	Proof:   "proven for D = 1..8, stamp 03a6c8e5479a3c6f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "c8dc1157900a5c9056f2f9cc82c0a9cb1daa71ba6645ad63227efcb0ed9b63d2",
+	Source:  "60c609bd0ff28f27cffd274514a2e9eebecc2df0415e25b4458ba13fcd78db11",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "38fd25e2f450a503fd3a8166b2e14074f9934400fea47d8c63986fe583b3ccfe",
+	Hash:    "6085e2e5507299c5d05270a37b03e6c3a1107ba0541d3af2363722a0d41ee5e2",
 	Proof:   "proven for D = 1..8, stamp 12f9425252b072d6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

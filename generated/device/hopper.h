@@ -109,6 +109,16 @@ DEVICE void load_box(unsigned to, const struct Map *from, unsigned barrier, unsi
       : : "r"(to), "l"(from), "r"(barrier), "r"(column), "r"(row), "r"(shard) : "memory");
 }
 
+// load_box_by is load_box with a policy of the second cache.
+DEVICE void load_box_by(u64 policy, unsigned to, const struct Map *from, unsigned barrier, unsigned column,
+                        unsigned row, unsigned shard)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%3, %4, %5}], [%2], %6;"
+      : : "r"(to), "l"(from), "r"(barrier), "r"(column), "r"(row), "r"(shard), "l"(policy) : "memory");
+}
+
 // load_box_to_all is load_box to the same place in each block of the mask, where the bytes arrive too.
 DEVICE void load_box_to_all(unsigned to, const struct Map *from, unsigned barrier, unsigned column, unsigned row,
                             unsigned shard, unsigned mask)

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "2ddece0f5dc230b7a4b9e1aab2114e3075065514c6dea11b59dc163efe93e103",
+	Source:  "125ff30b37891c611fdb6188381da9b1fb409a8cce9d40e0075b294ee3bf98a4",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "796eb1925faa36a54b5f1dff1b3909cd343d8eda60e6c7b53120d95aa592c9e5",
+	Hash:     "5972fae77d942c4ed5334601465a285cf9ef3c2bd28c2ff386e16e875921950b",
 	Proof:    "proven for D = 1..8, stamp 8d1a698b97e60afc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

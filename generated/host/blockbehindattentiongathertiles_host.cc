@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiongathertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c5cab805a9505386efee87b436b08e45c6f0ba3e5c2ab5dd22be643077999708
+// 760a6b678b55ab29293ac3cc5880b6303b82d21a74bb5a16ac35489d89b7bdfd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

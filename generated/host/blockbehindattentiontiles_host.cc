@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d6e9f3f2d57d20efa4c13fbc902cb922dd975f8eaa72dd6a749713f42cc2a1f2
+// 94375579a84557fe4527090fb993ebb49d75a8fdf297fff7dfe6e87c5cd61b12
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

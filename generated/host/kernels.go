@@ -105,7 +105,7 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlinearquantisedpackets", "0e0c90ae86c9fa8fcfc545dee6d75fe802b0ced7af19e56d1d0d21372458bb7d",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
-	sim.Compiled("allgatherlineartiles", "d11e9746a16da5162ae38cb8aa3dfc18c6620b7fef959a665d1f748d1b47074e",
+	sim.Compiled("allgatherlineartiles", "d0d96b2cbe62f4e691dc91cc09bbddd6ffcdc1f9991b5b81d7c85d95b0fd62f2",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
 	sim.Compiled("allgathermxfp4", "37eb23aa177617d1d4c60e464c0ba910ef0a4509735128bf3186c1b9cdb9cd96",
 		unsafe.Pointer(C.allgathermxfp4_kernels))
@@ -159,11 +159,11 @@ func init() {
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("blockbehindattention", "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentiongathertiles", "b6b58d297b1e778c01d1b4c5ad16a32d76a697e2989646df6cabcdb7bc486e6b",
+	sim.Compiled("blockbehindattentiongathertiles", "a795b1eafe5c7c5889cca2b7fd925e1845d9b8640587dd982cb6b3604a68f722",
 		unsafe.Pointer(C.blockbehindattentiongathertiles_kernels))
 	sim.Compiled("blockbehindattentionpackets", "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "c8dc1157900a5c9056f2f9cc82c0a9cb1daa71ba6645ad63227efcb0ed9b63d2",
+	sim.Compiled("blockbehindattentiontiles", "60c609bd0ff28f27cffd274514a2e9eebecc2df0415e25b4458ba13fcd78db11",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
 	sim.Compiled("cappedlogits", "32c64b0fa2913560dcadf8a6864a30170688adb653982f1790ccabd5ed4a14ca",
 		unsafe.Pointer(C.cappedlogits_kernels))
@@ -171,7 +171,7 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "2ddece0f5dc230b7a4b9e1aab2114e3075065514c6dea11b59dc163efe93e103",
+	sim.Compiled("gatedmlpfewrows", "125ff30b37891c611fdb6188381da9b1fb409a8cce9d40e0075b294ee3bf98a4",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
@@ -185,9 +185,9 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "b510ff199dd90b006ef7e9c347d4e86325fa47172c94b02e43250eea06f581c0",
+	sim.Compiled("linearallreducefewrows", "769885b4121315116468b8f450c9cd892b05e496b06585c42f95df56fcead2be",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "a0b6432ef03b307db655fdcb494d2be64a7ea00519b69d1f9fbd555d0e813592",
+	sim.Compiled("linearallreducefewrowsahead", "feab6d23408b94235592d0e522bbae8c06e4f4c54dd92bdfc2c7da224220909e",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -203,13 +203,13 @@ func init() {
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducesquaresfp8", "288206a549889ccebee8001b7b757f32b44fca4e2fe11390987ef71af78a3986",
+	sim.Compiled("linearallreducesquaresfp8", "082ed35f3dba75daa2fbb5f3b4695b2a1afba684d8a5be9ec38a1abe8a2a7ac2",
 		unsafe.Pointer(C.linearallreducesquaresfp8_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "c84cf9263f21ca2f3ea6087825ce33808480482e774338f742d0343000e8e1dd",
+	sim.Compiled("linearallreduceweightsfp8", "8c4acb4ff29c6b716ef4a628e67161352a56ad229ae7932acf34594d71f6384c",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -248,7 +248,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))
 	sim.Compiled("linearreducescatterringkernel", "e4037b6cb70589fabf77239f55a9841c70a3c5f6dd710c5c58401e420a3e915c",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "646cd894f0e5ebad8f0d2e14db37295b27bf958817aa93ff5216d9fa73e170ae",
+	sim.Compiled("linearreducescattertiles", "2cefc353a3630b3af3889e9ccdc4e12f679235563c494296e074a239c437d897",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
 	sim.Compiled("linearreducescattervquantised", "afeac8aaedc9b4b5ce7598e21b2382dade7779864a88b0809d104f891a1d1e40",
 		unsafe.Pointer(C.linearreducescattervquantised_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// df04d6ddd02dc82715a3b0bb025d54b218e02dc8b2cd8af9f248b3fe0f2206b5
+// e7689c531a02df2e940c2c8b9992f69671af3c8481943ee88d36222a6b7281da
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "b510ff199dd90b006ef7e9c347d4e86325fa47172c94b02e43250eea06f581c0",
+	Source:  "769885b4121315116468b8f450c9cd892b05e496b06585c42f95df56fcead2be",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

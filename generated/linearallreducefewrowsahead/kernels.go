@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "a0b6432ef03b307db655fdcb494d2be64a7ea00519b69d1f9fbd555d0e813592",
+	Source:  "feab6d23408b94235592d0e522bbae8c06e4f4c54dd92bdfc2c7da224220909e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducesquaresfp8",
-	Source:  "288206a549889ccebee8001b7b757f32b44fca4e2fe11390987ef71af78a3986",
+	Source:  "082ed35f3dba75daa2fbb5f3b4695b2a1afba684d8a5be9ec38a1abe8a2a7ac2",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Squares.Code(table.Types)...),
 }

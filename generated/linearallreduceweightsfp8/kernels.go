@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "c84cf9263f21ca2f3ea6087825ce33808480482e774338f742d0343000e8e1dd",
+	Source:  "8c4acb4ff29c6b716ef4a628e67161352a56ad229ae7932acf34594d71f6384c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

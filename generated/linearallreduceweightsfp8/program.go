@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "dba57da15558f88cb07257256b77d075dff5dfed09830751de54a2910264108e",
+	Hash:     "79ebe92c4f76ff485f912bae15586bcb32e173dd6581bdb0550406989738daf1",
 	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

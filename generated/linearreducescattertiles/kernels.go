@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "646cd894f0e5ebad8f0d2e14db37295b27bf958817aa93ff5216d9fa73e170ae",
+	Source:  "2cefc353a3630b3af3889e9ccdc4e12f679235563c494296e074a239c437d897",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

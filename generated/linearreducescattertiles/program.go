@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattertiles",
-	Hash:     "5d5cdace5e513c93495fe21813e17527f5f003c235e74ce24d985a8de49e2cc0",
+	Hash:     "0bd52c455011cef4cc00c6fb27a535f33b4d1a61ee3e2b7424ca91ec4972dd57",
 	Proof:    "proven for D = 1..8, stamp 93705340d0236d85",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

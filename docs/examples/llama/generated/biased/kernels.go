@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "4fde5668d11ecda3653c45f3b416d4e71444630d29e1ae1c4df6470517635925",
+	Source:  "f6223c85061edbff65abf68a8f7921c8c59b1f840dd89f658412eb588cf565ea",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

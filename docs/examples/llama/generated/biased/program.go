@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "968c314bc208df743d6a369ca5421be6e8f0aac9736b782a22da82f6ea62620e",
+	Hash:    "bf6b87bf7c97dbb9593422c8e0af6320d9fcde8ac4bf76a41a25acef7da9f918",
 	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

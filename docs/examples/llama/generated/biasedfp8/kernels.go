@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "cc3b922a472b1ad4049fc711b3464cf4a7eb558d00e651cec2a3262b70a7cf0f",
+	Source:  "11dc20bf505ad4a5c3cf004048b56f899b0e73f219a7bb2843ee4094aee0d241",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

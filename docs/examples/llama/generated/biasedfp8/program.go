@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "5f87806f3adf6af3a081c312e6739424d3ae2ab5fd8a83bb00bcb830eb3b477b",
+	Hash:    "ee3a83aabf3e4f9751e53b10cccd8b1c75cc5088bc4faf6aaed2342247da2eec",
 	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

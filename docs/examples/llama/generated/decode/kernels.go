@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "4be2c060555a80ea5034527c6f88cddffe618da995c312cf7c49ddb69d01762c",
+	Source:  "517a52296e64386b78a66bf136577866e5ee0d8c8fa2237ff7afc81dbc58a1a0",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

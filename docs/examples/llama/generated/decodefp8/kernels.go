@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "4a11761774a3c9debd40df53b477af37dcbb25ac281ad8f1935ac4f558390353",
+	Source:  "3ee95a39f30e644dd2072e4b871f10d91e577c934216fe34fa66c225d930ef22",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "f72713d5504acf59069e5008f1c64b75b90a78c33beaf5a606bc7892cd2d0565",
+	Hash:    "8696e9f87696ccdada41ea7ae307bdb5db66d0c0b5f5c8dcf314681fef820222",
 	Proof:   "proven for D = 1..8, stamp 7d5bc544eaeda45a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "db861ba988c2b73577356632ed83a2d95a61ffea2154fe9605013c0574a563d0",
+	Source:  "bc0f91c4babf6fa7e525c5abb6d770a1ce74a2c14da6ed5d2947f6872c5aa559",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -69,6 +69,7 @@ DEVICE uint4 take_matrices(const uint4 *at)
 // A ring is memory of the block that the launch gives it. A host copies at once.
 #define RING(name, count) SHARED(uint4, name, count)
 
+DEVICE u64 goes_first() { return 0; }
 DEVICE void copy_row(uint4 *to, const char *from, bool there) { *to = there ? *(const uint4 *)from : uint4(); }
 DEVICE void copy_weight(uint4 *to, const char *from, bool there) { copy_row(to, from, there); }
 DEVICE void copies_started() {}
@@ -109,14 +110,23 @@ DEVICE uint4 take_matrices(const uint4 *at)
   return x;
 }
 
+// goes_first is the policy by which memory that is read once leaves the second cache ahead of what else is there, such
+// as code, parameters and rows (PTX createpolicy).
+DEVICE u64 goes_first()
+{
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
 // copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, and both
 // zeros where nothing is there.
 // Each takes its place in the group that copies_started ends; copies_left holds the thread until few enough of its
 // groups are under way.
 DEVICE void copy_weight(uint4 *to, const char *from, bool there)
 {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
-               : : "r"(in_block(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;"
+               : : "r"(in_block(to)), "l"(from), "r"(there ? 16 : 0), "l"(goes_first()) : "memory");
 }
 
 DEVICE void copy_row(uint4 *to, const char *from, bool there)

@@ -49,7 +49,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "c24ecb883a0b19354ff40e7aff4511c4fc2c31ed03391d20d833354a283cc611",
+	Source:  "c9bff0b7d1e51c9a50758cc7203ebcb87409349d893d4827acdd46b728658c65",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -43,7 +43,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "f8229e09aefaa3220d6fe0d6935ea31d29c51eb95557582c1b11bbf5b4ff994e",
+	Source:  "6089a68a2224bd58ed2544625577516722f25f9f8509ddb644497bc0e54cdfe7",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "5db4115cba344e7350760a84d6e4808d8b305369ca1b317e2bbb6000e11a6383",
+	Hash:    "78c5e15cb4317c535e86d4e2e5f665b139cfa270fc7d704ed974ac0f9900a622",
 	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

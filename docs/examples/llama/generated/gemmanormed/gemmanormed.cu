@@ -858,16 +858,23 @@ struct fewboxes_code {
     return ((p.halved ? rank_in_cluster() * pairs : 0) + pair) * 2 * deep_elements;
   }
 
-  // load copies a box of both slices at a step, to a stage that is empty.
+  // load copies a box of both slices at a step, to a stage that is empty: of a weight, or of rows.
+  template <bool weight>
   DEVICE void load(const struct Memory &m, const struct Ring<stages> &to, unsigned behind, unsigned bytes,
                    const struct Map *from, unsigned box_bytes, unsigned depth, unsigned line)
   {
-    const unsigned at = m.ring + to.stage * stage_bytes + behind, barrier = m.full + 8 * to.stage;
+    const unsigned barrier = m.full + 8 * to.stage;
+    unsigned at = m.ring + to.stage * stage_bytes + behind;
     barrier_wait(m.empty + 8 * to.stage, to.round ^ 1);
     barrier_expect(barrier, 2 * bytes);
     if (bytes > 0) {
-      load_box(at, from, barrier, depth, line, 0);
-      load_box(at + box_bytes, from, barrier, depth + deep_elements, line, 0);
+      for (unsigned slice = 0; slice < 2; slice++, at += box_bytes, depth += deep_elements) {
+        if (weight) {
+          load_box_by(goes_first(), at, from, barrier, depth, line, 0);
+        } else {
+          load_box(at, from, barrier, depth, line, 0);
+        }
+      }
     }
   }
 
@@ -883,10 +890,10 @@ struct fewboxes_code {
         unsigned depth = depth_of(p, pair);
         for (unsigned step = 0; step < steps(p); step++, depth += few_slices * deep_elements) {
           if (weight) {
-            load(m, to, 2 * a_bytes, count * few_columns * 128, columns, b_bytes, depth,
+            load<weight>(m, to, 2 * a_bytes, count * few_columns * 128, columns, b_bytes, depth,
                  (run.first + first) * few_columns);
           } else {
-            load(m, to, 0, a_bytes, &p.rows_of_a, a_bytes, depth, 0);
+            load<weight>(m, to, 0, a_bytes, &p.rows_of_a, a_bytes, depth, 0);
           }
           to.next();
         }

@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "3d97f180b0d340352e2a2775dbee65ac67ba25a2b6f5c4fd13ac77d2a84fe307",
+	Source:  "279bcaff0d018fd27a67757e14e7b38e10ba3830f324a6d93a356afad8a306d1",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "5025d6bc1cae176776c2e66d5680b50fc504f2a7e65bf890825213d48c65b10a",
+	Hash:    "b258738d4fd6ed73a4798aac14c4894c234e61caf31e4bcde92e45f759cb9188",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

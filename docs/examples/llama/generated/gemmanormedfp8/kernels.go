@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "b8ad21d6a2792c437f7ae2197bac95bf7819e56d1ea687e94a57db18f7541696",
+	Source:  "aa92ff39ca408b884a39db74bbb743782b01a4387a212c3cc7d549b65d4c12ba",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

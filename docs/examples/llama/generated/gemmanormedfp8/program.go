@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "eb35e574aa6304a8e13b363ec33bf56aeabd02b89893ea2c38096f9e469e3792",
+	Hash:    "efa916481fa39ac34feac3212b921708d36e20683b744c206aa3b3a3d33e942b",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

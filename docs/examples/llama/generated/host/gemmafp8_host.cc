@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 017179ae74560acf34c7a45edd1f2432c183b279202f5d561f45436b14644391
+// d52bb843042f36c20d3139e38c4bb3969b0fe220285a10784be54dca0fd3adfb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

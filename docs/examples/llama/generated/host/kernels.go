@@ -33,39 +33,39 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "4fde5668d11ecda3653c45f3b416d4e71444630d29e1ae1c4df6470517635925",
+	sim.Compiled("biased", "f6223c85061edbff65abf68a8f7921c8c59b1f840dd89f658412eb588cf565ea",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "cc3b922a472b1ad4049fc711b3464cf4a7eb558d00e651cec2a3262b70a7cf0f",
+	sim.Compiled("biasedfp8", "11dc20bf505ad4a5c3cf004048b56f899b0e73f219a7bb2843ee4094aee0d241",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "4be2c060555a80ea5034527c6f88cddffe618da995c312cf7c49ddb69d01762c",
+	sim.Compiled("decode", "517a52296e64386b78a66bf136577866e5ee0d8c8fa2237ff7afc81dbc58a1a0",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "4a11761774a3c9debd40df53b477af37dcbb25ac281ad8f1935ac4f558390353",
+	sim.Compiled("decodefp8", "3ee95a39f30e644dd2072e4b871f10d91e577c934216fe34fa66c225d930ef22",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "db861ba988c2b73577356632ed83a2d95a61ffea2154fe9605013c0574a563d0",
+	sim.Compiled("decodenccl", "bc0f91c4babf6fa7e525c5abb6d770a1ce74a2c14da6ed5d2947f6872c5aa559",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "c24ecb883a0b19354ff40e7aff4511c4fc2c31ed03391d20d833354a283cc611",
+	sim.Compiled("gemma", "c9bff0b7d1e51c9a50758cc7203ebcb87409349d893d4827acdd46b728658c65",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "f8229e09aefaa3220d6fe0d6935ea31d29c51eb95557582c1b11bbf5b4ff994e",
+	sim.Compiled("gemmafp8", "6089a68a2224bd58ed2544625577516722f25f9f8509ddb644497bc0e54cdfe7",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "3d97f180b0d340352e2a2775dbee65ac67ba25a2b6f5c4fd13ac77d2a84fe307",
+	sim.Compiled("gemmanormed", "279bcaff0d018fd27a67757e14e7b38e10ba3830f324a6d93a356afad8a306d1",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "b8ad21d6a2792c437f7ae2197bac95bf7819e56d1ea687e94a57db18f7541696",
+	sim.Compiled("gemmanormedfp8", "aa92ff39ca408b884a39db74bbb743782b01a4387a212c3cc7d549b65d4c12ba",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "747fd1b09dd3cf2dcad2c4e3cb3781723fed4ffcec8b2c385a3613518beb5a29",
+	sim.Compiled("normed", "249941b3c54ae1361048bd9b8a384f3e13653f04bfeea9745b750288088fae9f",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "b313d9fc5335f5732117dad330b7426465995dd25d218e8b25ba162319d1f325",
+	sim.Compiled("normedfp8", "004d5295019405a2d9d7d214313adecc161f5a61f452a41381a006d944081d01",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "747fd1b09dd3cf2dcad2c4e3cb3781723fed4ffcec8b2c385a3613518beb5a29",
+	Source:  "249941b3c54ae1361048bd9b8a384f3e13653f04bfeea9745b750288088fae9f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "4c55a69ba77858a714d8a5667db05001ce6ebea8fc3f272eaad72e34e499b038",
+	Hash:    "72813c01f221a84733e021fad5969eb535cee454f0104ea18f419d19d52dcc72",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

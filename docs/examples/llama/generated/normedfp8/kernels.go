@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "b313d9fc5335f5732117dad330b7426465995dd25d218e8b25ba162319d1f325",
+	Source:  "004d5295019405a2d9d7d214313adecc161f5a61f452a41381a006d944081d01",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }
