@@ -157,14 +157,20 @@ CUresult ovgen_module_function(uintptr_t ctx, uintptr_t m, const char *name, uin
 
 CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m) { RELAXED(ctx, cu.ModuleUnload((CUmodule)m)); }
 
-CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes) {
-  if (!cu.FuncSetAttribute) return NOT_SUPPORTED;
-  RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
+// set_shared lets blocks have so many bytes of shared memory. By those of a launch that starts early a multiprocessor
+// gets all the shared memory that it can have, so that the next launch's find room beside them.
+static CUresult set_shared(CUfunction f, int bytes, bool early) {
+  if (early) {
+    const CUresult r = cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
+    if (r != CUDA_SUCCESS) return r;
+  }
+  return cu.FuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
 
-CUresult ovgen_function_carveout(uintptr_t ctx, uintptr_t f, int percent) {
+CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes, bool early) {
+  if (bytes == 0) return CUDA_SUCCESS;  // what the kernel declares itself is there
   if (!cu.FuncSetAttribute) return NOT_SUPPORTED;
-  RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent));
+  RELAXED(ctx, set_shared((CUfunction)f, bytes, early));
 }
 
 CUresult ovgen_occupancy(uintptr_t ctx, uintptr_t f, int threads, size_t shared, int *blocks) {

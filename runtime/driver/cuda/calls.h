@@ -90,8 +90,7 @@ CUresult ovgen_event_elapsed(uintptr_t ctx, uintptr_t from, uintptr_t to, float 
 CUresult ovgen_module_load(uintptr_t ctx, const char *ptx, uintptr_t *m, char *log, size_t size);
 CUresult ovgen_module_function(uintptr_t ctx, uintptr_t m, const char *name, uintptr_t *f);
 /* Lets blocks of f have so many bytes of dynamic shared memory. */
-CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes);
-CUresult ovgen_function_carveout(uintptr_t ctx, uintptr_t f, int percent);
+CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes, bool early);
 CUresult ovgen_occupancy(uintptr_t ctx, uintptr_t f, int threads, size_t shared, int *blocks);
 CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shards, uint64_t rows, uint64_t columns,
                           uint32_t box_rows);

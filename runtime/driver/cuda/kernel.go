@@ -86,16 +86,9 @@ func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 			if x.handle != m || k.Name != name {
 				continue
 			}
-			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 && k.Shared > 0 {
+			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared), C.bool(k.Early)); r != 0 {
 				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
 					status("cuFuncSetAttribute", r))
-			}
-			// The blocks of a launch that starts early find room beside those of this one where a multiprocessor
-			// has all the shared memory that it can have.
-			if k.Early && k.Shared > 0 {
-				if r := C.ovgen_function_carveout(d.ctx, C.uintptr_t(f), 100); r != 0 {
-					return fmt.Errorf("give kernel %s all shared memory: %w", name, status("cuFuncSetAttribute", r))
-				}
 			}
 			all[f] = k
 		}
