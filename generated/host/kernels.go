@@ -187,7 +187,7 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearallreducefewrows", "769885b4121315116468b8f450c9cd892b05e496b06585c42f95df56fcead2be",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "feab6d23408b94235592d0e522bbae8c06e4f4c54dd92bdfc2c7da224220909e",
+	sim.Compiled("linearallreducefewrowsahead", "d670b1e139b45104878b609bcb7d119292393fa108433cefe1b62ecafa8bd515",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
 		unsafe.Pointer(C.linearallreducefp8_kernels))

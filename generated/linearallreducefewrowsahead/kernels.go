@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "feab6d23408b94235592d0e522bbae8c06e4f4c54dd92bdfc2c7da224220909e",
+	Source:  "d670b1e139b45104878b609bcb7d119292393fa108433cefe1b62ecafa8bd515",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "65b4ae423126f1123d2a858123433d051d359c5d5f41616cd089638165b10cbb",
+	Hash:     "795d87c6e35b5db4b942a7a5e453bd105947298bf2b82f924131c4146476ceb9",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -100,9 +100,12 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// orUse is a hint with the ways of a communication that have a fact.
-func orUse(hint string, n need, has fact) string {
-	for i, l := range slices.DeleteFunc(doing(n), func(l lowering) bool { return !l.is(has) }) {
+// orUse is a hint with the ways of a communication that have a fact, and orUseWithout with those that lack it.
+func orUse(hint string, n need, has fact) string { return orUseAny(hint, n, has, true) }
+func orUseWithout(hint string, n need, lacks fact) string { return orUseAny(hint, n, lacks, false) }
+
+func orUseAny(hint string, n need, f fact, has bool) string {
+	for i, l := range slices.DeleteFunc(doing(n), func(l lowering) bool { return l.is(f) != has }) {
 		hint += []string{", or use schedule.", ", schedule."}[min(i, 1)] + schedule.WayName(l.way)
 	}
 	return hint
@@ -310,7 +313,7 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), "use schedule.Slots, or leave it out",
+		err = cmp.Or(err, refused(w.path(), orUseWithout(leaveOut, l.need, rounds),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits

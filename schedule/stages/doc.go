@@ -2,5 +2,5 @@
 // package puts the operations into stages, each from one communication to the next, and refuses placements that the
 // operations leave otherwise (chain.go, placed.go). Functions that kernels of their own make, and batches that are an
 // axis, become operations and rows as others first (formulas.go, batches.go). Package lower reads the stages and writes
-// the program: nothing here knows a way, a stream, a word or memory.
+// the program: nothing here knows a stream, a word or memory, and of a way only what its facts say.
 package stages

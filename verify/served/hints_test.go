@@ -17,7 +17,7 @@ var (
 	placing = regexp.MustCompile(`(?:^|: |; )place (.+)$`)
 	placed  = regexp.MustCompile(`(\w+) \[([^\]]*)\]`)
 	split   = regexp.MustCompile(`^(DIDx|Stream)\((\w+)(, balanced|, uneven)?\), `)
-	using   = regexp.MustCompile(`^use (\w+(?:, \w+)*), or leave it out`)
+	using   = regexp.MustCompile(`^(?:leave it out, or )?use ((?:schedule\.)?[A-Z]\w*(?:, (?:schedule\.)?[A-Z]\w*)*)`)
 )
 
 // TestHints follows each hint that places tensors or names ways: the schedule is served then. A way that is named may
@@ -54,7 +54,7 @@ func TestHints(t *testing.T) {
 				continue
 			}
 			if m := using.FindStringSubmatch(e.Hint); m != nil {
-				for name := range strings.SplitSeq(m[1], ", ") {
+				for name := range strings.SplitSeq(strings.ReplaceAll(m[1], "schedule.", ""), ", ") {
 					ways++
 					if err := d.moved(move, name); err != nil {
 						t.Errorf("%s, %s: %s: %s: %s leads to %v", d.id, d.what, e.Path, e.Hint, name, err)

@@ -15,6 +15,7 @@ import (
 // orders are the orders that kernels keep, of which each can be missing: where it stands, and the kernel that shows it.
 var orders = []struct{ kernel, file, order string }{
 	{"decode", "decode.h", "    __syncthreads();\n    if (threadIdx.x == 0) {\n"},
+	{"decode", "decode.h", "row.position + 1};\n  }\n  __syncthreads();\n"},
 	{"decodewide", "decode.h", "blocks - 1;\n    }\n    __syncthreads();\n"},
 	{"decode and codes", "decode.h", "  __syncthreads();  // the block's own are\n"},
 	{"decode and codes", "decode.h", "== groups - 1;\n  }\n  __syncthreads();\n"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "f6223c85061edbff65abf68a8f7921c8c59b1f840dd89f658412eb588cf565ea",
+	Source:  "04c3257c7eb283e8a115c9a71273e8aeb8dbd9c8e33cc816c9e81eb3d5531f81",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

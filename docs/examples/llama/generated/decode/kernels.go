@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "517a52296e64386b78a66bf136577866e5ee0d8c8fa2237ff7afc81dbc58a1a0",
+	Source:  "1ff9853e1be7953de1d28c2a8adb6cef8f9bfa14ce3bdb84808846afbcaab306",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

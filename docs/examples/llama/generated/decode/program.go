@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "298b1743c3ee8d6eef5376c0c9f8a5d01abb36ba159c6a661c092d75d6111af6",
+	Hash:    "789a2fc70ee74740c4d5c77830bf02659fb08b92ded82bd9283dbd4a9ba9e1ea",
 	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

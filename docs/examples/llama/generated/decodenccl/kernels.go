@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "bc0f91c4babf6fa7e525c5abb6d770a1ce74a2c14da6ed5d2947f6872c5aa559",
+	Source:  "edbe2e813986f84edca9896a693bb42fae1a303f1af7812cd6eac5073424afca",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

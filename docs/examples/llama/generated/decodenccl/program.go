@@ -19,7 +19,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "f28cc90706dcfef07ddf3840423568162836b726ea48cd13210ae59e05873645",
+	Hash:    "40cd67ca833769c89377a404d91d21c79fce041dda2569cd2ed654e3ddf987f3",
 	Proof:   "proven for D = 1..8, stamp 8182be769fb6618f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

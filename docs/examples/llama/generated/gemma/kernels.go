@@ -49,7 +49,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "c9bff0b7d1e51c9a50758cc7203ebcb87409349d893d4827acdd46b728658c65",
+	Source:  "04d7c60f90842be936ddfd7ad67af495b634e5372ee4c90fc962cedfb7dd9a36",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

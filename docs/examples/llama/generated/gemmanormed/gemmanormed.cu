@@ -891,7 +891,7 @@ struct fewboxes_code {
         for (unsigned step = 0; step < steps(p); step++, depth += few_slices * deep_elements) {
           if (weight) {
             load<weight>(m, to, 2 * a_bytes, count * few_columns * 128, columns, b_bytes, depth,
-                 (run.first + first) * few_columns);
+                         (run.first + first) * few_columns);
           } else {
             load<weight>(m, to, 0, a_bytes, &p.rows_of_a, a_bytes, depth, 0);
           }

@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "279bcaff0d018fd27a67757e14e7b38e10ba3830f324a6d93a356afad8a306d1",
+	Source:  "dab0c6dff67fa1fc061cd49286588927b09f2e62f54821125191e9c7f6ed851a",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -33,7 +33,7 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "f6223c85061edbff65abf68a8f7921c8c59b1f840dd89f658412eb588cf565ea",
+	sim.Compiled("biased", "04c3257c7eb283e8a115c9a71273e8aeb8dbd9c8e33cc816c9e81eb3d5531f81",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
@@ -43,25 +43,25 @@ func init() {
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "517a52296e64386b78a66bf136577866e5ee0d8c8fa2237ff7afc81dbc58a1a0",
+	sim.Compiled("decode", "1ff9853e1be7953de1d28c2a8adb6cef8f9bfa14ce3bdb84808846afbcaab306",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
 	sim.Compiled("decodefp8", "3ee95a39f30e644dd2072e4b871f10d91e577c934216fe34fa66c225d930ef22",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "bc0f91c4babf6fa7e525c5abb6d770a1ce74a2c14da6ed5d2947f6872c5aa559",
+	sim.Compiled("decodenccl", "edbe2e813986f84edca9896a693bb42fae1a303f1af7812cd6eac5073424afca",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "c9bff0b7d1e51c9a50758cc7203ebcb87409349d893d4827acdd46b728658c65",
+	sim.Compiled("gemma", "04d7c60f90842be936ddfd7ad67af495b634e5372ee4c90fc962cedfb7dd9a36",
 		unsafe.Pointer(C.gemma_kernels))
 	sim.Compiled("gemmafp8", "6089a68a2224bd58ed2544625577516722f25f9f8509ddb644497bc0e54cdfe7",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "279bcaff0d018fd27a67757e14e7b38e10ba3830f324a6d93a356afad8a306d1",
+	sim.Compiled("gemmanormed", "dab0c6dff67fa1fc061cd49286588927b09f2e62f54821125191e9c7f6ed851a",
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("gemmanormedfp8", "aa92ff39ca408b884a39db74bbb743782b01a4387a212c3cc7d549b65d4c12ba",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "249941b3c54ae1361048bd9b8a384f3e13653f04bfeea9745b750288088fae9f",
+	sim.Compiled("normed", "5bfebd0ab1869dca1e96011bc51b601f96e7db67e63384c58a212249036b5bcf",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))

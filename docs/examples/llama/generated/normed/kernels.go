@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "249941b3c54ae1361048bd9b8a384f3e13653f04bfeea9745b750288088fae9f",
+	Source:  "5bfebd0ab1869dca1e96011bc51b601f96e7db67e63384c58a212249036b5bcf",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }
