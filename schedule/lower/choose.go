@@ -101,7 +101,7 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
 // orUse is a hint with the ways of a communication that have a fact, and orUseWithout with those that lack it.
-func orUse(hint string, n need, has fact) string { return orUseAny(hint, n, has, true) }
+func orUse(hint string, n need, has fact) string          { return orUseAny(hint, n, has, true) }
 func orUseWithout(hint string, n need, lacks fact) string { return orUseAny(hint, n, lacks, false) }
 
 func orUseAny(hint string, n need, f fact, has bool) string {
