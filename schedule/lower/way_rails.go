@@ -192,6 +192,9 @@ func railsMemory(w *writer, s *stage) {
 	}
 	for _, name := range each {
 		w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut)
+		if name == landing {
+			w.program.At(w.named(name, s.Sums)).Tensor.Type = w.program.At(s.Sums).Tensor.Type
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced)).with(wholeRows),
+var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).with(wholeRows),
 	by(stores, reduce(ofBatches)).with(lacksOf("one kernel waits for the slots of all batches of %s",
 		"Signals stream memory operations", "Signals kernels"), except(
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
@@ -151,6 +151,13 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
 	s.leaving = leaving{each: []string{slots}, plan: storesLeave}
+	if s.ToAll {
+		s.leaving.memory = func(w *writer, s *stage) {
+			sum := w.named(reduced, s.Sums)
+			w.ofRows(sum, s.Sums, true, w.ColumnsOf(s.Sums))
+			w.program.At(sum).Tensor.Type = w.program.At(s.Sums).Tensor.Type
+		}
+	}
 	w.pool.falls = true
 	return w.pooled("Streams", way.Streams, way.Equal)
 }

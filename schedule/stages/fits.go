@@ -113,9 +113,6 @@ func (c *Chain) movesFit() error {
 			o, _ := c.Schedule.Maker(s.Input)
 			return c.MisplacedIn(o.In[0], edges.State{}, "%s is made of all columns of %s, which come, and its rows "+
 				"go to other ranks", s.Input, o.In[0])
-		case c.Original.OverHosts() && s.ToAll && c.Widens(s):
-			return refused(c.PathOf(c.DeclaredAs(s.Sums))+".Type", "leave it out",
-				"no pass keeps sums for all ranks over hosts in fp32, such as %s", s.Sums)
 		case s.Gathers && of.Type == schedule.FP32:
 			return refused(c.PathOf(of.Name)+".Type", "leave it out, or round it by a schedule.Copy first",
 				"no pass moves a tensor of fp32, such as %s, in plans of other types", of.Name)

@@ -83,8 +83,8 @@ var drawn = []declared{
 	{"few rows", "by a weight of constants", form{s.Schedule{FewRows: 64, Tensors: linear(
 		"A[M/D 8192] B[3584 8192] C[M:D 3584]").Tensors, Ops: []s.Op{s.Linear("C", "A", "B")}}}, at("FewRows",
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
-	{"sums for all hosts", "in fp32", form{catalog.AllReduceHosts}.in32("C"), at("Tensors[1].Type",
-		"no pass keeps sums for all ranks over hosts in fp32, such as C (leave it out)")},
+	{"sums for all hosts", "in fp32", form{catalog.AllReduceHosts}.in32("C"), served},
+	{"sums for all", "stored at their owners", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.Stores{}), served},
 	{"a norm of all columns", "ahead of four bits of a sum", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
 		s.Linear("Q", "O", "Wo", s.LayerNorm("V", "V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).
 		fp4("Q").by("Q", s.PushShot{}), at("Ops[0].Then[0]", "to the functions of Q a row is a block of 16 columns, "+
