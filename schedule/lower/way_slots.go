@@ -139,7 +139,8 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).with(wholeRows),
+var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).
+	with(wholeRows),
 	by(stores, reduce(ofBatches)).with(lacksOf("one kernel waits for the slots of all batches of %s",
 		"Signals stream memory operations", "Signals kernels"), except(
 		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
