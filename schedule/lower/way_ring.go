@@ -9,8 +9,6 @@ import (
 
 var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers).with(because(rowsInTurn)),
-	by(ringedAtOnce, gather(ofRows).alone()).has(inPlace).with(because(rowsInTurn)),
-	by(ringedAtOnce, gather(ofOperand)).with(because(rowsInTurn)),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn),
 		lacksOf(wholeParts, "Direction both")),
 	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
@@ -18,12 +16,6 @@ var rings = slices.Concat(
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
 	return w.passedOn(s, way.Direction, way.Streams, ring{directed(way.Direction), way.WithStep}.pulled)
-}
-
-// ringedAtOnce is for rows that are all there before a product begins.
-func ringedAtOnce(w *writer, s *stage, way schedule.Ring) error {
-	s.once = true
-	return ringed(w, s, way)
 }
 
 func ringPushed(w *writer, s *stage, way schedule.PushRing) error {
