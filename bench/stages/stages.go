@@ -40,7 +40,7 @@ var (
 	TilesTilesTiles       = by(tiles, tiles, tiles)
 )
 
-// way is that of a communication of rows, as a sum and as a gather; copies are what a schedule takes that names none.
+// way has the way of a sum of rows and the way of a gather of rows. A schedule that names no way takes copies.
 type way struct{ sum, gather s.Way }
 
 var (

@@ -186,15 +186,12 @@ const (
 // railsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
 	slotMemory(w, s)
-	each := []string{hostSums, railSums}
-	if s.ToAll {
-		each = append(each, landing)
-	}
-	for _, name := range each {
-		w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut)
-		if name == landing {
-			w.program.At(w.named(name, s.Sums)).Tensor.Type = w.program.At(s.Sums).Tensor.Type
-		}
+	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut) }
+	of(hostSums)
+	of(railSums)
+	if s.ToAll { // of the result's type, where the terms have the plan's
+		of(landing)
+		w.program.At(w.named(landing, s.Sums)).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
 

@@ -51,10 +51,15 @@ func slotMemory(w *writer, s *stage) {
 		w.ofEachRank(s, partial)
 	}
 	w.ofEachRank(s, slots)
+	reducedMemory(w, s)
+}
+
+// reducedMemory is for this rank's sums, where they go to all ranks.
+func reducedMemory(w *writer, s *stage) {
 	if s.ToAll {
-		reduced := w.named(reduced, s.Sums)
-		w.ofRows(reduced, s.Sums, true, w.ColumnsOf(s.Sums))
-		w.program.At(reduced).Tensor.Type = w.program.At(s.Sums).Tensor.Type
+		sum := w.named(reduced, s.Sums)
+		w.ofRows(sum, s.Sums, true, w.ColumnsOf(s.Sums))
+		w.program.At(sum).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
 
@@ -151,14 +156,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	s.leaving = leaving{each: []string{slots}, plan: storesLeave}
-	if s.ToAll {
-		s.leaving.memory = func(w *writer, s *stage) {
-			sum := w.named(reduced, s.Sums)
-			w.ofRows(sum, s.Sums, true, w.ColumnsOf(s.Sums))
-			w.program.At(sum).Tensor.Type = w.program.At(s.Sums).Tensor.Type
-		}
-	}
+	s.leaving = leaving{each: []string{slots}, memory: reducedMemory, plan: storesLeave}
 	w.pool.falls = true
 	return w.pooled("Streams", way.Streams, way.Equal)
 }

@@ -43,7 +43,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list = append(list, Shape{M: ranks, K: 256 * ranks, N: 128}, Shape{M: 5 * ranks, K: 768 * ranks, N: 64},
 			Shape{M: 11 * min(ranks, 5), K: 256 * ranks, N: 128}, Shape{M: 40, K: 768 * ranks, N: 64})
 	}
-	if onGPU && p.tiled() {
+	if onGPU && p.Tiled() {
 		list = append(list, tiled(ranks)...)
 	}
 	for i, s := range list {
@@ -70,8 +70,8 @@ func (p *Program) hostOnly(s Shape, ranks int) bool {
 	return err == nil && x.HostOnly()
 }
 
-// tiled reports whether a product is made by tiles.
-func (p *Program) tiled() bool {
+// Tiled reports whether a product is made by tiles.
+func (p *Program) Tiled() bool {
 	return slices.ContainsFunc(p.Schedule.Moves, func(m schedule.Move) bool {
 		return schedule.FactsOf(m.Way).Multiplies
 	})

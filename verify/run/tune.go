@@ -94,16 +94,9 @@ func (c *tuneCommand) settle(f *flag.FlagSet, names []string, programs []harness
 // that sums.
 const mostTiles = 16
 
-func byTilesKernel(m schedule.Move) bool {
-	_, tiles := m.Way.(schedule.Tiles)
-	return tiles
-}
-
 func (c *tuneCommand) run(code *driver.Code) int {
 	for _, f := range families(c.programs) {
-		tiled := slices.DeleteFunc(slices.Clone(f), func(p *harness.Program) bool {
-			return !slices.ContainsFunc(p.Schedule.Moves, byTilesKernel)
-		})
+		tiled := slices.DeleteFunc(slices.Clone(f), func(p *harness.Program) bool { return !p.Tiled() })
 		c.together = append(c.together, slices.Concat(f, slices.Repeat(tiled, mostTiles)))
 	}
 	return c.measure(code, measuring{json: c.json, groups: families(c.programs), do: c.tune,

@@ -12,9 +12,6 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// capped is a function of a user's own.
-func capped(most float64) s.Func { return s.Func{Word: "capped", Is: s.Least(s.X, s.Num(most))} }
-
 // formulas are functions that formulas say, where no product and no sum applies them.
 var formulas = []declared{
 	{"logits within bounds", "Gemma's, of a vocabulary that is spread", of("A[M/D K] W[N/D K] C[M:D N/D]",
@@ -266,3 +263,6 @@ func TestBrokenFinishes(t *testing.T) {
 		}
 	}
 }
+
+// capped is a function of a user's own.
+func capped(most float64) s.Func { return s.Func{Word: "capped", Is: s.Least(s.X, s.Num(most))} }

@@ -292,8 +292,8 @@ func TestCompared(t *testing.T) {
 	}
 }
 
-// ahead makes a step more than so many times, each launched while the one before runs, as a server does, and returns
-// the us from the end of one to the end of the next: the start of the first counts for none.
+// ahead launches n + 1 equal steps, each while the one before runs, as a server does. It returns the us from the end of
+// a step to the end of the next, the mean of n.
 func ahead(t *testing.T, crew *Crew, b Batch, n int) float64 {
 	var ended time.Time
 	err := crew.Launch(b)
