@@ -67,7 +67,7 @@ func TestLaunchesOfEight(t *testing.T) {
 func launches(t *testing.T, s Spec, c Config, most int) {
 	t.Helper()
 	dir, _ := tiny(t, c)
-	tracers, restore := traces(false)
+	tracers, restore := traces(false, "")
 	crew, err := s.in(dir).Start(t.Context())
 	restore()
 	if err != nil {
@@ -126,9 +126,12 @@ func TestFrees(t *testing.T) {
 }
 
 // trace is a table for each bucket and position, of rank 0: medians of so many steps. Of one crew the graphs have an
-// event behind each operation, and of the other one at both ends alone, which shows what the events cost.
+// event behind each operation, and of another one at both ends alone, which shows what the events cost. A third crew
+// does not launch attention: launches overlap, so it shows what attention costs a step.
 func trace(t *testing.T, s Spec, layers, rounds int, positions []int) string {
-	bare, all := timed(t, s, false, rounds, positions), timed(t, s, true, rounds, positions)
+	const attention = "decode"
+	bare, all := timed(t, s, false, "", rounds, positions), timed(t, s, true, "", rounds, positions)
+	without := timed(t, s, false, attention, rounds, positions)
 	var text strings.Builder
 	for i, f := range bare {
 		rows, launches, err := byLayer(all[i].names, all[i].us, layers)
@@ -138,9 +141,10 @@ func trace(t *testing.T, s Spec, layers, rounds int, positions []int) string {
 		device := f.us[0]
 		event := max(0, sum(all[i].us)-device) / float64(len(all[i].us))
 		fmt.Fprintf(&text, "\n%d layers, %d ranks, %s: a step takes %.0f us, launched ahead %.0f, and its graph %.0f; "+
-			"%d launches a layer; an event takes %.2f us, which is taken off\n"+
+			"%d launches a layer; an event takes %.2f us, which is taken off; %s adds %.1f us a layer to the graph\n"+
 			"| operation | launches | us each | us |\n|---|---|---|---|\n",
-			layers, s.Ranks, f.what, f.step, f.ahead, device, launches, event)
+			layers, s.Ranks, f.what, f.step, f.ahead, device, launches, event,
+			attention, (device-without[i].us[0])/float64(layers))
 		for _, name := range slices.Sorted(maps.Keys(f.host)) {
 			fmt.Fprintf(&text, "| host: %s | | | %.1f |\n", name, f.host[name])
 		}
@@ -163,8 +167,8 @@ type figures struct {
 }
 
 // timed has a crew make all steps.
-func timed(t *testing.T, s Spec, all bool, rounds int, positions []int) (list []figures) {
-	tracers, restore := traces(all)
+func timed(t *testing.T, s Spec, all bool, without string, rounds int, positions []int) (list []figures) {
+	tracers, restore := traces(all, without)
 	crew, err := s.Start(t.Context())
 	restore()
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 )
 
 // tracer is a rank's driver that sets timing events into the graphs that are captured: at both ends, and where all is
-// set behind each operation. It also sums up the time of the host's calls.
+// set behind each operation. It leaves out launches of kernels of a name, and sums up the time of the host's calls.
 type tracer struct {
 	driver.Decorator
 	all      bool
+	without  string // how their names begin; empty: it leaves out none
 	names    map[driver.Function]string
 	products map[driver.Product]string
 	spare    []driver.Event
@@ -67,12 +68,12 @@ type traced struct {
 const spareEvents = 512
 
 // traces has the crews that start from now on trace, and returns the tracers by their ranks' devices.
-func traces(all bool) (tracers map[int]*tracer, restore func()) {
+func traces(all bool, without string) (tracers map[int]*tracer, restore func()) {
 	var mu sync.Mutex
 	before, tracers := decorated, map[int]*tracer{}
 	decorated = func(c group.Config) group.Config {
 		c.Decorate = func(d driver.Driver) driver.Driver {
-			t := &tracer{all: all, names: map[driver.Function]string{}, products: map[driver.Product]string{},
+			t := &tracer{all: all, without: without, names: map[driver.Function]string{}, products: map[driver.Product]string{},
 				host: map[string]time.Duration{}}
 			t.Driver = around.New(d, t.each)
 			mu.Lock()
@@ -92,11 +93,15 @@ func (t *tracer) each(c *around.Call) error {
 	if g == nil {
 		defer t.took(c.Name, time.Now())
 	}
+	name := t.name(c)
+	if g != nil && t.without != "" && strings.HasPrefix(name, t.without) {
+		return nil
+	}
 	err := c.Pass()
 	if err != nil || g == nil || !c.Enqueues {
 		return err
 	}
-	g.names = append(g.names, t.name(c))
+	g.names = append(g.names, name)
 	if !t.all || c.Stream != g.stream {
 		return nil
 	}
