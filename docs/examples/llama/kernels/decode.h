@@ -346,14 +346,15 @@ DEVICE struct added add_up(const float *warps, unsigned query, unsigned c)
   return all;
 }
 
-// store_added stores four elements of a part from c on, and with the first of them what leads it.
-DEVICE void store_added(uint4 *part, unsigned c, const struct added &all)
+// store_added stores four elements of a part from c on, and with the first of them its lead. Every layer writes parts
+// where the layer before did, so that memory need not take them.
+DEVICE void store_added(float *part, unsigned c, const struct added &all)
 {
   if (c == 0) {
-    part[0] = {__float_as_uint(all.most), __float_as_uint(all.sum), 0, 0};
+    store_kept(part, {__float_as_uint(all.most), __float_as_uint(all.sum), 0, 0});
   }
-  part[1 + c / 4] = {__float_as_uint(all.x[0]), __float_as_uint(all.x[1]), __float_as_uint(all.x[2]),
-                     __float_as_uint(all.x[3])};
+  store_kept(part + 4 + c, {__float_as_uint(all.x[0]), __float_as_uint(all.x[1]), __float_as_uint(all.x[2]),
+                            __float_as_uint(all.x[3])});
 }
 
 // pairs are two elements of a head side by side, and the two half a head on.
@@ -532,7 +533,7 @@ DEVICE void decode_heads(const struct params &p)
         const unsigned r = e / fours, c = e % fours * 4;
         const struct added all = add_up(warps, r, c);
         if (my.last > 0) {
-          store_added((uint4 *)part_of(p, my.result + r, n), from + c, all);
+          store_added(part_of(p, my.result + r, n), from + c, all);
           continue;
         }
         for (unsigned k = 0; k < 4; k++) {
