@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/plan"
 )
 
@@ -23,9 +24,9 @@ type option struct {
 
 // prefers guides a choice without measurements.
 type prefers struct {
-	rings  bool // NVLink joins only neighbours
-	nvlink bool // NVLink joins every pair
-	nccl   bool // the group allows NCCL where nothing else serves
+	rings bool        // NVLink joins only neighbours
+	links fabric.Kind // the form of the fabric
+	nccl  bool        // the group allows NCCL where nothing else serves
 }
 
 // choose finds the option for a shape; key lacks only the program.
@@ -53,9 +54,9 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
 		}
 		if i >= 0 && refusal(i) == nil {
-			if j := m.overtaken(options, i, by.nvlink, key.Ranks, refusal); j >= 0 {
+			if j := m.overtaken(options, i, by.links, key.Ranks, refusal); j >= 0 {
 				why := fmt.Sprintf("%s; %s was not in that run%s", m.why(key), options[j].Name,
-					options[j].estimated(key.Ranks, by.nvlink))
+					options[j].estimated(key.Ranks, by.links))
 				return j, Choice{Program: options[j].Name, Replayed: true, Why: why}, nil
 			}
 			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
@@ -74,7 +75,7 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			}
 		}
 	}
-	for _, i := range byShots(options, key.Ranks, by.nvlink) {
+	for _, i := range byShots(options, key.Ranks, by.links) {
 		o := options[i]
 		if refusal(i) != nil {
 			continue
@@ -83,7 +84,7 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 			refused[i] = ErrByNCCL
 			continue
 		}
-		why := unmeasured(key) + o.estimated(key.Ranks, by.nvlink)
+		why := unmeasured(key) + o.estimated(key.Ranks, by.links)
 		if refusal(0) != nil {
 			why += fmt.Sprintf(", and %s does not serve: %s", options[0].Name, line(refused[0]))
 		}
@@ -101,13 +102,13 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 
 // overtaken finds the option that was not in the entry's run and whose sum takes, by estimate, the least time, and less
 // than that of the entry's program; -1: there is none, or nothing is known of the run or of the program's sum.
-func (m Measured) overtaken(options []option, own int, nvlink bool, ranks int, refusal func(int) error) int {
-	found, least := -1, options[own].sum.Microseconds(options[own].bytes, ranks)
-	if len(m.Beside) == 0 || !nvlink {
+func (m Measured) overtaken(options []option, own int, links fabric.Kind, ranks int, refusal func(int) error) int {
+	found, least := -1, options[own].sum.Microseconds(options[own].bytes, ranks, links)
+	if len(m.Beside) == 0 {
 		return -1
 	}
 	for i, o := range options {
-		us := o.sum.Microseconds(o.bytes, ranks)
+		us := o.sum.Microseconds(o.bytes, ranks, links)
 		if us > 0 && us < least && !slices.Contains(m.Beside, o.Name) && refusal(i) == nil {
 			found, least = i, us
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"ovgen/runtime/fabric"
 )
 
 // Shots is a way in which kernels sum a tensor for all ranks. In one shot a rank sends or reads D-1 times the tensor;
@@ -34,6 +36,11 @@ var shots = map[Shots]struct {
 	TwoShot:        {2, 1.3, 5.45, 280e3},
 	TwoShotPackets: {2, 1.8, 1.45, 325e3},
 }
+
+// rates of links beside those of shots: NVLink of an H100 or H200 carries 450 GB/s each way, and 16 lanes of PCIe 5.0
+// 63 (their data sheets). Over PCIe nothing was measured: what shots take beside their bytes is taken to be the same.
+// Other fabrics have no estimate.
+var rates = map[fabric.Kind]float64{fabric.Switched: 1, fabric.Full: 1, fabric.Bus: 63.0 / 450}
 
 // A kernel of functions behind a sum takes this time, and reads and writes three tensors at this rate.
 const (
@@ -66,31 +73,31 @@ func (x Sum) Worth(ranks int) error {
 	return nil
 }
 
-// Microseconds is an estimate of the time of a sum of a tensor in a graph, where NVLink joins every pair of ranks. It
-// is 0 for a way that is not known.
-func (x Sum) Microseconds(bytes int64, ranks int) float64 {
+// Microseconds is an estimate of the time of a sum of a tensor in a graph, where links of one kind join every pair of
+// ranks. It is 0 for a way or links that are not known, and for one rank.
+func (x Sum) Microseconds(bytes int64, ranks int, links fabric.Kind) float64 {
 	s, known := shots[x.By]
-	if !known {
+	if !known || rates[links] == 0 || ranks < 2 {
 		return 0
 	}
 	travels := float64(ranks-1) * float64(bytes)
 	if s.times > 1 {
 		travels *= float64(2+x.More) / float64(ranks)
 	}
-	return s.once + s.each*float64(ranks) + travels/s.rate + float64(x.Behind)*(behindOnce+3*float64(bytes)/behindRate)
+	return s.once + s.each*float64(ranks) + travels/(s.rate*rates[links]) + float64(x.Behind)*(behindOnce+3*float64(bytes)/behindRate)
 }
 
 // byShots is the order in which to try options of which no measurement tells: by what their sums take at this number of
-// bytes, if NVLink joins every pair and that is known of some; the others behind them. Where a sum is so large that
-// copies beside products may be faster, a first option by copies stays the first.
-func byShots(options []option, ranks int, nvlink bool) (order []int) {
+// bytes over these links, where that is known; the others behind them. Where a sum is so large that copies beside
+// products may be faster, a first option by copies stays the first.
+func byShots(options []option, ranks int, links fabric.Kind) (order []int) {
 	for i := range options {
 		order = append(order, i)
 	}
-	if len(options) == 0 || !nvlink || ranks < 2 {
+	if len(options) == 0 {
 		return order
 	}
-	us := func(i int) float64 { return options[i].sum.Microseconds(options[i].bytes, ranks) }
+	us := func(i int) float64 { return options[i].sum.Microseconds(options[i].bytes, ranks, links) }
 	most := slices.MaxFunc(order, func(a, b int) int { return int(options[a].bytes - options[b].bytes) })
 	if us(0) == 0 && options[most].bytes > mostByShots {
 		return order
@@ -108,9 +115,9 @@ func byShots(options []option, ranks int, nvlink bool) (order []int) {
 }
 
 // estimated is the text of an estimate, if there is one.
-func (o option) estimated(ranks int, nvlink bool) string {
-	us := o.sum.Microseconds(o.bytes, ranks)
-	if us == 0 || !nvlink || ranks < 2 {
+func (o option) estimated(ranks int, links fabric.Kind) string {
+	us := o.sum.Microseconds(o.bytes, ranks, links)
+	if us == 0 {
 		return ""
 	}
 	return fmt.Sprintf("; by estimate the fastest sum of %d bytes that serves, %.2g us", o.bytes, us)

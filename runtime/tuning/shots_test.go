@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/plan"
 )
 
@@ -24,27 +25,29 @@ func sums(bytes int64) (list []option) {
 // Where nothing is measured, sums for all ranks go by bytes, ranks and links: packets if there are few bytes, two shots
 // of packets from three ranks on, sooner with more of them, and never on two ranks.
 func TestShots(t *testing.T) {
-	const kb, mb = 1 << 10, 1 << 20
+	const kb, mb, nvlink = 1 << 10, 1 << 20, fabric.Switched
 	for _, c := range []struct {
-		ranks  int
-		bytes  int64
-		nvlink bool
-		want   string
+		ranks int
+		bytes int64
+		links fabric.Kind
+		want  string
 	}{
-		{1, mb, true, "oneshot"}, {2, 16 * kb, true, "packets"}, {2, mb, true, "packets"}, {2, 8 * mb, true, "push"},
-		{2, 16 * mb, true, "push"}, {2, 256 * mb, true, "push"},
-		{3, 256 * kb, true, "packets"}, {3, 4 * mb, true, "twoshotpackets"},
-		{4, 16 * kb, true, "packets"}, {4, 128 * kb, true, "packets"}, {4, mb, true, "twoshotpackets"},
-		{4, 16 * mb, true, "twoshotpackets"}, {5, mb, true, "twoshotpackets"},
-		{8, 64 * kb, true, "packets"}, {8, 256 * kb, true, "twoshotpackets"}, {8, 16 * mb, true, "twoshotpackets"},
-		{4, mb, false, "oneshot"}, {8, 16 * mb, false, "oneshot"},
+		{1, mb, nvlink, "oneshot"}, {2, 16 * kb, nvlink, "packets"}, {2, mb, nvlink, "packets"}, {2, 8 * mb, nvlink, "push"},
+		{2, 16 * mb, nvlink, "push"}, {2, 256 * mb, nvlink, "push"},
+		{3, 256 * kb, nvlink, "packets"}, {3, 4 * mb, nvlink, "twoshotpackets"},
+		{4, 16 * kb, nvlink, "packets"}, {4, 128 * kb, nvlink, "packets"}, {4, mb, nvlink, "twoshotpackets"},
+		{4, 16 * mb, nvlink, "twoshotpackets"}, {5, mb, nvlink, "twoshotpackets"},
+		{8, 64 * kb, nvlink, "packets"}, {8, 256 * kb, nvlink, "twoshotpackets"}, {8, 16 * mb, nvlink, "twoshotpackets"},
+		{4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
+		{2, mb, fabric.Bus, "push"}, {3, 64 * kb, fabric.Bus, "packets"}, {4, 16 * kb, fabric.Bus, "packets"},
+		{4, 128 * kb, fabric.Bus, "twoshotpackets"}, {8, 64 * kb, fabric.Bus, "twoshotpackets"},
 	} {
 		key := Measured{Operation: "sum", GPU: "a GPU", Ranks: c.ranks, Shape: "M 1, N 1, bf16"}
-		_, choice, err := choose(&Table{}, key, sums(c.bytes), prefers{nvlink: c.nvlink})
+		_, choice, err := choose(&Table{}, key, sums(c.bytes), prefers{links: c.links})
 		if err != nil || choice.Program != c.want {
 			t.Errorf("%d ranks, %d bytes: %s, %v; want %s", c.ranks, c.bytes, choice, err, c.want)
 		}
-		if says := strings.Contains(choice.Why, "by estimate"); says != (c.nvlink && c.ranks > 1) {
+		if says := strings.Contains(choice.Why, "by estimate"); says != (c.links != fabric.Mixed && c.ranks > 1) {
 			t.Errorf("%d ranks, %d bytes: %s", c.ranks, c.bytes, choice.Why)
 		}
 	}
@@ -58,13 +61,13 @@ func TestShotsMeasured(t *testing.T) {
 		entry.Ranks = ranks
 		key := entry
 		key.Program = ""
-		_, choice, err := choose(&Table{Entries: []Measured{entry}}, key, sums(512<<10), prefers{nvlink: true})
+		_, choice, err := choose(&Table{Entries: []Measured{entry}}, key, sums(512<<10), prefers{links: fabric.Switched})
 		if err != nil || choice.Program != want {
 			t.Errorf("%d ranks: %s, %v; want %s", ranks, choice, err, want)
 		}
 	}
 	two := sums(1 << 20)[3:5]
-	_, _, err := choose(&Table{}, Measured{Operation: "twoshot", Ranks: 2, Shape: "M 1"}, two, prefers{nvlink: true})
+	_, _, err := choose(&Table{}, Measured{Operation: "twoshot", Ranks: 2, Shape: "M 1"}, two, prefers{links: fabric.Switched})
 	if !errors.Is(err, ErrTwoShots) {
 		t.Errorf("two shots alone on two ranks: %v", err)
 	}
@@ -73,7 +76,7 @@ func TestShotsMeasured(t *testing.T) {
 		list = append([]option{{Program: &plan.Program{Name: "copies"}, serves: list[0].serves, nccl: list[0].nccl}},
 			list...)
 		key := Measured{Operation: "copies", Ranks: 2, Shape: "M 1"}
-		if _, choice, err := choose(&Table{}, key, list, prefers{nvlink: true}); err != nil || choice.Program != want {
+		if _, choice, err := choose(&Table{}, key, list, prefers{links: fabric.Switched}); err != nil || choice.Program != want {
 			t.Errorf("%d bytes: %s, %v; want %s", bytes, choice, err, want)
 		}
 	}
@@ -86,18 +89,18 @@ func TestOvertaken(t *testing.T) {
 	for _, c := range []struct {
 		beside []string
 		bytes  int64
-		nvlink bool
+		links  fabric.Kind
 		want   string
 	}{
-		{nil, 2 << 20, true, "packets: measured"},
-		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, true,
+		{nil, 2 << 20, fabric.Full, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, fabric.Full,
 			"twoshotpackets: measured on 4 of a GPU, 0.027 ms; twoshotpackets was not in that run; by estimate"},
-		{[]string{"oneshot", "push", "twoshot"}, 64 << 10, true, "packets: measured"},
-		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, false, "packets: measured"},
-		{[]string{"oneshot", "push", "twoshot", "twoshotpackets"}, 2 << 20, true, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 64 << 10, fabric.Full, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, fabric.Mixed, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot", "twoshotpackets"}, 2 << 20, fabric.Full, "packets: measured"},
 	} {
 		entry.Beside = c.beside
-		_, choice, err := choose(&Table{Entries: []Measured{entry}}, entry, sums(c.bytes), prefers{nvlink: c.nvlink})
+		_, choice, err := choose(&Table{Entries: []Measured{entry}}, entry, sums(c.bytes), prefers{links: c.links})
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
 			t.Errorf("%v, %d bytes: %s, %v; want %s", c.beside, c.bytes, choice, err, c.want)
 		}
@@ -108,13 +111,13 @@ func TestOvertaken(t *testing.T) {
 func TestSumOfNorms(t *testing.T) {
 	once, apart, owners := Sum{By: Packets}, Sum{By: Packets, Behind: 1}, Sum{By: TwoShotPackets, More: 1}
 	const bytes = 1 << 20
-	if a, b := once.Microseconds(bytes, 4), apart.Microseconds(bytes, 4); a >= b {
+	if a, b := once.Microseconds(bytes, 4, fabric.Full), apart.Microseconds(bytes, 4, fabric.Full); a >= b {
 		t.Errorf("one kernel %.3g us, two %.3g", a, b)
 	}
-	if a, b := once.Microseconds(bytes, 8), owners.Microseconds(bytes, 8); a <= b {
+	if a, b := once.Microseconds(bytes, 8, fabric.Full), owners.Microseconds(bytes, 8, fabric.Full); a <= b {
 		t.Errorf("8 ranks: norms by all %.3g us, by owners %.3g", a, b)
 	}
-	if us := (Sum{}).Microseconds(bytes, 8); us != 0 {
+	if us := (Sum{}).Microseconds(bytes, 8, fabric.Full); us != 0 {
 		t.Errorf("a way that is not known takes %.3g us", us)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/verify/sim"
@@ -138,7 +139,7 @@ func TestTunedByOwn(t *testing.T) {
 	} {
 		key := c.key
 		key.Operation, key.Shape = c.operation, c.shape
-		_, choice, err := choose(own.among(c.options), key, c.options, prefers{nvlink: true})
+		_, choice, err := choose(own.among(c.options), key, c.options, prefers{links: fabric.Switched})
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
 			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
 		}

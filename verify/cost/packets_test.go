@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/tuning"
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
@@ -79,8 +80,8 @@ func TestChoiceOfShots(t *testing.T) {
 					t.Fatal(err)
 				}
 				us[by] = x.Time
-				if chosen == tuning.Unknown || sum.Microseconds(2*columns*rows, ranks) <
-					(tuning.Sum{By: chosen}).Microseconds(2*columns*rows, ranks) {
+				if chosen == tuning.Unknown || sum.Microseconds(2*columns*rows, ranks, fabric.Full) <
+					(tuning.Sum{By: chosen}).Microseconds(2*columns*rows, ranks, fabric.Full) {
 					chosen = by
 				}
 			}
