@@ -84,7 +84,8 @@ func (x Sum) Microseconds(bytes int64, ranks int, links fabric.Kind) float64 {
 	if s.times > 1 {
 		travels *= float64(2+x.More) / float64(ranks)
 	}
-	return s.once + s.each*float64(ranks) + travels/(s.rate*rates[links]) + float64(x.Behind)*(behindOnce+3*float64(bytes)/behindRate)
+	behind := float64(x.Behind) * (behindOnce + 3*float64(bytes)/behindRate)
+	return s.once + s.each*float64(ranks) + travels/(s.rate*rates[links]) + behind
 }
 
 // byShots is the order in which to try options of which no measurement tells: by what their sums take at this number of

@@ -32,12 +32,13 @@ func TestShots(t *testing.T) {
 		links fabric.Kind
 		want  string
 	}{
-		{1, mb, nvlink, "oneshot"}, {2, 16 * kb, nvlink, "packets"}, {2, mb, nvlink, "packets"}, {2, 8 * mb, nvlink, "push"},
-		{2, 16 * mb, nvlink, "push"}, {2, 256 * mb, nvlink, "push"},
+		{1, mb, nvlink, "oneshot"}, {2, 16 * kb, nvlink, "packets"}, {2, mb, nvlink, "packets"},
+		{2, 8 * mb, nvlink, "push"}, {2, 16 * mb, nvlink, "push"}, {2, 256 * mb, nvlink, "push"},
 		{3, 256 * kb, nvlink, "packets"}, {3, 4 * mb, nvlink, "twoshotpackets"},
 		{4, 16 * kb, nvlink, "packets"}, {4, 128 * kb, nvlink, "packets"}, {4, mb, nvlink, "twoshotpackets"},
 		{4, 16 * mb, nvlink, "twoshotpackets"}, {5, mb, nvlink, "twoshotpackets"},
-		{8, 64 * kb, nvlink, "packets"}, {8, 256 * kb, nvlink, "twoshotpackets"}, {8, 16 * mb, nvlink, "twoshotpackets"},
+		{8, 64 * kb, nvlink, "packets"}, {8, 256 * kb, nvlink, "twoshotpackets"},
+		{8, 16 * mb, nvlink, "twoshotpackets"},
 		{4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
 		{2, mb, fabric.Bus, "push"}, {3, 64 * kb, fabric.Bus, "packets"}, {4, 16 * kb, fabric.Bus, "packets"},
 		{4, 128 * kb, fabric.Bus, "twoshotpackets"}, {8, 64 * kb, fabric.Bus, "twoshotpackets"},
@@ -57,17 +58,18 @@ func TestShots(t *testing.T) {
 func TestShotsMeasured(t *testing.T) {
 	entry := Measured{Operation: "oneshot", GPU: "a GPU", Ranks: 3, Shape: "M 64, N 4096, bf16",
 		Program: "twoshot", Milliseconds: 1}
+	by := prefers{links: fabric.Switched}
 	for ranks, want := range map[int]string{2: "packets", 3: "twoshot"} {
 		entry.Ranks = ranks
 		key := entry
 		key.Program = ""
-		_, choice, err := choose(&Table{Entries: []Measured{entry}}, key, sums(512<<10), prefers{links: fabric.Switched})
+		_, choice, err := choose(&Table{Entries: []Measured{entry}}, key, sums(512<<10), by)
 		if err != nil || choice.Program != want {
 			t.Errorf("%d ranks: %s, %v; want %s", ranks, choice, err, want)
 		}
 	}
 	two := sums(1 << 20)[3:5]
-	_, _, err := choose(&Table{}, Measured{Operation: "twoshot", Ranks: 2, Shape: "M 1"}, two, prefers{links: fabric.Switched})
+	_, _, err := choose(&Table{}, Measured{Operation: "twoshot", Ranks: 2, Shape: "M 1"}, two, by)
 	if !errors.Is(err, ErrTwoShots) {
 		t.Errorf("two shots alone on two ranks: %v", err)
 	}
@@ -76,7 +78,7 @@ func TestShotsMeasured(t *testing.T) {
 		list = append([]option{{Program: &plan.Program{Name: "copies"}, serves: list[0].serves, nccl: list[0].nccl}},
 			list...)
 		key := Measured{Operation: "copies", Ranks: 2, Shape: "M 1"}
-		if _, choice, err := choose(&Table{}, key, list, prefers{links: fabric.Switched}); err != nil || choice.Program != want {
+		if _, choice, err := choose(&Table{}, key, list, by); err != nil || choice.Program != want {
 			t.Errorf("%d bytes: %s, %v; want %s", bytes, choice, err, want)
 		}
 	}

@@ -73,8 +73,8 @@ func traces(all bool, without string) (tracers map[int]*tracer, restore func()) 
 	before, tracers := decorated, map[int]*tracer{}
 	decorated = func(c group.Config) group.Config {
 		c.Decorate = func(d driver.Driver) driver.Driver {
-			t := &tracer{all: all, without: without, names: map[driver.Function]string{}, products: map[driver.Product]string{},
-				host: map[string]time.Duration{}}
+			t := &tracer{all: all, without: without, names: map[driver.Function]string{},
+				products: map[driver.Product]string{}, host: map[string]time.Duration{}}
 			t.Driver = around.New(d, t.each)
 			mu.Lock()
 			defer mu.Unlock()
