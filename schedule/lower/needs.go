@@ -63,6 +63,7 @@ var needs = []placedNeed{
 	{gather(ofCounted).alone(), "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
 	{gather(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{gather(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{gather(ofOperand).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduce(ofRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
 	{reduce(ofColumns), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
 	{reduce(ofBalanced), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},

@@ -42,6 +42,7 @@ var examples = map[need]example{
 	gather(ofCounted).alone():             {"copy", "A[M/D~P N] C[M N]"},
 	gather(ofRows).overHosts():            {"linear", "A[M/D K] B[N K] C[M:D N]"},
 	gather(ofRows).alone().overHosts():    {"copy", "A[M/D N] C[M N]"},
+	gather(ofOperand).overHosts():         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
 	reduce(ofRows):                        {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
 	reduce(ofColumns):                     {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
 	reduce(ofBalanced):                    {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
@@ -79,7 +80,7 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 		s.Mesh = schedule.Hosts()
 	}
 	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gather(ofColumns)]
-	if n == gather(ofOperand) {
+	if n.of == ofOperand {
 		of = "B"
 	}
 	s.Moves = []schedule.Move{{Of: of, Way: w}}

@@ -64,8 +64,6 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
 		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size " +
 			"(leave the mesh out, for ranks of one host)"}},

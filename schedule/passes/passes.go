@@ -58,10 +58,13 @@ func within(p *hostir.Program) error {
 			continue
 		}
 		path := fmt.Sprintf("Tensors[%d].Within", i)
-		if outer, _ := p.Schedule.Tensor(t.Within); readAtOnce(p, t, outer) {
+		outer, _ := p.Schedule.Tensor(t.Within)
+		place, _ := t.PlaceWithin(outer)
+		switch {
+		case readAtOnce(p, t, outer):
 			return schedule.Refused(path, "leave it out",
 				"a kernel reads %s and %s at once, and one memory has one of them", t.Name, t.Within)
-		} else if place, _ := t.PlaceWithin(outer); place == schedule.AllOf && readBeside(p, t.Name, t.Within) {
+		case place == schedule.AllOf && readBeside(p, t.Name, t.Within):
 			return schedule.Refused(path, "leave it out",
 				"other streams read %s, for peers or for products, while %s is made there", t.Within, t.Name)
 		}
@@ -75,9 +78,12 @@ func within(p *hostir.Program) error {
 				"parts of the columns of %s or of %s travel, and the other lies row by row", t.Within, t.Name)
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			uncut := schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
-			return schedule.Refused(path, "leave it out, or sum for all ranks by schedule."+strings.Join(uncut, ", ")+
-				", which does not cut the result", "%s", err.Error())
+			hint, uncut := "leave it out", schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
+			if place == schedule.AllOf {
+				hint += ", or sum for all ranks by schedule." + strings.Join(uncut, ", ") +
+					", which does not cut the result"
+			}
+			return schedule.Refused(path, hint, "%s", err.Error())
 		}
 	}
 	return nil

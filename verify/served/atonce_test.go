@@ -52,6 +52,8 @@ var atOnceShown = map[string]form{
 	"PartedAll":         partedAll,
 	"PacketsInPlace":    lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{}),
 	"SlotsInPlace":      lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{}),
+	"WeightsOverHosts":  shardedWeights.by("B", s.Rails{Parts: 2}).onHosts(),
+	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
 // partedAll has sums for all ranks in parts, with functions before and behind them, and a product.
