@@ -58,6 +58,8 @@ var examples = map[need]example{
 	reduceAll(ofRows).alone():             {"sum", "A[D/D M N] C[M N]"},
 	reduceAll(ofRows).overHosts():         {"linear", "A[M K/D] B[N K/D] C[M N]"},
 	reduceAll(ofRows).alone().overHosts(): {"sum", "A[D/D M N] C[M N]"},
+	reduce(ofGradient).overHosts():        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduceAll(ofGradient).overHosts():     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
 	exchange:                              {"copy", "A[D/D D M] C[D D/D M]"},
 	exchangeColumns:                       {"copy", "A[M/D N] C[M N/D]"},
 	broadcast:                             {"copy", "A@0[M N] C[M N]"},

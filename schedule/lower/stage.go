@@ -24,6 +24,7 @@ type stage struct {
 	cut                parts                             // that a rank's rows come in
 	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
+	whole              bool                              // one product makes its summands, ahead of all that leaves
 	padded             bool                              // they take each rank's rows with padding
 	comes              arrival                           // of rows in pieces
 	leaves             departure                         // of partial results that leave one rank's after another's

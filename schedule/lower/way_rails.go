@@ -21,7 +21,8 @@ var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
 	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
-	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts())).with(because(railHoles))
+	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
+		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.once = len(s.Ops) == 0 || s.AddsShares()
@@ -31,6 +32,7 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 }
 
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
+	s.madeWhole(w)
 	w.pool.falls = true
 	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
@@ -328,5 +330,4 @@ var railHoles = []hole{
 		"hosts exchange rows for all ranks, and sums of rows"},
 	{cutInto(ofBatches),
 		"its exchanges take the rows of all batches together, and products take one batch after another"},
-	{cutInto(ofGradient), "it asks products for one rank's rows after another's, and a gradient is made at once"},
 }

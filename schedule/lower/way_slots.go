@@ -15,13 +15,20 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
-const unmade = "no product makes the terms of %s"
+const (
+	unmade     = "no product makes the terms of %s"
+	madeAtOnce = "a product makes all rows of the gradient %s at once"
+)
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
-	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
+var slottedSums = slices.Concat(
+	by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
+	with(because(slotHoles), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
+	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
@@ -42,13 +49,10 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage) {
-	if s.Given != "" {
-		w.cut(s.Given, schedule.D)
-		if s.Bare() {
-			w.cut(s.Input, schedule.D)
-		}
-	} else {
+	if s.Given == "" || s.whole {
 		w.ofEachRank(s, partial)
+	} else if w.cut(s.Given, schedule.D); s.Bare() {
+		w.cut(s.Input, schedule.D)
 	}
 	w.ofEachRank(s, slots)
 	reducedMemory(w, s)
