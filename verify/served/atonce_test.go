@@ -53,6 +53,7 @@ var atOnceShown = map[string]form{
 	"PacketsInPlace":    lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{}),
 	"SlotsInPlace":      lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{}),
 	"WeightsOverHosts":  shardedWeights.by("B", s.Rails{Parts: 2}).onHosts(),
+	"TilesForAll":       tiledForAll,
 	"GradientSlots":     gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.Slots{Parts: 2}),
 	"BackwardOverHosts": shardedBackward.onHosts(),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),

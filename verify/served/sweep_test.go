@@ -72,7 +72,7 @@ var anyWays = ways{
 		s.RingSum{Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{},
 		s.NCCL{Parts: 2}},
 	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
-		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.NCCL{},
+		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.Tiles{}, s.NCCL{},
 		s.NCCL{Parts: 2}},
 }
 
