@@ -9,13 +9,13 @@ import (
 
 var sumRings = append(
 	by(func(w *writer, s *stage, way schedule.RingSum) error {
-		s.leaving = leaving{each: []string{ringSums, partial}, plan: summedInRing}
+		s.leaving = leaving{each: []string{ringSums, partial}, memory: reducedMemory, plan: summedInRing}
 		return w.pooled("Streams", way.Streams, false)
-	}, reduce(ofRows), reduce(ofColumns)),
+	}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-		s.leaving = leaving{each: []string{ringSums}, plan: accumulatedInRing}
+		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
 		return nil
-	}, reduce(ofRows), reduce(ofColumns))...).has(rounds).with(except(
+	}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
@@ -54,8 +54,15 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	to, finish := w.rounded(s)
-	return inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), to, finish}
+	x := inRing{writer: w, s: s, ring: w.named(ringSums, s.Sums), ready: w.named(ready, s.Sums),
+		read: w.named(read, s.Sums), to: hostir.Whole(w.named(reduced, s.Sums))}
+	if !s.ToAll {
+		x.to, x.finish = w.rounded(s)
+	} else if own := x.to; w.Schedule.HasFinish(s.Last()) { // of the ring's last chunk, which no step fills
+		x.to = hostir.Chunk(x.ring, final)
+		x.finish = []hostir.Node{w.sumOf(mainRef, s, own, w.rowsAt(s.Sums, hostir.Rank), x.to)}
+	}
+	return x
 }
 
 // product makes the partial result of a rank's rows.
@@ -73,6 +80,11 @@ func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []
 // a chunk in step i; before that come some nodes.
 func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) (d departure) {
+	read := []hostir.Node{hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)}
+	var toAll []hostir.Node
+	if x.s.ToAll {
+		read, toAll = nil, x.toAllAtOnce(x.s)
+	}
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
 	d.passes = func() []hostir.Node {
@@ -82,12 +94,13 @@ func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, zero), hostir.Behind(one)),
 			moved(hostir.Post(mainRef, x.ready, next).Member(zero)), before,
 			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
-			moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)))
+			moved(read...))
 		if on != mainRef {
 			peers = append(peers, hostir.After(mainRef, on))
 		}
-		return append([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: x.product(mainRef, x.to, hostir.Rank),
-			Else: peers}}, x.finish...)
+		alone := x.product(mainRef, x.to, hostir.Rank)
+		return slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish,
+			moved(toAll...))
 	}
 	return d
 }

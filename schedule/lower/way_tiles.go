@@ -10,8 +10,8 @@ import (
 )
 
 var tilings = append(by(rowsByTiles, gather(ofRows)).has(intoCallers),
-	by(sumsByTiles, reduce(ofRows), reduceAll(ofRows)).with(lacksOf("sums wait for all blocks of the peers, and clusters of blocks may "+
-		"not all run at the same time", "Cluster"))...).with(because(tileHoles))
+	by(sumsByTiles, reduce(ofRows), reduceAll(ofRows)).with(lacksOf("sums wait for all blocks of the peers, "+
+		"and clusters of blocks may not all run at the same time", "Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
@@ -137,13 +137,11 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
-	if !s.ToAll {
-		return nodes
+	if s.ToAll {
+		nodes = append(nodes, w.toAllAtOnce(s)...)
+		w.semaphores(w.named(read, s.Sums))
 	}
-	done := w.named(read, s.Sums)
-	w.semaphores(w.named(summed, s.Sums), done)
-	return append(append(nodes, w.toAll(mainRef, s, parts{}, to)...),
-		hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
+	return nodes
 }
 
 // columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.

@@ -54,9 +54,18 @@ var atOnceShown = map[string]form{
 	"SlotsInPlace":      lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{}),
 	"WeightsOverHosts":  shardedWeights.by("B", s.Rails{Parts: 2}).onHosts(),
 	"TilesForAll":       tiledForAll,
+	"StagedForAll":      sumsForAll(s.Staged{}),
+	"RingForAll":        sumsForAll(s.RingSum{}),
+	"AddedForAll":       sumsForAll(s.RingAccumulate{By: s.Kernels}),
 	"GradientSlots":     gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.Slots{Parts: 2}),
 	"BackwardOverHosts": shardedBackward.onHosts(),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
+}
+
+// sumsForAll are sums that all ranks get by a way, with a residual and a norm, ahead of another product.
+func sumsForAll(way s.Way) form {
+	return of("A[M K] B[F/D K] B2[N F/D] R[M N] Norm[N] X[M N] B3[K/D N] C[M K/D]", s.Linear("H", "A", "B", s.GELU()),
+		s.Linear("X", "H", "B2", s.Add("R"), s.RMSNorm("Norm")), s.Linear("C", "X", "B3")).by("X", way)
 }
 
 // partedAll has sums for all ranks in parts, with functions before and behind them, and a product.
@@ -176,6 +185,16 @@ func TestInPlaceByPackets(t *testing.T) {
 		lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{Parts: 2}),
 	} {
 		isCrossed(t, "in place", x.Schedule, 1, 2, 3, 4, 8)
+	}
+}
+
+// TestSumsForAll: ways that leave sums with their owners bring them to the others too, alone and in a chain.
+func TestSumsForAll(t *testing.T) {
+	for _, way := range []s.Way{s.Staged{}, s.Staged{Buffers: 3, By: s.Kernels}, s.Stores{}, s.RingSum{},
+		s.RingSum{Streams: 2, Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.KernelSignals}} {
+		for _, x := range []form{linear("A[M K/D] B[N K/D] C[M N]").by("C", way), sumsForAll(way)} {
+			isCrossed(t, s.WayName(way), x.Schedule, 1, 2, 3, 4, 5, 6, 7, 8)
+		}
 	}
 }
 

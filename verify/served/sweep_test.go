@@ -71,9 +71,9 @@ var anyWays = ways{
 		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.RingSum{},
 		s.RingSum{Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{},
 		s.NCCL{Parts: 2}},
-	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
-		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.Tiles{}, s.NCCL{},
-		s.NCCL{Parts: 2}},
+	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{}, s.Shot{},
+		s.Shot{Signals: s.MemOps}, s.TwoShot{}, s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true},
+		s.PushTwoShot{}, s.RingSum{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{}, s.NCCL{Parts: 2}},
 }
 
 // drawnOf is the schedule of a seed, and the names of its sweep and form.
