@@ -53,7 +53,7 @@ const (
 func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
 
 // lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
-var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
+var lowerings = slices.Concat(pulls, pushes, groups, rings, pushRings, broadcasts, collectives, naives,
 	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 

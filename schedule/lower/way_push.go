@@ -89,7 +89,7 @@ var rowsInTurn = []hole{
 	gathersAll,
 	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
-	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
+	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"New is told how many rows a product has, and Bind how many each rank has"},
 }

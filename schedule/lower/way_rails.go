@@ -25,7 +25,7 @@ var overRails = slices.Concat(
 		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
-	s.once = len(s.Ops) == 0 || s.AddsShares()
+	s.once = s.takenWhole()
 	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
 	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil

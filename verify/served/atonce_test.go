@@ -59,6 +59,8 @@ var atOnceShown = map[string]form{
 	"AddedForAll":       sumsForAll(s.RingAccumulate{By: s.Kernels}),
 	"GradientSlots":     gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.Slots{Parts: 2}),
 	"BackwardOverHosts": shardedBackward.onHosts(),
+	"RingAlone":         moved("A[M/D N] C[M N]").by("A", s.Ring{Direction: s.Both}),
+	"WeightsInRings":    shardedWeights.by("B", s.PushRing{By: s.Kernels}).by("B2", s.Ring{Direction: s.Both}),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 

@@ -65,7 +65,7 @@ var anyWays = ways{
 		s.PushRing{By: s.Kernels}, s.Broadcast{}, s.Broadcast{By: s.KernelSignals}, s.Grouped{}, s.GatherShot{},
 		s.Tiles{}, s.PushGather{}, s.NCCL{}, s.NCCL{Parts: 2}},
 	operands: []s.Way{nil, s.Pull{By: s.KernelSignals}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{By: s.Kernels},
-		s.GatherShot{}, s.PushGather{}, s.NCCL{}},
+		s.Ring{}, s.Ring{Direction: s.Both, By: s.Kernels}, s.PushRing{}, s.PushRing{Direction: s.Both}, s.GatherShot{}, s.PushGather{}, s.NCCL{}},
 	sums: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{By: s.OneKernel}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{},
 		s.Stores{Signals: s.Kernels}, s.Stores{Signals: s.OneKernel}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
 		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.RingSum{},
