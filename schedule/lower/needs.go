@@ -82,6 +82,7 @@ var needs = []placedNeed{
 	{reduceAll(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduceAll(ofGradient).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
+	{exchangeCounted, "copy: A [DIDx(D, uneven), D, M], C [D, DIDx(D, uneven), M]"},
 	{exchangeColumns, "copy: A [DIDx(D), M/D, N], C [M, DIDx(D), N/D]; or back"},
 	{broadcast, "copy: A [M, N] on rank 0, C [M, N]"},
 	{rotation, "copy: A [DIDx(D), M/D, N], C [DIDx(D, shift 1), M/D, N]"},
@@ -90,6 +91,7 @@ var needs = []placedNeed{
 // Communications on one host: gather, reduce and reduceAll are of what is cut so.
 var (
 	exchange        = need{Kind: edges.AllToAll}
+	exchangeCounted = need{Kind: edges.AllToAll, of: ofCounted}
 	exchangeColumns = need{Kind: edges.AllToAll, of: ofColumns}
 	broadcast       = need{Kind: edges.Broadcast}
 	rotation        = need{Kind: edges.Permutation}
@@ -119,6 +121,8 @@ func (w *writer) arrives(s *stage) need {
 	switch {
 	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
+	case n.Kind == edges.AllToAll && w.Uneven(s.Input):
+		n.of = ofCounted
 	case n.Kind != edges.AllGather:
 	case s.Moved.From.Columns():
 		n.of = ofColumns

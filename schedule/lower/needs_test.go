@@ -61,6 +61,7 @@ var examples = map[need]example{
 	reduce(ofGradient).overHosts():        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
 	reduceAll(ofGradient).overHosts():     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
 	exchange:                              {"copy", "A[D/D D M] C[D D/D M]"},
+	exchangeCounted:                       {"copy", "A[D/D~ D M] C[D D/D~ M]"},
 	exchangeColumns:                       {"copy", "A[M/D N] C[M N/D]"},
 	broadcast:                             {"copy", "A@0[M N] C[M N]"},
 	rotation:                              {"copy", "A[M/D N] C[M/D+1 N]"},

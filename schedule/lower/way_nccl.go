@@ -22,7 +22,7 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
-	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
+	by(exchangedByNCCL, exchange).has(overwrites).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -71,9 +71,6 @@ func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
-	}
-	if w.Uneven(w.edge.Of) {
-		return refused(w.path(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return nil
 }

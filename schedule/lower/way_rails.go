@@ -17,10 +17,10 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofRows).alone().overHosts()).has(inPlace),
+	by(gatheredByRails, gather(ofRows).alone().overHosts()),
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
-	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
+	by(summedByRails, reduce(ofRows).alone().overHosts()),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
 		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
 

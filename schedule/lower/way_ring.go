@@ -10,7 +10,7 @@ import (
 var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
-	by(ringed, gather(ofRows).alone()).has(inPlace).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
 	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep"))).with(because(rowsInTurn))
 
 var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(

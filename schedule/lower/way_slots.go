@@ -11,7 +11,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
-	by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
 	with(because(slotHoles), roundsByKernel)

@@ -68,9 +68,11 @@ func within(p *hostir.Program) error {
 			return schedule.Refused(path, "leave it out",
 				"other streams read %s, for peers or for products, while %s is made there", t.Within, t.Name)
 		}
-		if by := readBehind(p.Schedule, t); by != "" {
-			return schedule.Refused(path, "leave it out",
-				"%s is made of %s too, behind %s, which replaces a part of it", by, t.Within, t.Name)
+		for _, x := range [][2]string{{t.Name, t.Within}, {t.Within, t.Name}} {
+			if by := readBehind(p.Schedule, x[0], x[1]); by != "" {
+				return schedule.Refused(path, "leave it out",
+					"%s is made of %s too, behind %s, which replaces a part of it", by, x[1], x[0])
+			}
 		}
 		in, _ := p.Buffer(t.Name)
 		if of, _ := p.Buffer(t.Within); in.Rows.IsZero() != of.Rows.IsZero() {
@@ -89,11 +91,15 @@ func within(p *hostir.Program) error {
 	return nil
 }
 
-// readBehind is the result of an operation that reads the tensor in which an earlier one has made another; empty: none.
-func readBehind(s schedule.Schedule, t schedule.Tensor) string {
-	made := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == t.Name })
-	for _, o := range s.Ops[made+1:] {
-		if made >= 0 && o.Reads(t.Within) {
+// readBehind is the result of an operation that reads a tensor behind one that has made another in its place, which is no
+// copy of it; empty: none.
+func readBehind(s schedule.Schedule, made, read string) string {
+	i := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == made })
+	if i < 0 || s.Ops[i].Copies() && s.Ops[i].In[0] == read {
+		return ""
+	}
+	for _, o := range s.Ops[i+1:] {
+		if o.Reads(read) {
 			return o.Out
 		}
 	}

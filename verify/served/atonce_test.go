@@ -61,6 +61,8 @@ var atOnceShown = map[string]form{
 	"BackwardOverHosts": shardedBackward.onHosts(),
 	"RingAlone":         moved("A[M/D N] C[M N]").by("A", s.Ring{Direction: s.Both}),
 	"WeightsInRings":    shardedWeights.by("B", s.PushRing{By: s.Kernels}).by("B2", s.Ring{Direction: s.Both}),
+	"NCCLInPlace":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.NCCL{}),
+	"GatheredInPlace":   gatheredInPlace(s.Ring{}),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
@@ -80,6 +82,12 @@ func lying(tensors string, o s.Op, way s.Way) form {
 	x := of(tensors, o)
 	x.Tensors[1].Within = x.Tensors[0].Name
 	return x.by(x.Tensors[1].Name, way)
+}
+
+// gatheredInPlace is a product of rows that come by a way to where the own rows are.
+func gatheredInPlace(way s.Way) form {
+	return of("A[M/D K] B[N K] C[M:D N] Gathered[M:D K]", s.Linear("C", "A", "B"), s.Copy("Gathered", "A")).
+		within("A", "Gathered").by("A", way)
 }
 
 // TestPiecesBesideSums: rows come in pieces of any kind where the sums meet at once.
@@ -176,6 +184,35 @@ func TestKernelsOfChains(t *testing.T) {
 		crossed("stores behind sums at once", block(meet, s.Pull{}))
 	}
 	crossed("stores beside rows in parts", form{catalog.LlamaLayer}.by("X", s.NCCL{Parts: 2}).by("R", s.Stores{}))
+}
+
+// TestInPlace: ways that read no memory of peers late work in place, and the others are refused by that.
+func TestInPlace(t *testing.T) {
+	gather := func(way s.Way) form { return moved("A[M/D N] C[M N]").within("A", "C").by("A", way) }
+	scatter := func(way s.Way) form { return lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), way) }
+	reduce := func(way s.Way) form { return lying("A[D/D M N] C[M N]", s.Sum("C", "A"), way) }
+	for _, x := range []form{gather(s.NCCL{}), gather(s.Ring{By: s.Kernels}),
+		scatter(s.NCCL{}), reduce(s.NCCL{}), reduce(s.PushTwoShot{}), gatheredInPlace(nil), gatheredInPlace(s.Ring{}),
+		gatheredInPlace(s.Pull{WithStep: true}), gatheredInPlace(s.NCCL{}),
+		gatheredInPlace(s.Tiles{}).types(s.BF16, s.FP16), scatter(s.Rails{}).onHosts(), reduce(s.Rails{}).onHosts(),
+		gatheredInPlace(s.Rails{}).onHosts()} {
+		isCrossed(t, "in place", x.Schedule, 1, 2, 4, 6, 8)
+	}
+	for _, x := range []declared{
+		{"a shot", "for all", reduce(s.Shot{}), at("Tensors[1].Within", "by Shot ranks write where others still read "+
+			"(leave it out, or use schedule.TwoShot, ")},
+		{"a gather", "by one kernel", gatheredInPlace(s.GatherShot{}), at("Tensors[0].Within", "by GatherShot a kernel "+
+			"copies own rows to their place, too (leave it out)")},
+		{"a gather", "by packets", gather(s.PushGather{}), at("Tensors[0].Within", "by PushGather a kernel copies own "+
+			"rows to their place, too (leave it out, or use schedule.Pull, schedule.Ring, schedule.NCCL)")},
+		{"an operand", "within a result that is made before", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M K] Dw[N/D K]",
+			s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X")).within("X", "Dx"),
+			at("Tensors[1].Within", "Dw is made of X too, behind Dx, which replaces a part of it")},
+	} {
+		if _, err := x.holds(t); err != nil {
+			t.Errorf("%s, %s: %v", x.id, x.what, err)
+		}
+	}
 }
 
 // TestInPlaceByPackets: what lies within another tensor goes as packets, and sums of slots go to all in place.
