@@ -319,8 +319,9 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		err = errors.Join(err, refused(w.path(), orUseWithout("give each row of "+t.Name+" a scale", l.need, ofRowScales),
-			"%s brings rows with their scales, and %s has others", name, t.Name))
+		hint := orUseWithout("give each row of "+t.Name+" a scale", l.need, ofRowScales)
+		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
+			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums

@@ -22,7 +22,8 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
-	by(exchangedByNCCL, exchange).has(overwrites).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
+	by(exchangedByNCCL, exchange).has(overwrites).
+		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL

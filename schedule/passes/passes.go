@@ -91,8 +91,8 @@ func within(p *hostir.Program) error {
 	return nil
 }
 
-// readBehind is the result of an operation that reads a tensor behind one that has made another in its place, which is no
-// copy of it; empty: none.
+// readBehind is the result of an operation that reads a tensor behind one that has made another in its place, which is
+// no copy of it; empty: none.
 func readBehind(s schedule.Schedule, made, read string) string {
 	i := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == made })
 	if i < 0 || s.Ops[i].Copies() && s.Ops[i].In[0] == read {

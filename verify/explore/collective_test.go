@@ -27,7 +27,7 @@ func (p *pair) set(s string, rank int, buffer string) {
 		{Write: true, At: ops.Loc{Rank: rank, Buffer: buffer}, Bytes: chunk}}})
 }
 
-// within fills chunks of Q with this rank's A, and adds a collective that reads them and writes other ones, or the same.
+// within fills chunks of Q with this rank's A, and adds a collective that reads them and writes chunks of Q.
 func (p *pair) within(form string, from, sent, to, got int64) {
 	at := func(write bool, chunks, n int64) ops.Use {
 		return ops.Use{Write: write, At: ops.Loc{Rank: p.rank, Buffer: "Q", Offset: chunks * chunk}, Bytes: n * chunk}

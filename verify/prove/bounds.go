@@ -54,8 +54,8 @@ func inPlace(kind ops.Kind, read, write ops.Use) bool {
 	return replaces && !read.Write && write.Write && same(read, write)
 }
 
-// metInPlace reports whether a rank's collective may write the memory that it reads: sums for all where the terms are, a
-// rank's data at its place in what all bring, or its sums at its place in what it brings.
+// metInPlace reports whether a rank's collective may write the memory that it reads: sums for all where the terms are,
+// all data where the rank's are at its place, or its sums at its place in what it brings.
 func (p *proof) metInPlace(o ops.Op, rank int, read, write ops.Use) bool {
 	i := int64(slices.Index(p.members(rank), rank))
 	placed := func(part, all ops.Use) bool { // as the rank's part of all
