@@ -20,7 +20,9 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		if s.whole {
 			nodes = w.products(mainRef, s, s.Last(), piece{}, hostir.Whole(s.here()))
 		}
-		nodes = append(nodes, hostir.After(putRef, mainRef))
+		if w.putting(s) {
+			nodes = append(nodes, hostir.After(putRef, mainRef))
+		}
 	case i > 0 || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}

@@ -11,6 +11,8 @@ var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
 	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
+		lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have", "Direction both")),
 	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep"))).with(because(rowsInTurn))
 
 var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(

@@ -8,16 +8,24 @@ import (
 )
 
 var sumRings = append(
-	by(func(w *writer, s *stage, way schedule.RingSum) error {
-		s.leaving = leaving{each: []string{ringSums, partial}, memory: reducedMemory, plan: summedInRing}
-		return w.pooled("Streams", way.Streams, false)
-	}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)),
+	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)),
+		by(inKernels, reduce(ofRows).alone(), reduceAll(ofRows).alone()).with(lacksOf(unmade, "Streams")),
+		by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
 		return nil
 	}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
+
+func inKernels(w *writer, s *stage, way schedule.RingSum) error {
+	s.madeWhole(w)
+	s.leaving = leaving{each: []string{ringSums}, plan: summedInRing, memory: func(w *writer, s *stage) {
+		summandMemory(w, s)
+		reducedMemory(w, s)
+	}}
+	return w.pooled("Streams", way.Streams, false)
+}
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
 const ringSums = "ring"
@@ -68,6 +76,9 @@ func (w *writer) inRing(s *stage) inRing {
 // product makes the partial result of a rank's rows.
 func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
 	before, made := x.partials(on, rank)
+	if given := x.s.Given; given != "" {
+		return append(before, hostir.MovesOf(x.s.Sums, hostir.Set(on, to, x.rowsAt(given, rank)))...)
+	}
 	return append(before, into(to, made)...)
 }
 
@@ -135,19 +146,32 @@ func accumulatedInRing(w *writer, s *stage) departure {
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
 	x, partial := w.inRing(s), w.named(partial, s.Sums)
-	products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
-	d := x.passedOn(copyRef, []hostir.Node{hostir.After(copyRef, mainRef), products},
-		func(dst hostir.View, i, _ hostir.Expr) []hostir.Node {
-			before := hostir.Sub(i, one)
-			return hostir.MovesOf(s.Sums, hostir.After(copyRef, w.worker(i)),
-				hostir.Wait(copyRef, x.ready, previous).Member(before),
-				hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i)))
-		})
+	made := s.Given == "" // on streams of its own
+	before := []hostir.Node{hostir.After(copyRef, mainRef)}
+	if made {
+		before = append(before, steps(x.product(w.work, hostir.Chunk(partial, step), passing)...))
+	} else if functions, _ := x.partials(mainRef, passing); len(functions) > 0 {
+		before = append([]hostir.Node{steps(functions...)}, before...)
+	}
+	d := x.passedOn(copyRef, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
+		term, before := x.rowsAt(s.Given, chunk), hostir.Sub(i, one)
+		if made {
+			term, nodes = hostir.Chunk(partial, i), []hostir.Node{hostir.After(copyRef, w.worker(i))}
+		}
+		return hostir.MovesOf(s.Sums, append(nodes, hostir.Wait(copyRef, x.ready, previous).Member(before),
+			hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), term))...)
+	})
 	passes := d.passes
 	d.passes = func() []hostir.Node {
 		w.fork(copySet) // where the first product is made
-		return append(passes(), join(w.set))
+		nodes := passes()
+		if made {
+			nodes = append(nodes, join(w.set))
+		}
+		return nodes
 	}
-	d.order = []turns{{set: w.set}}
+	if d.order = []turns{{}}; made {
+		d.order[0].set = w.set
+	}
 	return d
 }

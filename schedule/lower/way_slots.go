@@ -48,13 +48,17 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage) {
+	summandMemory(w, s)
+	w.ofEachRank(s, slots)
+	reducedMemory(w, s)
+}
+
+func summandMemory(w *writer, s *stage) {
 	if s.Given == "" || s.whole {
 		w.ofEachRank(s, partial)
 	} else if w.cut(s.Given, schedule.D); s.Bare() {
 		w.cut(s.Input, schedule.D)
 	}
-	w.ofEachRank(s, slots)
-	reducedMemory(w, s)
 }
 
 // reducedMemory is for this rank's sums, where they go to all ranks.
@@ -244,8 +248,6 @@ func stagedLeave(w *writer, s *stage) departure {
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return n.of == ofCounted && !n.bare },
-		"one product makes all counted rows, and no rank's before others"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},

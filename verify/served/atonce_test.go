@@ -63,6 +63,9 @@ var atOnceShown = map[string]form{
 	"WeightsInRings":    shardedWeights.by("B", s.PushRing{By: s.Kernels}).by("B2", s.Ring{Direction: s.Both}),
 	"NCCLInPlace":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.NCCL{}),
 	"GatheredInPlace":   gatheredInPlace(s.Ring{}),
+	"RingOfTerms":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.RingSum{Signals: s.Kernels}),
+	"RingOfGradients":   gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.RingSum{}),
+	"RingOfCounted":     moved("A[M/D~ N] C[M N]").by("A", s.Ring{Direction: s.Backward}),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
