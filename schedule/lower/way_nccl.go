@@ -22,6 +22,7 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
+	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
 	by(exchangedByNCCL, exchange).has(overwrites).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
@@ -72,6 +73,16 @@ func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
+	}
+	return nil
+}
+
+// rotatedByNCCL is a permutation by a send and a receive of each rank.
+func rotatedByNCCL(_ *writer, s *stage, _ schedule.NCCL) error {
+	s.gathering = func(_ *writer, s *stage) []hostir.Node {
+		distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+		return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
+			hostir.Ahead(distance), hostir.Behind(distance))}
 	}
 	return nil
 }
@@ -183,8 +194,7 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 var ncclHoles = []hole{
 	{func(n need) bool { return n.hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
-		"in its collectives all ranks exchange with all"},
+	{func(n need) bool { return n.Kind == edges.Broadcast }, "plans call no collective of NCCL's in which one rank sends"},
 	{cutInto(ofBatches),
 		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -80,8 +81,9 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
-	"peers may not write the caller's memory"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool {
+	return n.bare || n.Kind == edges.Broadcast || n.Kind == edges.Permutation
+}, "peers may not write the caller's memory"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{

@@ -167,4 +167,5 @@ func (w *writer) units(columns ...schedule.Axis) {
 
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
 var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), "it takes all rows at once"},
+	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
 	{cutInto(ofGradient), "it makes tiles of linears, whose rows are those of an operand"}}, rowsInTurn, slotHoles)

@@ -66,6 +66,7 @@ var atOnceShown = map[string]form{
 	"RingOfTerms":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.RingSum{Signals: s.Kernels}),
 	"RingOfGradients":   gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.RingSum{}),
 	"RingOfCounted":     moved("A[M/D~ N] C[M N]").by("A", s.Ring{Direction: s.Backward}),
+	"MovedOnByNCCL":     moved("A[M/D N] C[M/D+1 N]").by("A", s.NCCL{}),
 	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
