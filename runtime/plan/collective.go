@@ -33,8 +33,8 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
-// Exchange sends bytes to a rank of this rank's communicator, and receives as many: over hosts it has the ranks with this
-// rank's local number there, on one host all ranks.
+// Exchange sends bytes to a rank of this rank's communicator, and receives as many. Over hosts that has the ranks with
+// this rank's local number there, on one host all ranks.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
 	each := q.PerHost()
 	if q.plan.hosts == 1 {

@@ -109,8 +109,7 @@ var lacking = map[string]func(p *hostir.Program) bool{
 	"New is told how many rows a product has, and Bind how many each rank has": func(p *hostir.Program) bool {
 		return len(p.Edges[0].Products) > 0
 	},
-	"New gives the memory that it fills a size, and Bind says how many rows each part has": func(
-		p *hostir.Program) bool {
+	"one product makes all counted rows, and no rank's before others": func(p *hostir.Program) bool {
 		products := 0
 		hostir.Steps(p.Body, func(s hostir.Step) {
 			if s.Kind() == hostir.ProductKind {

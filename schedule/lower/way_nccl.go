@@ -113,6 +113,23 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	return nil
 }
 
+// rounded returns the view in which NCCL leaves its rounded sums, and the step that applies the functions behind them:
+// a sum of one term, or no step without functions.
+func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
+	to = hostir.Whole(s.Sums)
+	if w.Schedule.HasFinish(s.Last()) {
+		sum := *w.program.At(s.Sums)
+		to.Buffer = w.named(reduced, s.Sums)
+		chunk := sum.Chunk
+		if !sum.Rows.IsZero() { // whose columns travel further
+			chunk = sum.Elements
+		}
+		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
+		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
+	}
+	return to, finish
+}
+
 // partsMemory is that of partial results that leave in parts of all ranks' rows. In a reduce-scatter a part has rows of
 // each rank.
 func partsMemory(w *writer, s *stage) {
@@ -194,7 +211,8 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 var ncclHoles = []hole{
 	{func(n need) bool { return n.hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.Broadcast }, "plans call no collective of NCCL's in which one rank sends"},
+	{func(n need) bool { return n.Kind == edges.Broadcast },
+		"plans call no collective of NCCL's in which one rank sends"},
 	{cutInto(ofBatches),
 		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }

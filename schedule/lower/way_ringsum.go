@@ -8,13 +8,14 @@ import (
 )
 
 var sumRings = append(
-	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)),
-		by(inKernels, reduce(ofRows).alone(), reduceAll(ofRows).alone()).with(lacksOf(unmade, "Streams")),
+	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
+		by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
+			with(lacksOf(unmade, "Streams")),
 		by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
 		return nil
-	}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows))...).has(rounds).with(except(
+	}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
@@ -27,30 +28,13 @@ func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	return w.pooled("Streams", way.Streams, false)
 }
 
-// ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
+// ringSums holds the sums that pass through this rank, by the ranks that own them.
 const ringSums = "ring"
 
 // Rings send the sum of a chunk once round: chunk c starts at rank c+1, every rank
 // adds its part, and it ends at rank c, its owner. In step i rank r therefore takes
 // the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i. No rank has all terms, so sums are rounded
 // on the way.
-
-// rounded returns the view in which a way leaves its rounded sums, and the step that applies the functions behind them:
-// a sum of one term, or no step without functions.
-func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
-	to = hostir.Whole(s.Sums)
-	if w.Schedule.HasFinish(s.Last()) {
-		sum := *w.program.At(s.Sums)
-		to.Buffer = w.named(reduced, s.Sums)
-		chunk := sum.Chunk
-		if !sum.Rows.IsZero() { // whose columns travel further
-			chunk = sum.Elements
-		}
-		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
-		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
-	}
-	return to, finish
-}
 
 // inRing is what rings have in common.
 type inRing struct {
@@ -62,13 +46,14 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	x := inRing{writer: w, s: s, ring: w.named(ringSums, s.Sums), ready: w.named(ready, s.Sums),
-		read: w.named(read, s.Sums), to: hostir.Whole(w.named(reduced, s.Sums))}
-	if !s.ToAll {
-		x.to, x.finish = w.rounded(s)
-	} else if own := x.to; w.Schedule.HasFinish(s.Last()) { // of the ring's last chunk, which no step fills
-		x.to = hostir.Chunk(x.ring, final)
-		x.finish = []hostir.Node{w.sumOf(mainRef, s, own, w.rowsAt(s.Sums, hostir.Rank), x.to)}
+	own, rows := hostir.Whole(s.Sums), hostir.Whole(s.Sums)
+	if s.ToAll {
+		own, rows = hostir.Whole(w.named(reduced, s.Sums)), w.rowsAt(s.Sums, hostir.Rank)
+	}
+	x := inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), own, nil}
+	if w.Schedule.HasFinish(s.Last()) { // of the own chunk, which no step fills
+		x.to = w.rowsAt(x.ring, hostir.Rank)
+		x.finish = []hostir.Node{w.sumOf(mainRef, s, own, rows, x.to)}
 	}
 	return x
 }
@@ -87,6 +72,12 @@ func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []
 	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
+// turn is a step of the ring, in which this rank makes the sum of a chunk.
+func (x inRing) turn(nodes ...hostir.Node) []hostir.Node {
+	chunk := hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
+	return append([]hostir.Node{hostir.Bind("chunk", chunk)}, nodes...)
+}
+
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
 // a chunk in step i; before that come some nodes.
 func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
@@ -99,10 +90,10 @@ func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
 	d.passes = func() []hostir.Node {
-		each := append(add(hostir.Chunk(x.ring, step), step, passing),
-			moved(hostir.Post(on, x.ready, next).Member(step))...)
+		each := x.turn(append(add(x.rowsAt(x.ring, passing), step, passing),
+			moved(hostir.Post(on, x.ready, next).Member(step))...)...)
 		zero := hostir.Const(0)
-		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, zero), hostir.Behind(one)),
+		peers := slices.Concat(neighbours, x.product(mainRef, x.rowsAt(x.ring, hostir.Behind(one)), hostir.Behind(one)),
 			moved(hostir.Post(mainRef, x.ready, next).Member(zero)), before,
 			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
 			moved(read...))
@@ -122,7 +113,7 @@ var (
 	// neighbours of this rank in the ring.
 	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
 	// passing is the chunk whose sum this rank makes in step i.
-	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
+	passing = hostir.Var("chunk")
 	// final is the step of this rank's chunk.
 	final = hostir.Sub(hostir.Size, one)
 )
@@ -136,7 +127,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), into(dst, made))
+			hostir.Set(mainRef, dst, x.rowsAt(x.ring, chunk).At(previous))), into(dst, made))
 	})
 	d.order = []turns{{}}
 	return d
@@ -145,21 +136,21 @@ func accumulatedInRing(w *writer, s *stage) departure {
 // summedInRing adds by a kernel that reads the sum so far from the previous rank. The
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
-	x, partial := w.inRing(s), w.named(partial, s.Sums)
+	x, partial := w.inRing(s), w.summands(s)
 	made := s.Given == "" // on streams of its own
 	before := []hostir.Node{hostir.After(copyRef, mainRef)}
 	if made {
-		before = append(before, steps(x.product(w.work, hostir.Chunk(partial, step), passing)...))
+		before = append(before, steps(x.turn(x.product(w.work, x.rowsAt(partial, passing), passing)...)...))
 	} else if functions, _ := x.partials(mainRef, passing); len(functions) > 0 {
-		before = append([]hostir.Node{steps(functions...)}, before...)
+		before = append([]hostir.Node{steps(x.turn(functions...)...)}, before...)
 	}
 	d := x.passedOn(copyRef, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
-		term, before := x.rowsAt(s.Given, chunk), hostir.Sub(i, one)
 		if made {
-			term, nodes = hostir.Chunk(partial, i), []hostir.Node{hostir.After(copyRef, w.worker(i))}
+			nodes = append(nodes, hostir.After(copyRef, w.worker(i)))
 		}
-		return hostir.MovesOf(s.Sums, append(nodes, hostir.Wait(copyRef, x.ready, previous).Member(before),
-			hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), term))...)
+		return hostir.MovesOf(s.Sums, append(nodes,
+			hostir.Wait(copyRef, x.ready, previous).Member(hostir.Sub(i, one)),
+			hostir.Reduce(copyRef, dst, x.rowsAt(x.ring, chunk).At(previous), x.rowsAt(partial, chunk)))...)
 	})
 	passes := d.passes
 	d.passes = func() []hostir.Node {

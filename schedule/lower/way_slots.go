@@ -12,7 +12,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
 	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
+	has(ofSomeRows).with(because(ownSlots), roundsByKernel)
 
 const (
 	unmade     = "no product makes the terms of %s"
@@ -24,7 +24,7 @@ var slottedSums = slices.Concat(
 	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
-	with(because(slotHoles), roundsByKernel)
+	with(because(ownSlots), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
@@ -245,12 +245,17 @@ func stagedLeave(w *writer, s *stage) departure {
 	return d
 }
 
+// ownSlots are those of the way that also sums what no product makes.
+var ownSlots = append([]hole{{func(n need) bool { return n.of == ofCounted && n.bare },
+	"New gives the memory that it fills a size, and Bind says how many rows each part has"}}, slotHoles...)
+
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
 	memoryOfPeers,
+	{func(n need) bool { return n.of == ofCounted && !n.bare },
+		"one product makes all counted rows, and no rank's before others"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{cutInto(ofCounted), "New gives the memory that it fills a size, and Bind says how many rows each part has"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
 }

@@ -67,7 +67,12 @@ var atOnceShown = map[string]form{
 	"RingOfGradients":   gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.RingSum{}),
 	"RingOfCounted":     moved("A[M/D~ N] C[M N]").by("A", s.Ring{Direction: s.Backward}),
 	"MovedOnByNCCL":     moved("A[M/D N] C[M/D+1 N]").by("A", s.NCCL{}),
-	"PartsOverHosts":    moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
+	"RingOfUneven": of("A[D/D M N] V[N] R[M/D~ N] C[M/D~ N]", s.Sum("C", "A", s.Add("R"), s.RMSNorm("V"))).
+		by("C", s.RingSum{}),
+	"BalancedRing": of("A[M K/D] B[N K/D] V[N] C[M/D~ N]", s.Linear("C", "A", "B", s.RMSNorm("V"))).inBalance().
+		by("C", s.RingSum{Signals: s.Kernels}),
+	"BalancedAdded":  linear("A[M K/D] B[N K/D] C[M/D~ N]").inBalance().by("C", s.RingAccumulate{}),
+	"PartsOverHosts": moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
 // sumsForAll are sums that all ranks get by a way, with a residual and a norm, ahead of another product.
@@ -231,13 +236,17 @@ func TestInPlaceByPackets(t *testing.T) {
 	}
 }
 
-// TestSumsForAll: ways that leave sums with their owners bring them to the others too, alone and in a chain.
+// TestSumsForAll: ways that leave sums with their owners bring them to the others too, alone and in a chain. Rings have
+// uneven rows.
 func TestSumsForAll(t *testing.T) {
 	for _, way := range []s.Way{s.Staged{}, s.Staged{Buffers: 3, By: s.Kernels}, s.Stores{}, s.RingSum{},
 		s.RingSum{Streams: 2, Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.KernelSignals}} {
 		for _, x := range []form{linear("A[M K/D] B[N K/D] C[M N]").by("C", way), sumsForAll(way)} {
 			isCrossed(t, s.WayName(way), x.Schedule, 1, 2, 3, 4, 5, 6, 7, 8)
 		}
+	}
+	for _, name := range []string{"RingOfUneven", "BalancedRing", "BalancedAdded", "RingOfCounted"} {
+		isCrossed(t, name, atOnceShown[name].Schedule, 1, 2, 3, 4)
 	}
 }
 
