@@ -7,7 +7,8 @@ package schedule
 type Rails struct {
 	// Parts in which each shard crosses the network: a part is multiplied, and copied on the host, while the next one
 	// travels. A sum crosses in parts as well: a part is multiplied and summed while the part before travels; in one
-	// part the sum hid nothing behind the products of GPUs (docs/hosts.md). An all-gather without a product is not cut.
+	// part the sum hid nothing behind the products of GPUs (docs/hosts.md). Without a product, a part is copied on the
+	// host while the next one travels.
 	Parts int `zero:"1" most:"16"`
 }
 

@@ -1,7 +1,8 @@
 package schedule
 
-// RingSum sends the sum of each rank's rows once round the ring: a kernel reads the sum so far
-// from the rank before and adds this rank's partial result.
+// RingSum sends the sum of each rank's rows once round the ring: a kernel reads the sum so far from the rank before
+// and adds this rank's partial result, a part of its gradient or a term that the caller has. Where every rank gets the
+// sums of all rows, each rank then copies those of the others from their owners.
 type RingSum struct {
 	// Streams of the products, which steps take in turn.
 	Streams int       `zero:"one for each step" most:"64"`

@@ -1,9 +1,10 @@
 package schedule
 
 // Tiles lets one kernel of a rank pull and multiply: it begins with the tiles of the rank's shard, and makes the tiles
-// of another shard as soon as that shard is there. For partial results, the kernel multiplies and sums. Tiles leave for
-// their owner as they are made, the rank's tiles come last, and the kernel adds up the partial results of all ranks in
-// the order of ranks. It runs only on GPUs of compute capability 9.0, and takes bf16 and fp16.
+// of another shard as soon as that shard is there. For partial results, the kernel multiplies and sums. Tiles leave
+// for their owner as they are made, the rank's tiles come last, and the kernel adds up the partial results of all
+// ranks in the order of ranks. Where every rank gets the sums of all rows, each rank then copies those of the others.
+// It runs only on GPUs of compute capability 9.0, and takes bf16 and fp16.
 //
 // Where several products take the rows that arrive, the kernel makes the first product, and the others follow when all
 // rows are there. In a chain whose partial results meet, it makes the last product, when all rows of the operand are

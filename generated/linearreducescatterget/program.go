@@ -18,8 +18,8 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "1fe65bae444b9431fcb7d10a23c9f2f0937ced06d2dcc8485bd814e4cfb913eb",
-	Proof:    "proven for D = 1..8, stamp 2015ec48a8ed3fac",
+	Hash:     "bba1fa8588cf3a3b8eebeed9702fdf3bdb2ccee377bfb1675d57a1772a671ea4",
+	Proof:    "proven for D = 1..8, stamp 5ce3ee6d91c48126",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -59,7 +59,7 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 
 	a, b, c, slots, staging *plan.Buffer
-	ready, read             *plan.Semaphore
+	ready, free             *plan.Semaphore
 	put                     *plan.Stream
 	work                    []*plan.Stream
 	gemm                    *plan.Product
@@ -95,7 +95,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.staging = b.Allocate("staging", s.Type.Bytes(2*(m/d)*n))
 	p.ready = b.Semaphore("ready")
-	p.read = b.Semaphore("read")
+	p.free = b.Semaphore("free")
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 0, streams, driver.Low)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
@@ -125,11 +125,11 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.put, p.work[i%streams])
 		q.Wait(p.put, p.ready, from)
 		q.Set(p.put, p.slots.At(int64(from)*p.chunkC), p.staging.Peer(from, int64(i%streams)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.read, from)
+		q.Post(p.put, p.free, from)
 		q.Synchronize(p.work[i%streams], p.put)
 
 		// The buffer is free again.
-		q.Wait(p.work[i%streams], p.read, peer)
+		q.Wait(p.work[i%streams], p.free, peer)
 	}
 
 	// Own rows last, straight into their slot.

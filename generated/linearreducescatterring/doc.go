@@ -22,15 +22,15 @@
 //	  main:   Linear(C, A[r], B)
 //	else:
 //	  previous = (r + D - 1) % D;  next = (r + 1) % D
-//	  main:   Linear(ring[0], A[(r + D - 1) % D], B);  Post ready[0] -> next
-//	  for i in 1..D-2:
-//	    main:   Wait ready[i - 1] <- previous;  Set(ring[i], ring@previous[i - 1])
-//	    main:   Linear(ring[i] += A[(r + D - i - 1) % D], B);  Post ready[i] -> next
-//	  main:   Wait ready[D - 2] <- previous;  Set(C, ring@previous[D - 2]);  Linear(C += A[r], B)
+//	  main:   Linear(ring[(r + D - 1) % D], A[(r + D - 1) % D], B);  Post ready[0] -> next
+//	  for i in 1..D-2:  chunk = (r + D - i - 1) % D
+//	    main:   Wait ready[i - 1] <- previous;  Set(ring[chunk], ring@previous[chunk])
+//	    main:   Linear(ring[chunk] += A[chunk], B);  Post ready[i] -> next
+//	  main:   Wait ready[D - 2] <- previous;  Set(C, ring@previous[r]);  Linear(C += A[r], B)
 //	  main:   Post read -> previous;  Wait read[next]
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 534b7b9708f5eaac.
+// Proof: proven for D = 1..8, stamp a02c576f939e421f.
 package linearreducescatterring

@@ -14,8 +14,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "d54b238eb1267b2d7f10a80305ccfd8fdf1e9b57308b3adfa0d4797249d052bc",
-	Proof:   "proven for D = 1..8, stamp 534b7b9708f5eaac",
+	Hash:    "3a1a59529f6e34324a52f33066a87892bbc2bda7393ef94cd6f9066c9633f5e4",
+	Proof:   "proven for D = 1..8, stamp a02c576f939e421f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},
@@ -102,18 +102,20 @@ func (p *Plan) issue(q *plan.Queue) {
 	} else {
 		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemmC, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemmC, p.ring.At(int64((r+d-1)%d)*p.chunkC), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Post(main, p.ready[0], next)
 
 		for i := 1; i < d-1; i++ {
+			chunk := (r + d - i - 1) % d
 			q.Wait(main, p.ready[i-1], previous)
-			q.Set(main, p.ring.At(int64(i)*p.chunkC), p.ring.Peer(previous, int64(i-1)*p.chunkC), p.chunkC)
-			q.Linear(main, p.gemmRing, p.ring.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0),
+			q.Set(main, p.ring.At(int64(chunk)*p.chunkC), p.ring.Peer(previous, int64(chunk)*p.chunkC), p.chunkC)
+			q.Linear(main, p.gemmRing, p.ring.At(int64(chunk)*p.chunkC), p.a.At(int64(chunk)*p.chunkA), p.b.At(0),
 				plan.NoBias)
 			q.Post(main, p.ready[i], next)
 		}
 		q.Wait(main, p.ready[d-2], previous)
-		q.Set(main, p.c.At(0), p.ring.Peer(previous, int64(d-2)*p.chunkC), p.chunkC)
+		q.Set(main, p.c.At(0), p.ring.Peer(previous, int64(r)*p.chunkC), p.chunkC)
 		q.Linear(main, p.gemmRing, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Post(main, p.read, previous)
 		q.Wait(main, p.read, next)

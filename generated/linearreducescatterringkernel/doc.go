@@ -22,21 +22,20 @@
 //	  main:   Linear(C, A[r], B)
 //	else:
 //	  previous = (r + D - 1) % D;  next = (r + 1) % D
-//	  main:   Linear(ring[0], A[(r + D - 1) % D], B);  Post ready[0] -> next
+//	  main:   Linear(ring[(r + D - 1) % D], A[(r + D - 1) % D], B);  Post ready[0] -> next
 //	  copy:   Synchronize(main)
-//	  for i in 1..D-1:
-//	    work[i]: Linear(partial[i], A[(r + D - i - 1) % D], B)
-//	  for i in 1..D-2:
+//	  for i in 1..D-1:  chunk = (r + D - i - 1) % D
+//	    work[i]: Linear(partial[chunk], A[chunk], B)
+//	  for i in 1..D-2:  chunk = (r + D - i - 1) % D
 //	    copy:   Synchronize(work[i]);  Wait ready[i - 1] <- previous
-//	    copy:   Reduce(ring[i], ring@previous[i - 1], partial[i]);  Post ready[i] -> next
+//	    copy:   Reduce(ring[chunk], ring@previous[chunk], partial[chunk]);  Post ready[i] -> next
 //	  copy:   Synchronize(work[D - 1]);  Wait ready[D - 2] <- previous
-//	  copy:   Reduce(C, ring@previous[D - 2], partial[D - 1]);  Post read -> previous
-//	  copy:   Wait read[next]
+//	  copy:   Reduce(C, ring@previous[r], partial[r]);  Post read -> previous;  Wait read[next]
 //	  main:   Synchronize(copy)
 //	main:   Synchronize(work[1..D-1])                                          # join
 //
 // No rank copies from or to another. Signals go by stream memory operations. Sums are made by kernels. The kernels
 // are in linearreducescatterringkernel.cu.
 //
-// Proof: proven for D = 1..8, stamp b47e284324f7ccc6.
+// Proof: proven for D = 1..8, stamp 08e40a2a0c5d0ff3.
 package linearreducescatterringkernel

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "fea029722f43672e691c6530f877427a3b1425521282178f1a2af2f4a2ffb717",
-	Proof:   "proven for D = 1..8, stamp b47e284324f7ccc6",
+	Hash:    "f0277ce0668ea81489b1992e099b1acfc9041dc7d287d3bf1b1075f278164549",
+	Proof:   "proven for D = 1..8, stamp 08e40a2a0c5d0ff3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},
@@ -113,26 +113,29 @@ func (p *Plan) issue(q *plan.Queue) {
 	} else {
 		previous := (r + d - 1) % d
 		next := (r + 1) % d
-		q.Linear(main, p.gemm, p.ring.At(0), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Linear(main, p.gemm, p.ring.At(int64((r+d-1)%d)*p.chunkC), p.a.At(int64((r+d-1)%d)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 		q.Post(main, p.ready[0], next)
 		q.Synchronize(p.copy, main)
 
 		for i := 1; i < d; i++ {
-			q.Linear(p.work[i], p.gemm, p.partial.At(int64(i)*p.chunkC), p.a.At(int64((r+d-i-1)%d)*p.chunkA), p.b.At(0),
+			chunk := (r + d - i - 1) % d
+			q.Linear(p.work[i], p.gemm, p.partial.At(int64(chunk)*p.chunkC), p.a.At(int64(chunk)*p.chunkA), p.b.At(0),
 				plan.NoBias)
 		}
 
 		for i := 1; i < d-1; i++ {
+			chunk := (r + d - i - 1) % d
 			q.Synchronize(p.copy, p.work[i])
 			q.Wait(p.copy, p.ready[i-1], previous)
-			p.kernels.Reduce(q, p.copy, p.ring.At(int64(i)*p.chunkC), p.chunkC,
-				p.ring.Peer(previous, int64(i-1)*p.chunkC), p.partial.At(int64(i)*p.chunkC))
+			p.kernels.Reduce(q, p.copy, p.ring.At(int64(chunk)*p.chunkC), p.chunkC,
+				p.ring.Peer(previous, int64(chunk)*p.chunkC), p.partial.At(int64(chunk)*p.chunkC))
 			q.Post(p.copy, p.ready[i], next)
 		}
 		q.Synchronize(p.copy, p.work[d-1])
 		q.Wait(p.copy, p.ready[d-2], previous)
-		p.kernels.Reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(d-2)*p.chunkC),
-			p.partial.At(int64(d-1)*p.chunkC))
+		p.kernels.Reduce(q, p.copy, p.c.At(0), p.chunkC, p.ring.Peer(previous, int64(r)*p.chunkC),
+			p.partial.At(int64(r)*p.chunkC))
 		q.Post(p.copy, p.read, previous)
 		q.Wait(p.copy, p.read, next)
 		q.Synchronize(main, p.copy)

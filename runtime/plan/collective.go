@@ -33,9 +33,13 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
-// Exchange sends bytes to the rank with this rank's local number on another host, and receives as many.
+// Exchange sends bytes to a rank of this rank's communicator, and receives as many. Over hosts that has the ranks with
+// this rank's local number there, on one host all ranks.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
 	each := q.PerHost()
+	if q.plan.hosts == 1 {
+		each = 1
+	}
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
 		To: to / each, From: from / each}, from)
 }

@@ -16,8 +16,13 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case s.comes.ownLast:
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
-	case i > 0 && s.Bare():
-		nodes = append(nodes, hostir.After(putRef, mainRef))
+	case s.Bare() && (i > 0 || s.whole):
+		if s.whole {
+			nodes = w.products(mainRef, s, s.Last(), piece{}, hostir.Whole(s.here()))
+		}
+		if w.putting(s) {
+			nodes = append(nodes, hostir.After(putRef, mainRef))
+		}
 	case i > 0 || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}

@@ -41,7 +41,9 @@ type fact uint
 // Facts of lowerings.
 const (
 	intoCallers     fact = 1 << iota // the gathered operand may be the caller's
-	inPlace                          // an operand may lie within the result, or the result within an operand
+	overwrites                       // ranks write results while others read what these are made of
+	ofRowScales                      // scales that it brings are of rows
+	copiesOwn                        // a kernel copies own rows to their place, beside those of others
 	ofCodes                          // a kernel of its sums reads codes with their scales
 	ofMoved                          // rows may come from other ranks than those of their numbers
 	ofAllRows                        // its way says so: one kernel makes all rows of a sum
@@ -53,7 +55,7 @@ const (
 func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
 
 // lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
-var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
+var lowerings = slices.Concat(pulls, pushes, groups, rings, pushRings, broadcasts, collectives, naives,
 	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
@@ -299,10 +301,15 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	if s.Into != "" && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
 		err = refused(w.PathOf(s.Into), "leave it out"+w.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
-	if within >= 0 && !l.is(inPlace) {
-		hint := orUse(leaveOut, l.need, inPlace) + w.orOneHost()
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint,
-			"no pass does the %s by %s in place", l.need, name))
+	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
+		hint, why := leaveOut, "ranks write where others still read"
+		if l.bare {
+			hint = orUseWithout(hint, l.need, apart)
+		}
+		if l.is(copiesOwn) {
+			why = "a kernel copies own rows to their place, too"
+		}
+		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint, "by %s %s", name, why))
 	}
 	if !l.is(ofCodes) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
@@ -310,6 +317,11 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
 		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.need, ofMoved),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
+	}
+	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
+		hint := orUseWithout("give each row of "+t.Name+" a scale", l.need, ofRowScales)
+		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
+			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums

@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -15,6 +16,13 @@ type leaving struct {
 	cut    parts // that a rank's rows leave in
 	ofAll  bool  // rows of all ranks leave together, a part of them at a time
 	behind bool  // they leave when all products are made, whose rows may come in parts of a rank's
+}
+
+// madeWhole has one product make the summands of a gradient, which then leave like the caller's.
+func (s *stage) madeWhole(w *writer) {
+	if s.whole = s.Given == "" && s.Last().Name() == schedule.GradientWord; s.whole {
+		s.Given = w.named(partial, s.Sums)
+	}
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.

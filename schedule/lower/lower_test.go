@@ -84,8 +84,9 @@ var refusedCases = []refusedCase{
 	}), []string{"Ops[1]"}},
 	{"one shot in place", inPlace(catalog.AllReduceOneShot, 0, "C"), []string{"Tensors[0].Within"}},
 	{"all-to-all in place", inPlace(catalog.AllToAll, 1, "A"), []string{"Tensors[1].Within"}},
-	{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"),
-		[]string{"Tensors[0].Within"}},
+	{"a product's operand in place", inPlace(catalog.AllGatherGateUp, 0, "Gathered"), nil},
+	{"an operand in place by one kernel", scheduletest.By(inPlace(catalog.AllGatherGateUp, 0, "Gathered"), "A",
+		schedule.GatherShot{}), []string{"Tensors[0].Within"}},
 	{"no such tensor", inPlace(catalog.AllGather, 0, "D"), []string{"Tensors[0].Within"}},
 	{"invalid", gatherWith(func(s *schedule.Schedule) { s.Ops = nil }), []string{"Ops"}},
 	{"A whole", gatherWith(func(s *schedule.Schedule) {

@@ -349,7 +349,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 		names = append(names, t.In[0])
 	}
 	for _, o := range s.Ops {
-		if o.Out != s.Sums || s.ToAll {
+		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
 			names = append(names, w.rowsOf(o)...)
 		}
 	}

@@ -63,6 +63,7 @@ var needs = []placedNeed{
 	{gather(ofCounted).alone(), "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
 	{gather(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{gather(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{gather(ofOperand).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduce(ofRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
 	{reduce(ofColumns), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
 	{reduce(ofBalanced), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},
@@ -73,12 +74,15 @@ var needs = []placedNeed{
 	{reduce(ofCounted).alone(), "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
 	{reduce(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduce(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduce(ofGradient).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduceAll(ofRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
 	{reduceAll(ofGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
 	{reduceAll(ofRows).alone(), "sum: A [DIDx(D), M, N], C [M, N]"},
 	{reduceAll(ofRows).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{reduceAll(ofRows).alone().overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduceAll(ofGradient).overHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
+	{exchangeCounted, "copy: A [DIDx(D, uneven), D, M], C [D, DIDx(D, uneven), M]"},
 	{exchangeColumns, "copy: A [DIDx(D), M/D, N], C [M, DIDx(D), N/D]; or back"},
 	{broadcast, "copy: A [M, N] on rank 0, C [M, N]"},
 	{rotation, "copy: A [DIDx(D), M/D, N], C [DIDx(D, shift 1), M/D, N]"},
@@ -87,6 +91,7 @@ var needs = []placedNeed{
 // Communications on one host: gather, reduce and reduceAll are of what is cut so.
 var (
 	exchange        = need{Kind: edges.AllToAll}
+	exchangeCounted = need{Kind: edges.AllToAll, of: ofCounted}
 	exchangeColumns = need{Kind: edges.AllToAll, of: ofColumns}
 	broadcast       = need{Kind: edges.Broadcast}
 	rotation        = need{Kind: edges.Permutation}
@@ -116,6 +121,8 @@ func (w *writer) arrives(s *stage) need {
 	switch {
 	case n.Kind == edges.AllToAll && (len(t.Axes) == 2 || !declared):
 		n.of = ofColumns
+	case n.Kind == edges.AllToAll && w.Uneven(s.Input):
+		n.of = ofCounted
 	case n.Kind != edges.AllGather:
 	case s.Moved.From.Columns():
 		n.of = ofColumns

@@ -42,6 +42,7 @@ var examples = map[need]example{
 	gather(ofCounted).alone():             {"copy", "A[M/D~P N] C[M N]"},
 	gather(ofRows).overHosts():            {"linear", "A[M/D K] B[N K] C[M:D N]"},
 	gather(ofRows).alone().overHosts():    {"copy", "A[M/D N] C[M N]"},
+	gather(ofOperand).overHosts():         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
 	reduce(ofRows):                        {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
 	reduce(ofColumns):                     {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
 	reduce(ofBalanced):                    {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
@@ -57,7 +58,10 @@ var examples = map[need]example{
 	reduceAll(ofRows).alone():             {"sum", "A[D/D M N] C[M N]"},
 	reduceAll(ofRows).overHosts():         {"linear", "A[M K/D] B[N K/D] C[M N]"},
 	reduceAll(ofRows).alone().overHosts(): {"sum", "A[D/D M N] C[M N]"},
+	reduce(ofGradient).overHosts():        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduceAll(ofGradient).overHosts():     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
 	exchange:                              {"copy", "A[D/D D M] C[D D/D M]"},
+	exchangeCounted:                       {"copy", "A[D/D~ D M] C[D D/D~ M]"},
 	exchangeColumns:                       {"copy", "A[M/D N] C[M N/D]"},
 	broadcast:                             {"copy", "A@0[M N] C[M N]"},
 	rotation:                              {"copy", "A[M/D N] C[M/D+1 N]"},
@@ -79,7 +83,7 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 		s.Mesh = schedule.Hosts()
 	}
 	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gather(ofColumns)]
-	if n == gather(ofOperand) {
+	if n.of == ofOperand {
 		of = "B"
 	}
 	s.Moves = []schedule.Move{{Of: of, Way: w}}

@@ -28,7 +28,7 @@ func (w *writer) inParts(n int, index, option string) parts {
 }
 
 // wholeParts is the fact of ways that bring balanced rows.
-const wholeParts = "balanced parts of %s differ by a row, and parts of these would again"
+const wholeParts = "parts of %s differ by rows, and parts of these would again"
 
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }

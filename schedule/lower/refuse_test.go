@@ -64,8 +64,6 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
 		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size " +
 			"(leave the mesh out, for ranks of one host)"}},
@@ -228,7 +226,7 @@ var refusalCases = []refusalCase{
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: New gives the memory that " +
-			"it fills a size, and Bind says how many rows each part has (use Shot, or leave it out)"}},
+			"it fills a size, and Bind says how many rows each part has (use Shot, RingSum, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

@@ -24,6 +24,7 @@ type stage struct {
 	cut                parts                             // that a rank's rows come in
 	asMade             bool                              // peers are told of each piece when it is made
 	once               bool                              // the operations begin when all rows are there
+	whole              bool                              // one product makes its summands, ahead of all that leaves
 	padded             bool                              // they take each rank's rows with padding
 	comes              arrival                           // of rows in pieces
 	leaves             departure                         // of partial results that leave one rank's after another's
@@ -51,6 +52,9 @@ func (s *stage) inPieces() bool { return s.Gathers && s.gathering == nil }
 
 // pulls says that the operations on each piece begin when it is there.
 func (s *stage) pulls() bool { return s.inPieces() && !s.once }
+
+// takenWhole says that all that comes is there before an operation takes it.
+func (s *stage) takenWhole() bool { return len(s.Ops) == 0 || s.AddsShares() }
 
 // inTurn says that the rows of one rank come to the operations after another's, to the stage or to an earlier one.
 func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pulls() }

@@ -93,7 +93,7 @@ func refs(sets []hostir.StreamSet) []hostir.StreamRef {
 const (
 	chunksName = "S" // steps of the stream axis where they are a constant
 	stepIndex  = "i"
-	free       = "free"          // the owner's slots may be written
+	free       = "free"          // the owner's slots, or the staging buffer, may be written
 	arrived    = "arrived"       // a partial result is in its slot
 	partial    = "partial"       // partial results for their owners
 	landed     = "landed"        // packets of the ranks, a part of it for each

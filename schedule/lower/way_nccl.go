@@ -21,9 +21,10 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
-	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).
-		with(lacksOf("a product makes all rows of the gradient %s at once", "Parts")),
-	by(exchangedByNCCL, exchange).with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
+	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
+	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
+	by(exchangedByNCCL, exchange).has(overwrites).
+		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -73,8 +74,15 @@ func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 	}
-	if w.Uneven(w.edge.Of) {
-		return refused(w.path(), "use another way", "NCCL's collectives have equal parts")
+	return nil
+}
+
+// rotatedByNCCL is a permutation by a send and a receive of each rank.
+func rotatedByNCCL(_ *writer, s *stage, _ schedule.NCCL) error {
+	s.gathering = func(_ *writer, s *stage) []hostir.Node {
+		distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+		return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
+			hostir.Ahead(distance), hostir.Behind(distance))}
 	}
 	return nil
 }
@@ -103,6 +111,23 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
 	}
 	return nil
+}
+
+// rounded returns the view in which NCCL leaves its rounded sums, and the step that applies the functions behind them:
+// a sum of one term, or no step without functions.
+func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
+	to = hostir.Whole(s.Sums)
+	if w.Schedule.HasFinish(s.Last()) {
+		sum := *w.program.At(s.Sums)
+		to.Buffer = w.named(reduced, s.Sums)
+		chunk := sum.Chunk
+		if !sum.Rows.IsZero() { // whose columns travel further
+			chunk = sum.Elements
+		}
+		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
+		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
+	}
+	return to, finish
 }
 
 // partsMemory is that of partial results that leave in parts of all ranks' rows. In a reduce-scatter a part has rows of
@@ -186,8 +211,8 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 var ncclHoles = []hole{
 	{func(n need) bool { return n.hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
-		"in its collectives all ranks exchange with all"},
+	{func(n need) bool { return n.Kind == edges.Broadcast },
+		"plans call no collective of NCCL's in which one rank sends"},
 	{cutInto(ofBatches),
 		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }

@@ -9,8 +9,8 @@ import (
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
-var pushShots = append(by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient)),
-	by(pushShot, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(inPlace)...).
+var pushShots = by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient),
+	reduce(ofRows).alone(), reduceAll(ofRows).alone()).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
 func pushShot(w *writer, s *stage, way schedule.PushShot) error {
@@ -25,15 +25,11 @@ func pushShot(w *writer, s *stage, way schedule.PushShot) error {
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
-	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...)
+	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
 
 func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 	w.edge.Carrier.Rows = way.Rows
 	s.gathering = landedRows
-	if t := w.Tensor(s.Input); t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		return refused(w.path(), "use another way, or give each row of "+t.Name+" a scale",
-			"packets bring rows with their scales, and %s has one", t.Name)
-	}
 	return nil
 }
 

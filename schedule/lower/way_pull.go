@@ -18,11 +18,13 @@ var pulls = slices.Concat(
 	}),
 	by(pull, gather(ofBatches)).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
 		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
-	pullOf(pulling{}.rows, gather(ofRows).alone()).has(inPlace),
+	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
-	pullOf(partOfEach, gather(ofColumns), exchangeColumns).with(lacks(lack{why: "no kernel copies parts of columns",
-		hint: "use schedule.CopyEngine or schedule.KernelSignals"}, "By kernel copies", "By kernels")),
-	pullOf(partOfEach, gather(ofOperand), exchange),
+	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites).with(lacks(lack{
+		why: "no kernel copies parts of columns", hint: "use schedule.CopyEngine or schedule.KernelSignals"},
+		"By kernel copies", "By kernels")),
+	pullOf(partOfEach, gather(ofOperand)),
+	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 

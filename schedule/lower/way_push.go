@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -80,8 +81,9 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
-	"peers may not write the caller's memory"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool {
+	return n.bare || n.Kind == edges.Broadcast || n.Kind == edges.Permutation
+}, "peers may not write the caller's memory"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
@@ -89,7 +91,7 @@ var rowsInTurn = []hole{
 	gathersAll,
 	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
-	{cutInto(ofOperand), "it is taken at once, or its parts in one order"},
+	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"New is told how many rows a product has, and Bind how many each rank has"},
 }

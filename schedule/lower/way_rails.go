@@ -17,24 +17,22 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofRows).alone().overHosts()).has(inPlace).with(lacksOf("", "Parts")),
+	by(gatheredByRails, gather(ofRows).alone().overHosts()),
+	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
-	by(summedByRails, reduce(ofRows).alone().overHosts()).has(inPlace),
-	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts())).with(because(railHoles))
+	by(summedByRails, reduce(ofRows).alone().overHosts()),
+	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
+		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
-	switch {
-	case way.Parts > 1 && len(s.Ops) == 0:
-		return w.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", w.edge.Kind)
-	case len(s.Ops) == 0:
-		s.once = true
-	}
+	s.once = s.takenWhole()
 	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
 	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil
 }
 
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
+	s.madeWhole(w)
 	w.pool.falls = true
 	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
@@ -157,7 +155,7 @@ func railsArrive(w *writer, s *stage) arrival {
 	x.relayed(&order[1])
 	a.turns = []turns{order[0], x.partByPart(order[1])}
 	if a.copied = s.once; s.once {
-		own := turns{bring: []hostir.Node{hostir.Set(a.on, x.at(hostir.Rank), hostir.Whole(s.Input))}}
+		own := turns{bring: []hostir.Node{hostir.Set(a.on, w.rowsAt(x.here, hostir.Rank), hostir.Whole(s.Input))}}
 		a.turns = slices.Insert(a.turns, 0, own)
 	}
 	ahead := phases()
@@ -332,6 +330,4 @@ var railHoles = []hole{
 		"hosts exchange rows for all ranks, and sums of rows"},
 	{cutInto(ofBatches),
 		"its exchanges take the rows of all batches together, and products take one batch after another"},
-	{cutInto(ofOperand), "it brings one rank's rows after another's to products, and no product takes some of this"},
-	{cutInto(ofGradient), "it asks products for one rank's rows after another's, and a gradient is made at once"},
 }

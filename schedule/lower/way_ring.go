@@ -8,13 +8,21 @@ import (
 )
 
 var rings = slices.Concat(
-	by(ringed, gather(ofRows)).has(intoCallers).with(because(rowsInTurn)),
-	by(ringed, gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn),
-		lacksOf(wholeParts, "Direction both")),
-	by(ringPushed, gather(ofRows)).with(because(pushHoles)),
-	by(ringPushed, gather(ofBalanced)).with(because(pushHoles), lacksOf(wholeParts, "Direction both")))
+	by(ringed, gather(ofRows)).has(intoCallers),
+	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
+	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
+		lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have", "Direction both")),
+	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep"))).with(because(rowsInTurn))
+
+var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(
+	by(ringPushed, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
+	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")))...).with(because(pushHoles))
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
+	if way.WithStep && s.takenWhole() {
+		return w.refusal("WithStep", leaveOut, noPart, w.edge.Of)
+	}
 	return w.passedOn(s, way.Direction, way.Streams, ring{directed(way.Direction), way.WithStep}.pulled)
 }
 
@@ -24,7 +32,7 @@ func ringPushed(w *writer, s *stage, way schedule.PushRing) error {
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
 func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
-	s.arriving = rows
+	s.arriving, s.once = rows, s.takenWhole()
 	halves := 1
 	if way == schedule.Both {
 		halves = 2

@@ -8,41 +8,33 @@ import (
 )
 
 var sumRings = append(
-	by(func(w *writer, s *stage, way schedule.RingSum) error {
-		s.leaving = leaving{each: []string{ringSums, partial}, plan: summedInRing}
-		return w.pooled("Streams", way.Streams, false)
-	}, reduce(ofRows), reduce(ofColumns)),
+	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
+		by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
+			with(lacksOf(unmade, "Streams")),
+		by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))),
 	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-		s.leaving = leaving{each: []string{ringSums}, plan: accumulatedInRing}
+		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
 		return nil
-	}, reduce(ofRows), reduce(ofColumns))...).has(rounds).with(except(
+	}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).has(rounds).with(except(
 	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
 
-// ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
+func inKernels(w *writer, s *stage, way schedule.RingSum) error {
+	s.madeWhole(w)
+	s.leaving = leaving{each: []string{ringSums}, plan: summedInRing, memory: func(w *writer, s *stage) {
+		summandMemory(w, s)
+		reducedMemory(w, s)
+	}}
+	return w.pooled("Streams", way.Streams, false)
+}
+
+// ringSums holds the sums that pass through this rank, by the ranks that own them.
 const ringSums = "ring"
 
 // Rings send the sum of a chunk once round: chunk c starts at rank c+1, every rank
 // adds its part, and it ends at rank c, its owner. In step i rank r therefore takes
 // the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i. No rank has all terms, so sums are rounded
 // on the way.
-
-// rounded returns the view in which a way leaves its rounded sums, and the step that applies the functions behind them:
-// a sum of one term, or no step without functions.
-func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
-	to = hostir.Whole(s.Sums)
-	if w.Schedule.HasFinish(s.Last()) {
-		sum := *w.program.At(s.Sums)
-		to.Buffer = w.named(reduced, s.Sums)
-		chunk := sum.Chunk
-		if !sum.Rows.IsZero() { // whose columns travel further
-			chunk = sum.Elements
-		}
-		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
-		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
-	}
-	return to, finish
-}
 
 // inRing is what rings have in common.
 type inRing struct {
@@ -54,13 +46,24 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	to, finish := w.rounded(s)
-	return inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), to, finish}
+	own, rows := hostir.Whole(s.Sums), hostir.Whole(s.Sums)
+	if s.ToAll {
+		own, rows = hostir.Whole(w.named(reduced, s.Sums)), w.rowsAt(s.Sums, hostir.Rank)
+	}
+	x := inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), own, nil}
+	if w.Schedule.HasFinish(s.Last()) { // of the own chunk, which no step fills
+		x.to = w.rowsAt(x.ring, hostir.Rank)
+		x.finish = []hostir.Node{w.sumOf(mainRef, s, own, rows, x.to)}
+	}
+	return x
 }
 
 // product makes the partial result of a rank's rows.
 func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
 	before, made := x.partials(on, rank)
+	if given := x.s.Given; given != "" {
+		return append(before, hostir.MovesOf(x.s.Sums, hostir.Set(on, to, x.rowsAt(given, rank)))...)
+	}
 	return append(before, into(to, made)...)
 }
 
@@ -69,25 +72,37 @@ func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []
 	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
 }
 
+// turn is a step of the ring, in which this rank makes the sum of a chunk.
+func (x inRing) turn(nodes ...hostir.Node) []hostir.Node {
+	chunk := hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
+	return append([]hostir.Node{hostir.Bind("chunk", chunk)}, nodes...)
+}
+
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
 // a chunk in step i; before that come some nodes.
 func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
 	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) (d departure) {
+	read := []hostir.Node{hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)}
+	var toAll []hostir.Node
+	if x.s.ToAll {
+		read, toAll = nil, x.toAllAtOnce(x.s)
+	}
 	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
 	d.passes = func() []hostir.Node {
-		each := append(add(hostir.Chunk(x.ring, step), step, passing),
-			moved(hostir.Post(on, x.ready, next).Member(step))...)
+		each := x.turn(append(add(x.rowsAt(x.ring, passing), step, passing),
+			moved(hostir.Post(on, x.ready, next).Member(step))...)...)
 		zero := hostir.Const(0)
-		peers := slices.Concat(neighbours, x.product(mainRef, hostir.Chunk(x.ring, zero), hostir.Behind(one)),
+		peers := slices.Concat(neighbours, x.product(mainRef, x.rowsAt(x.ring, hostir.Behind(one)), hostir.Behind(one)),
 			moved(hostir.Post(mainRef, x.ready, next).Member(zero)), before,
 			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
-			moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)))
+			moved(read...))
 		if on != mainRef {
 			peers = append(peers, hostir.After(mainRef, on))
 		}
-		return append([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: x.product(mainRef, x.to, hostir.Rank),
-			Else: peers}}, x.finish...)
+		alone := x.product(mainRef, x.to, hostir.Rank)
+		return slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish,
+			moved(toAll...))
 	}
 	return d
 }
@@ -98,7 +113,7 @@ var (
 	// neighbours of this rank in the ring.
 	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
 	// passing is the chunk whose sum this rank makes in step i.
-	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
+	passing = hostir.Var("chunk")
 	// final is the step of this rank's chunk.
 	final = hostir.Sub(hostir.Size, one)
 )
@@ -112,7 +127,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, hostir.Remote(x.ring, previous, before))), into(dst, made))
+			hostir.Set(mainRef, dst, x.rowsAt(x.ring, chunk).At(previous))), into(dst, made))
 	})
 	d.order = []turns{{}}
 	return d
@@ -121,20 +136,33 @@ func accumulatedInRing(w *writer, s *stage) departure {
 // summedInRing adds by a kernel that reads the sum so far from the previous rank. The
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
-	x, partial := w.inRing(s), w.named(partial, s.Sums)
-	products := steps(x.product(w.work, hostir.Chunk(partial, step), passing)...)
-	d := x.passedOn(copyRef, []hostir.Node{hostir.After(copyRef, mainRef), products},
-		func(dst hostir.View, i, _ hostir.Expr) []hostir.Node {
-			before := hostir.Sub(i, one)
-			return hostir.MovesOf(s.Sums, hostir.After(copyRef, w.worker(i)),
-				hostir.Wait(copyRef, x.ready, previous).Member(before),
-				hostir.Reduce(copyRef, dst, hostir.Remote(x.ring, previous, before), hostir.Chunk(partial, i)))
-		})
+	x, partial := w.inRing(s), w.summands(s)
+	made := s.Given == "" // on streams of its own
+	before := []hostir.Node{hostir.After(copyRef, mainRef)}
+	if made {
+		before = append(before, steps(x.turn(x.product(w.work, x.rowsAt(partial, passing), passing)...)...))
+	} else if functions, _ := x.partials(mainRef, passing); len(functions) > 0 {
+		before = append([]hostir.Node{steps(x.turn(functions...)...)}, before...)
+	}
+	d := x.passedOn(copyRef, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
+		if made {
+			nodes = append(nodes, hostir.After(copyRef, w.worker(i)))
+		}
+		return hostir.MovesOf(s.Sums, append(nodes,
+			hostir.Wait(copyRef, x.ready, previous).Member(hostir.Sub(i, one)),
+			hostir.Reduce(copyRef, dst, x.rowsAt(x.ring, chunk).At(previous), x.rowsAt(partial, chunk)))...)
+	})
 	passes := d.passes
 	d.passes = func() []hostir.Node {
 		w.fork(copySet) // where the first product is made
-		return append(passes(), join(w.set))
+		nodes := passes()
+		if made {
+			nodes = append(nodes, join(w.set))
+		}
+		return nodes
 	}
-	d.order = []turns{{set: w.set}}
+	if d.order = []turns{{}}; made {
+		d.order[0].set = w.set
+	}
 	return d
 }

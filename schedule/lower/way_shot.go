@@ -11,9 +11,10 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	twoShots(reduceAll(ofRows).alone()).has(inPlace|ofCodes), twoShots(reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows).alone()).has(inPlace|ofCodes),
-	by(inOneShot, reduce(ofCounted).alone(), reduceAll(ofRows).alone()).has(ofCodes),
+	twoShots(reduceAll(ofRows).alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows).alone()).has(ofCodes),
+	by(inOneShot, reduceAll(ofRows).alone()).has(ofCodes|overwrites),
+	by(inOneShot, reduce(ofCounted).alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows),
 		reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
@@ -28,7 +29,7 @@ func twoShots(of ...need) rowsOfTable {
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
-	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...)
+	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -12,16 +11,23 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofRows).alone()).has(inPlace|ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
+	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	has(ofSomeRows).with(because(ownSlots), roundsByKernel)
 
-const unmade = "no product makes the terms of %s"
+const (
+	unmade     = "no product makes the terms of %s"
+	madeAtOnce = "a product makes all rows of the gradient %s at once"
+)
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
-	with(because(slotHoles), lacksOf("", "Streams", "Equal"), lacksKernel, roundsByKernel)
+var slottedSums = slices.Concat(
+	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
+	with(because(ownSlots), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
+	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
 	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
@@ -42,16 +48,17 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage) {
-	if s.Given != "" {
-		w.cut(s.Given, schedule.D)
-		if s.Bare() {
-			w.cut(s.Input, schedule.D)
-		}
-	} else {
-		w.ofEachRank(s, partial)
-	}
+	summandMemory(w, s)
 	w.ofEachRank(s, slots)
 	reducedMemory(w, s)
+}
+
+func summandMemory(w *writer, s *stage) {
+	if s.Given == "" || s.whole {
+		w.ofEachRank(s, partial)
+	} else if w.cut(s.Given, schedule.D); s.Bare() {
+		w.cut(s.Input, schedule.D)
+	}
 }
 
 // reducedMemory is for this rank's sums, where they go to all ranks.
@@ -106,17 +113,23 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 // slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
 func (w *writer) slotsFill(s *stage) departure {
 	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
-	d := departure{words: []hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, open: w.slotsFree(s),
-		sums: w.sumsOf(s)}
-	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
+	d := w.slotsSummed(w.sumsOf(s), s)
+	d.words = append([]hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, d.words...)
+	d.open, d.came = w.slotsFree(s), []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
+	return d
+}
+
+// slotsSummed is a departure that sums slots, and brings the sums to all ranks that get them.
+func (w *writer) slotsSummed(on hostir.StreamRef, s *stage) departure {
+	cut, d := w.partsOf(s), departure{sums: on}
 	rows := hostir.Chunk(s.Sums, cut.part())
 	dst := rows
 	if s.ToAll {
 		rows, dst = w.at(s.Sums, w.pieceOf(s, hostir.Rank)), hostir.Chunk(w.named(reduced, s.Sums), cut.part())
-		d.words = append(d.words, cut.semaphore(w.named(summed, s.Sums)))
-		d.toAll = w.toAll(d.sums, s, cut, dst)
+		d.words = []hostir.Semaphore{cut.semaphore(w.named(summed, s.Sums))}
+		d.toAll = w.toAll(on, s, cut, dst)
 	}
-	d.sum = w.slotsSum(d.sums, s, dst, rows)
+	d.sum = w.slotsSum(on, s, dst, rows)
 	return d
 }
 
@@ -142,6 +155,14 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(on, word, from).Member(cut.part()),
 			hostir.Set(on, at(from), sums.At(from)))}
+}
+
+// toAllAtOnce does so on the caller's stream, and waits until all ranks have them.
+func (w *writer) toAllAtOnce(s *stage) []hostir.Node {
+	done := w.named(read, s.Sums)
+	w.semaphores(w.named(summed, s.Sums))
+	return append(w.toAll(mainRef, s, parts{}, hostir.Whole(w.named(reduced, s.Sums))),
+		hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
 }
 
 var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).
@@ -182,14 +203,14 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{each: []string{slots}, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled("Buffers", way.Buffers, false)
-}, reduce(ofRows), reduce(ofColumns)).with(except(
+}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
 	because(slotHoles)).has(ofSomeRows)
 
 func stagedMemory(w *writer, s *stage) {
 	axes := w.program.At(s.Sums).Tensor.Axes
-	if len(axes) == 0 {
+	if reducedMemory(w, s); s.ToAll || len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
@@ -200,10 +221,11 @@ func stagedMemory(w *writer, s *stage) {
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
 // compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
 // It waits after this rank's own copy of the step, for which another rank may wait.
-func stagedLeave(w *writer, s *stage) (d departure) {
+func stagedLeave(w *writer, s *stage) departure {
+	d := w.slotsSummed(putRef, s)
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
-	ready, read := w.named(ready, s.Sums), w.named(read, s.Sums)
-	d.words = []hostir.Semaphore{{Name: ready}, {Name: read}}
+	ready, free := w.named(ready, s.Sums), w.named(free, s.Sums)
+	d.words = append([]hostir.Semaphore{{Name: ready}, {Name: free}}, d.words...)
 	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
 		return append(hostir.MovesOf(s.Sums, behind), into(buffer, products)...)
@@ -215,14 +237,17 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 			hostir.After(putRef, w.work),
 			hostir.Wait(putRef, ready, from),
 			hostir.Set(putRef, w.rowsAt(slots, from), buffer.At(from)),
-			hostir.Post(putRef, read, from),
+			hostir.Post(putRef, free, from),
 			hostir.After(w.work, putRef),
-			hostir.Wait(w.work, read, p.rank).Described("the buffer is free again")}
+			hostir.Wait(w.work, free, p.rank).Described("the buffer is free again")}
 	}
-	d.sums, d.own, d.after = putRef, mainRef, refs([]hostir.StreamSet{w.set})
-	d.sum = w.slotsSum(putRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums))
+	d.own, d.after = mainRef, refs([]hostir.StreamSet{w.set})
 	return d
 }
+
+// ownSlots are those of the way that also sums what no product makes.
+var ownSlots = append([]hole{{func(n need) bool { return n.of == ofCounted && n.bare },
+	"New gives the memory that it fills a size, and Bind says how many rows each part has"}}, slotHoles...)
 
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
@@ -232,8 +257,5 @@ var slotHoles = []hole{
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{cutInto(ofCounted), "New gives the memory that it fills a size, and Bind says how many rows each part has"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
-	{func(n need) bool { return n.Kind == edges.AllReduce },
-		"it leaves sums with their owners, and copies them to no other rank"},
 }

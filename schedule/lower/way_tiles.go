@@ -10,8 +10,8 @@ import (
 )
 
 var tilings = append(by(rowsByTiles, gather(ofRows)).has(intoCallers),
-	by(sumsByTiles, reduce(ofRows)).with(lacksOf("sums wait for all blocks of the peers, and clusters of blocks may "+
-		"not all run at the same time", "Cluster"))...).with(because(tileHoles))
+	by(sumsByTiles, reduce(ofRows), reduceAll(ofRows)).with(lacksOf("sums wait for all blocks of the peers, "+
+		"and clusters of blocks may not all run at the same time", "Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
@@ -115,24 +115,33 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
-	o := s.Last()
-	added, finish := w.finish(s, hostir.Whole(s.Sums))
+	o, rows := s.Last(), hostir.Whole(s.Sums)
+	to := rows
+	if reducedMemory(w, s); s.ToAll {
+		rows, to = w.rowsAt(s.Sums, hostir.Rank), hostir.Whole(w.named(reduced, s.Sums))
+	}
+	added, finish := w.finish(s, rows)
 	w.ofEachRank(s, slots)
 	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	x := w.at(o.In[0], piece{})
 	w.semaphores(free, arrived)
 	w.units(w.ColumnsOf(o.In[0]), w.columnsOfWeight(o))
-	to := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
-	return append(w.slotsFree(s),
+	at := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
+	nodes := append(w.slotsFree(s),
 		hostir.Wait(mainRef, free, every),
-		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.Sums),
-			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
+		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: to,
+			Slots: hostir.Whole(slots), Peers: at.Over(stepIndex, hostir.Const(1), hostir.Size),
 			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Added: added,
 			Finish: finish}).
 			Described("own rows last, and once, in the order of ranks").
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
+	if s.ToAll {
+		nodes = append(nodes, w.toAllAtOnce(s)...)
+		w.semaphores(w.named(read, s.Sums))
+	}
+	return nodes
 }
 
 // columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
@@ -157,4 +166,6 @@ func (w *writer) units(columns ...schedule.Axis) {
 }
 
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
-var tileHoles = slices.Concat([]hole{{cutInto(ofBatches), "it takes all rows at once"}}, rowsInTurn, slotHoles)
+var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), "it takes all rows at once"},
+	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
+	{cutInto(ofGradient), "it makes tiles of linears, whose rows are those of an operand"}}, rowsInTurn, slotHoles)

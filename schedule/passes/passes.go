@@ -58,16 +58,21 @@ func within(p *hostir.Program) error {
 			continue
 		}
 		path := fmt.Sprintf("Tensors[%d].Within", i)
-		if outer, _ := p.Schedule.Tensor(t.Within); readAtOnce(p, t, outer) {
+		outer, _ := p.Schedule.Tensor(t.Within)
+		place, _ := t.PlaceWithin(outer)
+		switch {
+		case readAtOnce(p, t, outer):
 			return schedule.Refused(path, "leave it out",
 				"a kernel reads %s and %s at once, and one memory has one of them", t.Name, t.Within)
-		} else if place, _ := t.PlaceWithin(outer); place == schedule.AllOf && readBeside(p, t.Name, t.Within) {
+		case place == schedule.AllOf && readBeside(p, t.Name, t.Within):
 			return schedule.Refused(path, "leave it out",
 				"other streams read %s, for peers or for products, while %s is made there", t.Within, t.Name)
 		}
-		if by := readBehind(p.Schedule, t); by != "" {
-			return schedule.Refused(path, "leave it out",
-				"%s is made of %s too, behind %s, which replaces a part of it", by, t.Within, t.Name)
+		for _, x := range [][2]string{{t.Name, t.Within}, {t.Within, t.Name}} {
+			if by := readBehind(p.Schedule, x[0], x[1]); by != "" {
+				return schedule.Refused(path, "leave it out",
+					"%s is made of %s too, behind %s, which replaces a part of it", by, x[1], x[0])
+			}
 		}
 		in, _ := p.Buffer(t.Name)
 		if of, _ := p.Buffer(t.Within); in.Rows.IsZero() != of.Rows.IsZero() {
@@ -75,19 +80,26 @@ func within(p *hostir.Program) error {
 				"parts of the columns of %s or of %s travel, and the other lies row by row", t.Within, t.Name)
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			uncut := schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
-			return schedule.Refused(path, "leave it out, or sum for all ranks by schedule."+strings.Join(uncut, ", ")+
-				", which does not cut the result", "%s", err.Error())
+			hint, uncut := "leave it out", schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
+			if place == schedule.AllOf {
+				hint += ", or sum for all ranks by schedule." + strings.Join(uncut, ", ") +
+					", which does not cut the result"
+			}
+			return schedule.Refused(path, hint, "%s", err.Error())
 		}
 	}
 	return nil
 }
 
-// readBehind is the result of an operation that reads the tensor in which an earlier one has made another; empty: none.
-func readBehind(s schedule.Schedule, t schedule.Tensor) string {
-	made := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == t.Name })
-	for _, o := range s.Ops[made+1:] {
-		if made >= 0 && o.Reads(t.Within) {
+// readBehind is the result of an operation that reads a tensor behind one that has made another in its place, which is
+// no copy of it; empty: none.
+func readBehind(s schedule.Schedule, made, read string) string {
+	i := slices.IndexFunc(s.Ops, func(o schedule.Op) bool { return o.Out == made })
+	if i < 0 || s.Ops[i].Copies() && s.Ops[i].In[0] == read {
+		return ""
+	}
+	for _, o := range s.Ops[i+1:] {
+		if o.Reads(read) {
 			return o.Out
 		}
 	}

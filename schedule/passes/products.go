@@ -26,8 +26,13 @@ func fewRows(p *hostir.Program) error {
 		return []hostir.Node{s}
 	})
 	if !made {
-		return schedule.Refused("FewRows", "leave it out",
-			"no product of own rows and a weight has its result stored as it is")
+		hint := "leave it out"
+		for _, e := range p.Edges {
+			if schedule.FactsOf(e.Way).Multiplies {
+				hint += ", or move " + e.Of + " by another way than schedule." + schedule.WayName(e.Way)
+			}
+		}
+		return schedule.Refused("FewRows", hint, "no product of own rows and a weight has its result stored as it is")
 	} else if constant != "" {
 		return schedule.Refused("FewRows", "leave it out, or write extents for its axes",
 			"kernels of few rows take elements of 16 bits alone, and no proof for all types has a weight of "+

@@ -58,6 +58,9 @@ func (b *rankBuilder) collective(o *ops.Op) {
 		}
 	}
 	from, to := b.atoms.of(o.Source()), b.atoms.of(o.Result())
+	if !b.apart(o) {
+		b.report(NoRace, "rank %d: a collective writes what ranks still send: %s", b.rank, o)
+	}
 	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
 		b.machine.count(o.Source()))
 	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
@@ -68,6 +71,23 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	m.messages = append(m.messages, message)
 	m.begins, m.ends = append(m.begins, b.add(o.Stream, begin)), append(m.ends, b.add(o.Stream, end))
 	b.meetings[which] = m
+}
+
+// apart reports whether a collective writes other memory than it reads, but for what NCCL does in place: it sums over
+// the terms, and one of source and result may be the rank's part of the other.
+func (b *rankBuilder) apart(o *ops.Op) bool {
+	memory, from, to := span(o.Source())
+	result, low, high := span(o.Result())
+	mine := int64(b.place(b.rank))
+	switch {
+	case memory != result, to <= low, high <= from:
+		return true
+	case o.Form == "all-reduce":
+		return from == low && to == high
+	case o.Form == "all-gather":
+		return from == low+mine*(to-from)
+	}
+	return o.Form == "reduce-scatter" && low == from+mine*(high-low)
 }
 
 // meet makes each rank's second step follow the first steps that it needs, and gives it their data.

@@ -27,6 +27,19 @@ func (p *pair) set(s string, rank int, buffer string) {
 		{Write: true, At: ops.Loc{Rank: rank, Buffer: buffer}, Bytes: chunk}}})
 }
 
+// within fills chunks of Q with this rank's A, and adds a collective that reads them and writes chunks of Q.
+func (p *pair) within(form string, from, sent, to, got int64) {
+	at := func(write bool, chunks, n int64) ops.Use {
+		return ops.Use{Write: write, At: ops.Loc{Rank: p.rank, Buffer: "Q", Offset: chunks * chunk}, Bytes: n * chunk}
+	}
+	for i := range sent {
+		p.add(ops.Op{Kind: ops.Copy, Stream: "main", Uses: []ops.Use{
+			{At: ops.Loc{Rank: p.rank, Buffer: "A"}, Bytes: chunk}, at(true, from+i, 1)}})
+	}
+	p.add(ops.Op{Kind: ops.Collective, Form: form, Stream: "main", Uses: []ops.Use{at(false, from, sent),
+		at(true, to, got)}})
+}
+
 // collectives is a program with collectives, and the verdict on it.
 type collectives struct {
 	name   string
@@ -41,6 +54,18 @@ var collectivePrograms = []collectives{
 		p.set("main", p.rank, "P")
 		p.sum("main")
 	}},
+	{name: "sums where the terms are", run: func(p *pair) { p.within("all-reduce", 0, 1, 0, 1) }},
+	{name: "own data at their place", run: func(p *pair) { p.within("all-gather", int64(p.rank), 1, 0, 2) }},
+	{name: "own sums at their place", run: func(p *pair) { p.within("reduce-scatter", 0, 2, int64(p.rank), 1) }},
+	{name: "own data at another rank's place", run: func(p *pair) {
+		p.within("all-gather", int64(1-p.rank), 1, 0, 2)
+	}, proven: prove.Bounds, broke: explore.NoRace},
+	{name: "own sums at another rank's place", run: func(p *pair) {
+		p.within("reduce-scatter", 0, 2, int64(1-p.rank), 1)
+	}, proven: prove.Bounds, broke: explore.NoRace},
+	{name: "an exchange in place", run: func(p *pair) {
+		p.within("all-to-all", 0, 2, 0, 2)
+	}, proven: prove.Bounds, broke: explore.NoRace},
 	{name: "two in turn", run: func(p *pair) {
 		p.sum("main")
 		p.sync("copy", "main")

@@ -2,21 +2,24 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
 // bounds: every use lies inside a buffer that the model declares, on a rank that exists. Peers use a caller's buffer
 // only if it is shared, and only a stream's rank uses the memory of the stream. No operation writes memory that it
-// reads, since some of its parts write while others still read. There are two exceptions: a product that adds to its
-// result, and a sum into one of its terms.
+// reads, since some of its parts write while others still read. There are exceptions: a product that adds to its
+// result, a sum into one of its terms, and what NCCL does in place.
 func (p *proof) bounds() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
 			before := o.Factors().Before
 			for j, u := range o.Uses {
 				for k, v := range o.Uses[:j] {
-					kept := &o.Uses[k] == before && same(v, o.Result()) || inPlace(o.Kind, v, u)
+					kept := &o.Uses[k] == before && same(v, o.Result()) || inPlace(o.Kind, v, u) ||
+						p.metInPlace(o, r, v, u)
 					if (u.Write || v.Write) && overlap(u, v) && !kept {
 						return p.against(Bounds, p.find(r, i), -1,
 							fmt.Sprintf("one operation both uses and writes bytes of %s@%d", u.At.Buffer,
@@ -49,6 +52,26 @@ func (p *proof) bounds() *Counterexample {
 func inPlace(kind ops.Kind, read, write ops.Use) bool {
 	replaces := kind == ops.Sum || kind == ops.Apply || kind == ops.Call
 	return replaces && !read.Write && write.Write && same(read, write)
+}
+
+// metInPlace reports whether a rank's collective may write the memory that it reads: sums for all where the terms are,
+// all data where the rank's are at its place, or its sums at its place in what it brings.
+func (p *proof) metInPlace(o ops.Op, rank int, read, write ops.Use) bool {
+	i := int64(slices.Index(p.members(rank), rank))
+	placed := func(part, all ops.Use) bool { // as the rank's part of all
+		all.At.Offset, all.Bytes = all.At.Offset+i*part.Bytes, part.Bytes
+		return same(part, all)
+	}
+	switch form := hostir.Kind(o.Form); {
+	case o.Kind != ops.Collective, read.Write, !write.Write:
+		return false
+	case form == hostir.AllReduce:
+		return same(read, write)
+	case form == hostir.AllGather:
+		return placed(read, write)
+	default:
+		return form == hostir.ReduceScatter && placed(write, read)
+	}
 }
 
 // same reports whether two uses are of one range.

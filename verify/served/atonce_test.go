@@ -52,6 +52,33 @@ var atOnceShown = map[string]form{
 	"PartedAll":         partedAll,
 	"PacketsInPlace":    lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.PushShot{}),
 	"SlotsInPlace":      lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{}),
+	"WeightsOverHosts":  shardedWeights.by("B", s.Rails{Parts: 2}).onHosts(),
+	"TilesForAll":       tiledForAll,
+	"StagedForAll":      sumsForAll(s.Staged{}),
+	"RingForAll":        sumsForAll(s.RingSum{}),
+	"AddedForAll":       sumsForAll(s.RingAccumulate{By: s.Kernels}),
+	"GradientSlots":     gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.Slots{Parts: 2}),
+	"BackwardOverHosts": shardedBackward.onHosts(),
+	"RingAlone":         moved("A[M/D N] C[M N]").by("A", s.Ring{Direction: s.Both}),
+	"WeightsInRings":    shardedWeights.by("B", s.PushRing{By: s.Kernels}).by("B2", s.Ring{Direction: s.Both}),
+	"NCCLInPlace":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.NCCL{}),
+	"GatheredInPlace":   gatheredInPlace(s.Ring{}),
+	"RingOfTerms":       lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), s.RingSum{Signals: s.Kernels}),
+	"RingOfGradients":   gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.RingSum{}),
+	"RingOfCounted":     moved("A[M/D~ N] C[M N]").by("A", s.Ring{Direction: s.Backward}),
+	"MovedOnByNCCL":     moved("A[M/D N] C[M/D+1 N]").by("A", s.NCCL{}),
+	"RingOfUneven": of("A[D/D M N] V[N] R[M/D~ N] C[M/D~ N]", s.Sum("C", "A", s.Add("R"), s.RMSNorm("V"))).
+		by("C", s.RingSum{}),
+	"BalancedRing": of("A[M K/D] B[N K/D] V[N] C[M/D~ N]", s.Linear("C", "A", "B", s.RMSNorm("V"))).inBalance().
+		by("C", s.RingSum{Signals: s.Kernels}),
+	"BalancedAdded":  linear("A[M K/D] B[N K/D] C[M/D~ N]").inBalance().by("C", s.RingAccumulate{}),
+	"PartsOverHosts": moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
+}
+
+// sumsForAll are sums that all ranks get by a way, with a residual and a norm, ahead of another product.
+func sumsForAll(way s.Way) form {
+	return of("A[M K] B[F/D K] B2[N F/D] R[M N] Norm[N] X[M N] B3[K/D N] C[M K/D]", s.Linear("H", "A", "B", s.GELU()),
+		s.Linear("X", "H", "B2", s.Add("R"), s.RMSNorm("Norm")), s.Linear("C", "X", "B3")).by("X", way)
 }
 
 // partedAll has sums for all ranks in parts, with functions before and behind them, and a product.
@@ -64,6 +91,12 @@ func lying(tensors string, o s.Op, way s.Way) form {
 	x := of(tensors, o)
 	x.Tensors[1].Within = x.Tensors[0].Name
 	return x.by(x.Tensors[1].Name, way)
+}
+
+// gatheredInPlace is a product of rows that come by a way to where the own rows are.
+func gatheredInPlace(way s.Way) form {
+	return of("A[M/D K] B[N K] C[M:D N] Gathered[M:D K]", s.Linear("C", "A", "B"), s.Copy("Gathered", "A")).
+		within("A", "Gathered").by("A", way)
 }
 
 // TestPiecesBesideSums: rows come in pieces of any kind where the sums meet at once.
@@ -162,6 +195,35 @@ func TestKernelsOfChains(t *testing.T) {
 	crossed("stores beside rows in parts", form{catalog.LlamaLayer}.by("X", s.NCCL{Parts: 2}).by("R", s.Stores{}))
 }
 
+// TestInPlace: ways that read no memory of peers late work in place, and the others are refused by that.
+func TestInPlace(t *testing.T) {
+	gather := func(way s.Way) form { return moved("A[M/D N] C[M N]").within("A", "C").by("A", way) }
+	scatter := func(way s.Way) form { return lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), way) }
+	reduce := func(way s.Way) form { return lying("A[D/D M N] C[M N]", s.Sum("C", "A"), way) }
+	for _, x := range []form{gather(s.NCCL{}), gather(s.Ring{By: s.Kernels}),
+		scatter(s.NCCL{}), reduce(s.NCCL{}), reduce(s.PushTwoShot{}), gatheredInPlace(nil), gatheredInPlace(s.Ring{}),
+		gatheredInPlace(s.Pull{WithStep: true}), gatheredInPlace(s.NCCL{}),
+		gatheredInPlace(s.Tiles{}).types(s.BF16, s.FP16), scatter(s.Rails{}).onHosts(), reduce(s.Rails{}).onHosts(),
+		gatheredInPlace(s.Rails{}).onHosts()} {
+		isCrossed(t, "in place", x.Schedule, 1, 2, 4, 6, 8)
+	}
+	for _, x := range []declared{
+		{"a shot", "for all", reduce(s.Shot{}), at("Tensors[1].Within", "by Shot ranks write where others still read "+
+			"(leave it out, or use schedule.TwoShot, ")},
+		{"a gather", "by one kernel", gatheredInPlace(s.GatherShot{}), at("Tensors[0].Within", "by GatherShot a "+
+			"kernel copies own rows to their place, too (leave it out)")},
+		{"a gather", "by packets", gather(s.PushGather{}), at("Tensors[0].Within", "by PushGather a kernel copies own "+
+			"rows to their place, too (leave it out, or use schedule.Pull, schedule.Ring, schedule.NCCL)")},
+		{"an operand", "within a result that is made before", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M K] Dw[N/D K]",
+			s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X")).within("X", "Dx"),
+			at("Tensors[1].Within", "Dw is made of X too, behind Dx, which replaces a part of it")},
+	} {
+		if _, err := x.holds(t); err != nil {
+			t.Errorf("%s, %s: %v", x.id, x.what, err)
+		}
+	}
+}
+
 // TestInPlaceByPackets: what lies within another tensor goes as packets, and sums of slots go to all in place.
 func TestInPlaceByPackets(t *testing.T) {
 	for _, x := range []form{
@@ -171,6 +233,20 @@ func TestInPlaceByPackets(t *testing.T) {
 		lying("A[D/D M N] C[M N]", s.Sum("C", "A"), s.Slots{Parts: 2}),
 	} {
 		isCrossed(t, "in place", x.Schedule, 1, 2, 3, 4, 8)
+	}
+}
+
+// TestSumsForAll: ways that leave sums with their owners bring them to the others too, alone and in a chain. Rings have
+// uneven rows.
+func TestSumsForAll(t *testing.T) {
+	for _, way := range []s.Way{s.Staged{}, s.Staged{Buffers: 3, By: s.Kernels}, s.Stores{}, s.RingSum{},
+		s.RingSum{Streams: 2, Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.KernelSignals}} {
+		for _, x := range []form{linear("A[M K/D] B[N K/D] C[M N]").by("C", way), sumsForAll(way)} {
+			isCrossed(t, s.WayName(way), x.Schedule, 1, 2, 3, 4, 5, 6, 7, 8)
+		}
+	}
+	for _, name := range []string{"RingOfUneven", "BalancedRing", "BalancedAdded", "RingOfCounted"} {
+		isCrossed(t, name, atOnceShown[name].Schedule, 1, 2, 3, 4)
 	}
 }
 

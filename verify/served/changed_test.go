@@ -63,7 +63,8 @@ var changed = []declared{
 	{"a tensor of fp32", "that is gathered", of("A[D/D M N] V[N] C[M/D N] E[M N]", s.Sum("C", "A"),
 		s.Copy("E", "C", normed)).in32("C"), at("Tensors[2].Type", "no pass moves a tensor of fp32, such as C")},
 	{"packets of eight bits", "with one scale", gatheredEight(false).by("A", s.PushGather{}),
-		at("Moves[0].Way", "packets bring rows with their scales, and A has one")},
+		at("Moves[0].Way", "PushGather brings rows with their scales, and A has others (give each row of A a "+
+			"scale, or use schedule.Pull, ")},
 	{"rows of several ranks", "with scales block by block", inSquares().by("A", s.Grouped{}), apart("A")},
 	{"sums of blocks of scales", "cut between elements", linear("A[M K/D] B[N K/D] C[M N]").squared("A", "B").
 		by("C", s.TwoShot{}), served},

@@ -35,6 +35,15 @@ var overHosts = []struct {
 	{"rows of an operation for the caller", of("A[M/D K] L[K] X[M K] B[F/D K] C[M:D F/D]",
 		s.Copy("X0", "A", s.RMSNorm("L")), s.Copy("X", "X0"), s.Linear("C", "X0", "B")).Schedule, nil},
 	{"rows in place", catalog.AllGatherInPlace, nil},
+	{"weights of two products", shardedWeights.Schedule, nil},
+	{"weights in parts", shardedWeights.Schedule, map[string]s.Way{"B": s.Rails{Parts: 2}, "B2": s.Rails{Parts: 3}}},
+	{"a gradient's sums", gradient("A[M/D N] B[M/D K] C[N/D K]").Schedule, nil},
+	{"a gradient's sums for all, in parts", gradient("A[M/D N] B[M/D K] C[N K]").Schedule,
+		map[string]s.Way{"C": s.Rails{Parts: 2}}},
+	{"both gradients under FSDP", shardedBackward.Schedule, map[string]s.Way{"Dw": s.Rails{Parts: 2}}},
+	{"a gradient's operand", gradient("A[M N] B[M/D K] C[N K]").Schedule, nil},
+	{"a gradient's first operand, in parts", gradient("A[M/D N] B[M K] C[N K]").Schedule,
+		map[string]s.Way{"A": s.Rails{Parts: 2}}},
 	{"sums in place", catalog.ReduceScatterInPlace, nil},
 	{"all rows for the caller", of("A[M/D K] B[N K] Gathered[M:D K] C[M:D N]", s.Linear("C", "A", "B"),
 		s.Copy("Gathered", "A")).Schedule, nil},
@@ -44,6 +53,13 @@ var overHosts = []struct {
 
 // behindRows is a product whose sums every rank gets, behind one of rows that are gathered.
 var behindRows = of("A[M/D K] B[F/D K] B2[K F/D] C[M K]", s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"))
+
+// shardedWeights is an MLP whose weights are spread, as in FSDP, and come from their ranks.
+var shardedWeights = mlp("A[M/D K] B[F/D K] B2[N/D F] C[M/D N]")
+
+// shardedBackward is the backward pass of a layer whose weight and its gradient are spread.
+var shardedBackward = of("Dy[M/D F] X[M/D K] Wt[K/D F] Dx[M/D K] Dw[F/D K] Total[F/D K]",
+	s.Linear("Dx", "Dy", "Wt"), s.Gradient("Dw", "Dy", "X", s.Add("Total")))
 
 // TestOverHosts: rails bring the rows of stages, and take their sums away, in parts and for all ranks.
 func TestOverHosts(t *testing.T) {

@@ -166,7 +166,7 @@ var notPlaced = []declared{
 		"Pull gathers into memory of the plan only")},
 	{"a result", "where an operand is that travels", of("A[M/D N] C[M/D N] R[M N/D]",
 		s.Copy("R", "A"), s.Copy("C", "R", s.Scale(2))).within("C", "A"), at("Tensors[1].Within",
-		"no pass does the all-to-all of columns by Pull in place")},
+		"by Pull ranks write where others still read")},
 }
 
 // TestNotPlaced holds each against its verdict.

@@ -63,6 +63,10 @@ var evenForms = []swept{
 	{"weights that come", of("A[M/D K] Gate[F/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("U", "A", "Up"),
 		s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("A"))),
 		travelling{operands: []string{"Up", "Gate", "Down"}}},
+	{"weights and gradients that travel", shardedBackward,
+		travelling{operands: []string{"Wt"}, sums: []string{"Dw"}}},
+	{"gradients for all", of("Dy[M/D N] X[M/D K] Y[M/D F] V[K] Dw[N K] Dw2[F K]", s.Copy("H", "X", s.RMSNorm("V")),
+		s.Gradient("Dw", "Dy", "H"), s.Gradient("Dw2", "Y", "X")), travelling{toAll: []string{"Dw", "Dw2"}}},
 	{"Llama layer", of("A[M/D K] V[K] V2[K] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] Gate[F/D K] Up[F/D K] "+
 		"Down[K F/D] C[M/D K]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Query", "X", "Wq"),
 		s.Linear("Key", "X", "Wk"), s.Linear("Value", "X", "Wv"),

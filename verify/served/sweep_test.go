@@ -28,7 +28,7 @@ var sweeps = []sweep{
 	{"hosts", evenForms, form.onHosts, ways{rails, rails, rails, rails}},
 	{"rows by counts", unevenForms, func(f form) form { return f }, ways{
 		rows:     []s.Way{nil, s.Pull{}, s.Pull{By: s.OneKernel}, s.Pull{By: s.Kernels}},
-		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}}}},
+		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}, s.RingSum{}}}},
 	{"rows up to a number", unevenForms, func(f form) form { return f.most("4") }, ways{
 		rows: []s.Way{s.Padded{}, s.Padded{By: s.Kernels}}, operands: []s.Way{nil, s.Padded{}},
 		sums: []s.Way{nil, s.Shot{Signals: s.Kernels}}}},
@@ -37,7 +37,7 @@ var sweeps = []sweep{
 			s.Ring{WithStep: true}, s.PushRing{}, s.Broadcast{}, s.Naive{Copied: true}},
 		operands: []s.Way{nil, s.Pull{By: s.Kernels}},
 		sums: []s.Way{nil, s.Shot{}, s.Stores{}, s.Stores{Signals: s.Kernels}, s.Slots{By: s.OneKernel},
-			s.Slots{Streams: 2}}}},
+			s.Slots{Streams: 2}, s.RingSum{}, s.RingAccumulate{By: s.Kernels}}}},
 	{"batches", batchForms, func(f form) form { return f }, ways{
 		rows:     []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}},
 		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2}},
@@ -65,15 +65,16 @@ var anyWays = ways{
 		s.PushRing{By: s.Kernels}, s.Broadcast{}, s.Broadcast{By: s.KernelSignals}, s.Grouped{}, s.GatherShot{},
 		s.Tiles{}, s.PushGather{}, s.NCCL{}, s.NCCL{Parts: 2}},
 	operands: []s.Way{nil, s.Pull{By: s.KernelSignals}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{By: s.Kernels},
+		s.Ring{}, s.Ring{Direction: s.Both, By: s.Kernels}, s.PushRing{}, s.PushRing{Direction: s.Both},
 		s.GatherShot{}, s.PushGather{}, s.NCCL{}},
 	sums: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{By: s.OneKernel}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{},
 		s.Stores{Signals: s.Kernels}, s.Stores{Signals: s.OneKernel}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
 		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.RingSum{},
 		s.RingSum{Signals: s.Kernels}, s.RingAccumulate{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{},
 		s.NCCL{Parts: 2}},
-	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Shot{}, s.Shot{Signals: s.MemOps}, s.TwoShot{},
-		s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true}, s.PushTwoShot{}, s.NCCL{},
-		s.NCCL{Parts: 2}},
+	toAll: []s.Way{nil, s.Slots{Parts: 2}, s.Slots{Streams: 2}, s.Staged{}, s.Stores{}, s.Shot{},
+		s.Shot{Signals: s.MemOps}, s.TwoShot{}, s.TwoShot{By: s.CopyEngine}, s.PushShot{}, s.PushShot{Words: true},
+		s.PushTwoShot{}, s.RingSum{}, s.RingAccumulate{By: s.Kernels}, s.Tiles{}, s.NCCL{}, s.NCCL{Parts: 2}},
 }
 
 // drawnOf is the schedule of a seed, and the names of its sweep and form.

@@ -34,6 +34,10 @@ var layerOfTiles = of("A[M/D K] Norm[K] Norm2[K] T[M W] Wq[N/D K] Wk[N2/D K] Wv[
 	s.Copy("Y", "R", s.RMSNorm("Norm2")), s.Linear("U", "Y", "Wu"), s.Linear("G", "Y", "Wg", s.SwiGLU("U")),
 	s.Linear("C", "G", "Wd", plus("R")))
 
+// tiledForAll is a product with what its sums for all ranks take beside.
+var tiledForAll = of("A[M K/D] B[N K/D] Bias[N] R[M N] Norm[N] C[M N]", s.Linear("C", "A", "B", s.Bias("Bias"),
+	s.Add("R"), s.RMSNorm("Norm"))).byTiles("C")
+
 // byTiles is the form with tiles for some tensors, of types that tiles are of.
 func (f form) byTiles(of ...string) form {
 	for _, name := range of {
@@ -69,6 +73,11 @@ func TestTilesOfStages(t *testing.T) {
 		{"NCCL behind", layersOfTiles.by("C", s.NCCL{}).byTiles("A")},
 		{"all rows behind", of("A[M/D K] B[F/D K] B2[N F/D] C[M N]", s.Linear("H", "A", "B"),
 			s.Linear("C", "H", "B2")).byTiles("A")},
+		{"sums for all", linear("A[M K/D] B[N K/D] C[M N]").byTiles("C")},
+		{"sums for all behind rows, and on", of("A[M/D K] B[F/D K] B2[N F/D] Norm[N] Y[M N] B3[P/D N] C[M P/D]",
+			s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Copy("Y", "X", s.RMSNorm("Norm")),
+			s.Linear("C", "Y", "B3")).byTiles("A", "X")},
+		{"sums for all, with a bias, a residual and a norm", tiledForAll},
 		{"gate and up", gatedByTiles.byTiles("A", "C")},
 		{"a sum alone, and a function behind it", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
 			s.Linear("C", "A", "B", s.Bias("Bias"), s.SquaredReLU())).byTiles("C")},
@@ -117,8 +126,8 @@ var noTiles = []declared{
 		at("Moves[0].Way.Cluster", "sums wait for all blocks of the peers")},
 	{"odd columns", "of a tile", layersOfTiles.by("C", s.Tiles{Columns: 72}).types(s.BF16),
 		at("Moves[0].Way.Columns", "a tile has a multiple of 16 columns")},
-	{"all rows", "each owner adds up its own", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M N]").byTiles("C"),
-		at("Moves[0].Way", "no pass does the all-reduce of C by Tiles")},
+	{"a gradient", "its operand's columns are its rows", gradient("A[M/D N] B[M/D K] C[N K]").byTiles("C"),
+		at("Moves[0].Way", "it makes tiles of linears")},
 	{"batches", "one launch takes all rows", form{catalog.TensorParallelMLPBatches}.byTiles("C"),
 		at("Moves[0].Way", "it takes all rows at once")},
 	{"uneven rows", "maps are of shards of one size", form{catalog.AllGatherLinearBalanced}.byTiles("A"),

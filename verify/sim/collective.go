@@ -81,9 +81,7 @@ func (w *World) beginCollective(o *op) {
 		o.before[o.strand]-- // nobody learns from this that the collective has ended
 	}
 	w.access(o, o.src, sent, 0)
-	if o.src < o.dst || o.src >= o.dst+driver.Ptr(got) { // else in place: one access
-		w.access(o, o.dst, got, accessWrite)
-	}
+	w.access(o, o.dst, got, accessWrite)
 }
 
 // kinds of collectives, by their number in a signature.

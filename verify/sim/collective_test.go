@@ -213,6 +213,16 @@ var wrongCollectives = []struct {
 		}
 		return err
 	}, "race on bytes"},
+	{"a result in place that another stream overwrites", func(_ *testing.T, w *sim.World, a, b *member) error {
+		a.send, b.send = a.recv, b.recv+8
+		other, err := a.StreamCreateWithPriority(driver.Normal)
+		err = errors.Join(err, a.call(gathered), b.call(gathered), a.MemsetD32Async(a.recv+8, 7, 2, other),
+			a.StreamSynchronize(a.s), a.StreamSynchronize(other))
+		if races := w.Races(); err == nil && len(races) > 0 {
+			return errors.New(races[0].String())
+		}
+		return err
+	}, "race on bytes"},
 }
 
 // The simulator refuses or finds each of wrongCollectives.
