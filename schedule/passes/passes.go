@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -76,7 +75,7 @@ func within(p *hostir.Program) error {
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
 			uncut := schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
-			return schedule.Refused(path, "leave it out, or sum for all ranks by schedule."+strings.Join(uncut, ", ")+
+			return schedule.Refused(path, "leave it out, or sum for all ranks by "+uncut+
 				", which does not cut the result", "%s", err.Error())
 		}
 	}
