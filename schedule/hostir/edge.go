@@ -22,8 +22,18 @@ type Edge struct {
 	Across []string
 }
 
-// MovesField is the field of the schedule that asks for communications.
-const MovesField = "Moves"
+// Fields of the schedule that ask for operations, for communications, and for what hosts exchange.
+const (
+	OpsField   = "Ops"
+	MovesField = "Moves"
+	MeshField  = "Mesh"
+)
+
+// What options of a way decide, in place of a field: where streams begin, and when ranks exchange handles.
+const (
+	ForksField   = "forks"
+	HandlesField = "handles"
+)
 
 // ReadWord is the word by which a reader tells an owner that it has read the owner's memory.
 const ReadWord = "read"

@@ -62,7 +62,7 @@ func (w *writer) worker(round hostir.Expr) hostir.StreamRef {
 
 // Where forks and joins come from.
 var (
-	forkAt = hostir.Origin{Field: "StartInLoop"}
+	forkAt = hostir.Origin{Field: hostir.ForksField}
 	joinAt = hostir.Origin{Remark: "join", Field: hostir.MovesField}
 )
 

@@ -52,7 +52,7 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 	}
 	if x.HandlesInLoop {
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.Input}, To: to, From: from,
-			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
+			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: hostir.HandlesField}}))
 	}
 	if x.Copied { // as those of peers are, in the first round
 		t.first = hostir.Const(0)

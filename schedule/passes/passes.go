@@ -156,7 +156,7 @@ func handles(p *hostir.Program) error {
 		return nil // no rank reaches another's memory
 	}
 	p.Setup = append(p.Setup,
-		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
+		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: hostir.HandlesField}, Buffers: append(shared, "arena")})
 	return nil
 }
 
