@@ -47,7 +47,7 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 	if x.SignalsInStep {
 		a.ready, a.reads, a.words = nil, "", append(a.words, hostir.Semaphore{Name: done})
 		t.bring = slices.Concat([]hostir.Node{
-			hostir.Post(a.on, a.words[0].Name, to).Described("get: send first, then recv")}, t.bring,
+			hostir.Post(a.on, w.named(ready, s.here()), to).Described("get: send first, then recv")}, t.bring,
 			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
 	}
 	if x.HandlesInLoop {

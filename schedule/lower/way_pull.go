@@ -46,7 +46,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 		return w.refusal("Streams", leaveOut, noPart, w.edge.Of)
 	}
 	s.cut = w.inParts(way.Parts, "p", "Parts")
-	s.arriving, s.asMade = pulling{s.cut, way.WithStep}.rows, true
+	s.arriving, s.asMade = pulling{parts: s.cut, withStep: way.WithStep}.rows, true
 	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
 		return nil
 	}
@@ -72,6 +72,8 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 type pulling struct {
 	parts
 	withStep bool // on the streams of the products
+	// views are those of a copy, where other parts of a peer's tensor come than its rows.
+	views func(peer hostir.Expr) (to, from hostir.View)
 }
 
 func (x pulling) rows(w *writer, s *stage) arrival {
@@ -89,8 +91,11 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)
-	from := hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
-	if w.n > 1 {
+	to, from := w.at(s.here(), p), hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
+	switch {
+	case x.views != nil:
+		to, from = x.views(p.rank)
+	case w.n > 1:
 		from.Index = w.part()
 	}
 	switch {
@@ -101,7 +106,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	default:
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
 	}
-	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)
+	t.bring = append(t.bring, w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
 		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
 		a.ready, a.ownLast = nil, true
@@ -127,7 +132,7 @@ func groupedRows(w *writer, s *stage) arrival {
 		return turns{skips: skips, pieces: []piece{ranks}, work: hostir.StreamAt(workName, hostir.Const(i)),
 			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
 			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
-				hostir.Wait(a.on, a.words[0].Name, from),
+				hostir.Wait(a.on, w.named(ready, s.here()), from),
 				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
 	}
 	around := hostir.Sub(hostir.Size, r)
@@ -177,16 +182,14 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 // or rows that are multiplied one rank's after another's: each product adds its share of a gradient to the sum of those
 // before, so one stream has them all.
 func partOfEach(w *writer, s *stage) arrival {
-	a := pulling{}.rows(w, s)
-	round := &a.turns[0]
 	if s.AddsShares() {
-		*round, a.oneLoop = round.onMain(), true
+		a := pulling{}.rows(w, s)
+		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 		return a
 	}
 	of, place := w.transferred(s)
+	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) { return place(peer), of.At(peer) }}.rows(w, s)
 	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
-	peer := round.pieces[0].rank
-	round.bring[1] = hostir.Set(a.on, place(peer), of.At(peer))
 	return a
 }
 
