@@ -125,7 +125,7 @@ func (w *writer) plan() error {
 		}
 	}
 	for _, s := range w.stages {
-		if !s.puts() {
+		if !s.departs() {
 			continue
 		}
 		if a := s.comes; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
@@ -193,7 +193,7 @@ func (w *writer) cutPieces() error {
 		return nil
 	}
 	for _, s := range w.stages {
-		if s.cut.n > 1 && s.puts() && !s.leaving.behind {
+		if s.cut.n > 1 && s.departs() && !s.leaving.behind {
 			return refused(s.cut.at, leaveOut, "the sums %s of a stage leave with all rows of a rank", s.Sums)
 		}
 		var own []string // memory of own rows that are made in parts

@@ -21,7 +21,7 @@ type junction struct {
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (w *writer) junctionAt(i int) (j junction, ok bool) {
 	j.sum = w.stages[i]
-	if !j.sum.puts() || j.sum.ToAll || i+1 == len(w.stages) {
+	if !j.sum.departs() || j.sum.ToAll || i+1 == len(w.stages) {
 		return j, false
 	}
 	j.next = w.stages[i+1]
@@ -89,7 +89,7 @@ func (j junction) across() (list []string) {
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) []string {
 	last := j.sum.Last()
-	names := []string{w.MadeIn(last.In[0]), w.named(slots, j.sum.Sums), j.sum.Sums}
+	names := []string{w.MadeIn(last.In[0]), w.meeting(j.sum), j.sum.Sums}
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}

@@ -24,7 +24,7 @@ func (w *writer) head() {
 		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
-			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.puts())
+			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
@@ -213,7 +213,7 @@ func (w *writer) close(on hostir.StreamRef) {
 // join makes the caller's stream wait for what it does not yet know to be done.
 func (w *writer) join(sets []hostir.StreamSet) {
 	// A sum of this rank's rows has waited for all products.
-	if last := w.stages[len(w.stages)-1]; !last.puts() && !w.joined(last) {
+	if last := w.stages[len(w.stages)-1]; !last.departs() && !w.joined(last) {
 		sets = append(sets, w.sets...)
 	}
 	if w.exchanges() {
@@ -256,7 +256,7 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 		on = append(on, mainRef)
 	case s.leaving.ofAll:
 		on = append(on, collectiveRef)
-	case s.puts():
+	case s.departs():
 		on = append(on, d.sums)
 	}
 	return on

@@ -150,7 +150,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		return w.rounds(s)
 	case w.outward(s):
 		return append(w.peersInTurn(s), w.ownLeaves(s)...)
-	case s.puts() && d.turns == nil:
+	case s.departs() && d.turns == nil:
 		ops = s.BeforeSum()
 	}
 	if !s.through && !s.comes.copied {
@@ -171,7 +171,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if d.turns != nil {
 		return append(nodes, w.rounds(s)...)
 	}
-	if s.puts() {
+	if s.departs() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
 	if (s != w.stages[len(w.stages)-1] || w.joined(s)) && len(w.sets) > 0 {
@@ -209,7 +209,7 @@ func (w *writer) order(s *stage) []turns {
 		return w.byHosts()
 	}
 	t := w.shift(parts{})
-	if s.puts() {
+	if s.departs() {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {

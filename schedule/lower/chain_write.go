@@ -79,7 +79,7 @@ func (w *writer) again() {
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.inTurn() || s.puts() }
+func (w *writer) inTurns(s *stage) bool { return s.inTurn() || s.departs() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {

@@ -10,6 +10,7 @@ import (
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
 	each   []string                  // memory with a part of every rank
+	meet   string                    // that in which those of own rows meet; empty: they are summed on their way
 	memory func(w *writer, s *stage) // further memory that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
@@ -43,7 +44,7 @@ type departure struct {
 // outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
 // begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
 // the same moment.
-func (s *stage) outward() bool { return (s.First || s.Bare()) && s.puts() && !s.OfAll() }
+func (s *stage) outward() bool { return (s.First || s.Bare()) && s.departs() && !s.OfAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
@@ -90,15 +91,14 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if s.puts() && w.Order == stages.BatchesInRound {
+	if s.departs() && w.Order == stages.BatchesInRound {
 		p.part = w.part()
 	}
 	return p
 }
 
-func (w *writer) slotsFree(s *stage) []hostir.Node {
-	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
-}
+// meeting is the memory in which the partial results of a stage's own rows meet.
+func (w *writer) meeting(s *stage) string { return w.named(s.leaving.meet, s.Sums) }
 
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
@@ -125,7 +125,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	}
 	last, made := w.partials(d.own, s, ops, p, x) // that are left for the end
 	if len(made) > 0 {
-		made = into(w.at(w.named(slots, s.Sums), p), made)
+		made = into(w.at(w.meeting(s), p), made)
 		made[0] = described(made[0], "own rows last, straight into their slot")
 		last = w.within(append(last, made...)...)
 	}

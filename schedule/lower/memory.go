@@ -211,7 +211,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
 	case o.Out != s.Sums:
 		w.ofRows(made, o.Out, s.Own, columns)
-	case s.puts():
+	case s.departs():
 		for _, name := range s.leaving.each {
 			w.ofEachRank(s, name)
 		}
@@ -316,10 +316,10 @@ func (w *writer) byRank(name string) {
 // leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
 // one rank's after another's.
 func (w *writer) leavingRows(s *stage) []string {
-	if !s.puts() || s.leaving.ofAll {
+	if !s.departs() || s.leaving.ofAll {
 		return nil
 	}
-	names := append(stages.InRows(s.Last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums),
 		s.Sums)
 	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
 		names = append(names, w.eachRows(s)...)

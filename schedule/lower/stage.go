@@ -55,8 +55,8 @@ func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 // inTurn says that the rows of one rank come to the operations after another's, to the stage or to an earlier one.
 func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pulls() }
 
-// puts says that the partial results of a stage are put into slots at their owners.
-func (s *stage) puts() bool { return s.Sums != "" && s.summing == nil }
+// departs says that the partial results of a stage leave one rank's rows after another's.
+func (s *stage) departs() bool { return s.Sums != "" && s.summing == nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {

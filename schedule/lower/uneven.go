@@ -46,10 +46,10 @@ func (w *writer) countRows() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.puts() && !s.Bare() && w.Uneven(s.Sums):
-			sum, slots := w.program.At(s.Sums), w.program.At(w.named(slots, s.Sums))
-			slots.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
-			slots.Chunk, slots.Counts, slots.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
+		case s.departs() && !s.Bare() && w.Uneven(s.Sums):
+			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
 			for _, name := range append(w.eachRows(s), s.here()) {
 				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))

@@ -23,7 +23,7 @@ var slottedSums = by(slotsOf, reduceAll(ofRows).alone()).has(inPlace|ofCodes).
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
+	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -120,6 +120,10 @@ func (w *writer) slotsFill(s *stage) departure {
 	return d
 }
 
+func (w *writer) slotsFree(s *stage) []hostir.Node {
+	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
+}
+
 // slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
 func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) hostir.Step {
 	slot := w.at(w.named(slots, s.Sums), w.pieceOf(s, hostir.Var(hostir.RankIndex)))
@@ -156,7 +160,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	s.leaving = leaving{each: []string{slots}, memory: reducedMemory, plan: storesLeave}
+	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
 	w.pool.falls = true
 	return w.pooled("Streams", way.Streams, way.Equal)
 }
@@ -179,7 +183,7 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{each: []string{slots}, memory: stagedMemory, plan: stagedLeave}
+	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled("Buffers", way.Buffers, false)
 }, reduce(ofRows), reduce(ofColumns)).with(except(

@@ -30,8 +30,8 @@ func origins(p *hostir.Program) error {
 	return nil
 }
 
-// optionAt returns the path of an option, or of the option that decides something. If several ways have the option, it is the path in the one that sets it; if
-// none or several do, it is the path of the moves.
+// optionAt returns the path of an option, or of the option that decides something. If several ways have the option, it
+// is the path in the one that sets it; if none or several do, it is the path of the moves.
 func optionAt(p *hostir.Program, option string) string {
 	if slices.Contains([]string{hostir.OpsField, hostir.MovesField, hostir.MeshField}, option) {
 		return option

@@ -155,8 +155,8 @@ func handles(p *hostir.Program) error {
 	if len(shared)+len(p.Semaphores) == 0 {
 		return nil // no rank reaches another's memory
 	}
-	p.Setup = append(p.Setup,
-		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: hostir.HandlesField}, Buffers: append(shared, "arena")})
+	once := hostir.Origin{Remark: "once", Field: hostir.HandlesField}
+	p.Setup = append(p.Setup, hostir.Share{Origin: once, Buffers: append(shared, "arena")})
 	return nil
 }
 
