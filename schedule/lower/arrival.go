@@ -13,7 +13,7 @@ import (
 type piece struct {
 	rank, part hostir.Expr
 	ranks      hostir.Expr // how many it is of, from the rank on; absent: one
-	from       hostir.View // where it has come; none: at its place
+	from       hostir.View // where a stage's input has it; none: at its place
 	into       hostir.View // where its partial result is made, in a program of these alone
 }
 

@@ -122,7 +122,7 @@ func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.N
 // their partial results, and taken takes partial results of peers' rows away.
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.Sums
-	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), ofRank(hostir.Rank), w.own(j.next))
+	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), w.own(j.next))
 	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
 	for i := range j.sum.parts.n {
 		part := hostir.Const(i)
@@ -135,8 +135,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 		}
 		added = append(added, w.ofPart(part, []hostir.Node{leaves.sum})...)
 		if nodes = append(nodes, hostir.MovesOf(of, added...)...); j.own != nil {
-			own := w.operations(putRef, j.own, j.own.Ops, piece{}, hostir.Whole(j.own.here()))
-			nodes = append(nodes, w.ofPart(part, own)...)
+			nodes = append(nodes, w.ofPart(part, w.operations(putRef, j.own, j.own.Ops, piece{}))...)
 		}
 		if i > 0 {
 			nodes = append(nodes, w.ofPart(hostir.Const(i-1), behind)...)
@@ -166,10 +165,9 @@ func (w *writer) makerOf(s *stage) *stage {
 // on a stream that waits for the post: peers may wait for it in the same place.
 func (w *writer) partsMade(from, s *stage, post hostir.Node, each turns, on hostir.StreamRef) turns {
 	from.through = true
-	made := w.operations(mainRef, from, from.Ops, piece{}, hostir.Whole(from.here()))
 	n := s.cut
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
-		names: w.ofPart(n.part(), made)}
+		names: w.ofPart(n.part(), w.operations(mainRef, from, from.Ops, piece{}))}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
 		onStep(post, func(post hostir.Step) hostir.Step {
 			return post.Member(n.part()).Described("peers may read a part of " + s.Input)

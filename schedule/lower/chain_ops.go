@@ -34,25 +34,24 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // onAll does the operations of a stage on all rows at once.
 func (w *writer) onAll(s *stage) []hostir.Node {
+	var all piece
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
-		return w.operations(mainRef, s, s.Ops, all, w.at(s.here(), all))
+		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
 	}
-	return w.operations(mainRef, s, s.Ops, piece{}, hostir.Whole(s.here()))
+	return w.operations(mainRef, s, s.Ops, all)
 }
 
-// operations are operations of a stage on a piece of the rows; here is where the stage's input has them.
-func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece, here hostir.View) []hostir.Node {
-	before, made := w.partials(on, s, ops, p, here)
+// operations are operations of a stage on a piece of the rows.
+func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) []hostir.Node {
+	before, made := w.partials(on, s, ops, p)
 	return append(before, made...)
 }
 
 // partials are the products that make the partial result of a piece, and the operations before them. Where no product
 // makes it there are none.
-func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
-	here hostir.View) (before, made []hostir.Node) {
+func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) (before, made []hostir.Node) {
 	for _, o := range ops {
-		if nodes := w.operation(on, s, o, p, here); o.Out == s.Sums && s.Given == "" {
+		if nodes := w.operation(on, s, o, p); o.Out == s.Sums && s.Given == "" {
 			made = nodes
 		} else {
 			before = append(before, nodes...)
@@ -62,16 +61,18 @@ func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p pi
 }
 
 // operation is an operation of a stage on a piece, with the functions that a kernel of their own makes.
-func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
-	here hostir.View) (nodes []hostir.Node) {
-	x, given := here, s.Given != "" && o.Out == s.Sums
+func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece) (nodes []hostir.Node) {
+	x, given := p.from, s.Given != "" && o.Out == s.Sums
+	if x.Buffer == "" {
+		x = w.at(s.here(), p)
+	}
 	switch {
 	case o.Call != "":
 		return []hostir.Node{w.called(on, o, s.launch)}
 	case given && s.Summand.Out == "": // the caller has done it
 		return nil
 	case s.AddsShares():
-		return w.shareOf(on, s, p, here)
+		return w.shareOf(on, s, p, x)
 	case given: // codes of a piece of what a product has made, or the input is
 		if o = s.Summand; !s.Bare() {
 			x = w.at(o.In[0], p)

@@ -154,7 +154,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		ops = s.BeforeSum()
 	}
 	if !s.through && !s.comes.copied {
-		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
+		nodes = w.operations(mainRef, s, ops, w.own(s))
 	}
 	if s.pulls() {
 		if len(nodes) > 0 {
@@ -252,11 +252,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 	for _, p := range t.pieces {
 		piece := p
 		p = w.inBatch(s, p)
-		from := p.from
-		if from.Buffer == "" {
-			from = w.at(s.here(), p)
-		}
-		products, made := w.partials(t.work, s, s.Ops, p, from)
+		products, made := w.partials(t.work, s, s.Ops, p)
 		if sends := s.leaves.sends; p.into.Buffer != "" { // they write where a peer's rows leave from
 			made = into(p.into, made)
 		} else if sends != nil {
@@ -290,9 +286,10 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 }
 
 // own are this rank's rows of a stage's input, where they are.
-func (w *writer) own(s *stage) hostir.View {
+func (w *writer) own(s *stage) piece {
+	p := ofRank(hostir.Rank)
 	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
-		return hostir.Chunk(s.Input, w.part())
+		p.from = hostir.Chunk(s.Input, w.part())
 	}
-	return w.rowsAt(s.here(), hostir.Rank)
+	return p
 }

@@ -119,11 +119,11 @@ func (d departure) taken(p piece) []hostir.Node {
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.BeforeSum()):]
-	if w.outward(s) {
-		x, ops = w.at(s.here(), p), s.Ops
+	p, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), s.Ops
+	if !w.outward(s) {
+		p.from, ops = w.own(s).from, s.Ops[len(s.BeforeSum()):]
 	}
-	last, made := w.partials(d.own, s, ops, p, x) // that are left for the end
+	last, made := w.partials(d.own, s, ops, p) // that are left for the end
 	if len(made) > 0 {
 		made = into(w.at(w.meeting(s), p), made)
 		made[0] = described(made[0], "own rows last, straight into their slot")

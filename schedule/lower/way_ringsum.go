@@ -66,7 +66,7 @@ func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) [
 
 // partials are the products that make it, and what is made before them.
 func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
-	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
+	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank))
 }
 
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
