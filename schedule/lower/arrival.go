@@ -123,28 +123,20 @@ func (w *writer) plan() error {
 		if s.inPieces() {
 			s.comes = s.arriving(w, s)
 		}
-	}
-	for _, s := range w.stages {
-		if !s.departs() {
-			continue
-		}
-		if a := s.comes; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
+		switch {
+		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
 			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
+		case s.departs():
+			if s.leaves = s.leaving.plan(w, s); s.leaves.own.Set == "" {
+				_, s.leaves.own = w.streamsOf(s)
+			}
 		}
-		d := s.leaving.plan(w, s)
-		if d.own.Set == "" {
-			_, d.own = w.streamsOf(s)
-		}
-		s.leaves = d
-	}
-	for _, s := range w.stages {
-		if !w.inTurns(s) {
-			continue
-		}
-		for _, t := range w.order(s) {
-			w.sets = w.withSet(w.sets, t.set)
+		if w.inTurns(s) {
+			for _, t := range w.order(s) {
+				w.sets = w.withSet(w.sets, t.set)
+			}
 		}
 	}
 	return nil
