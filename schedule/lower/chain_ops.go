@@ -63,7 +63,11 @@ func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p pi
 // operation is an operation of a stage on a piece, with the functions that a kernel of their own makes.
 func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece) (nodes []hostir.Node) {
 	x, given := p.from, s.Given != "" && o.Out == s.Sums
-	if x.Buffer == "" {
+	switch {
+	case x.Buffer != "":
+	case p.rank.IsZero():
+		x = hostir.Whole(s.here())
+	default:
 		x = w.at(s.here(), p)
 	}
 	switch {
