@@ -24,8 +24,7 @@ func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hos
 // of the result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	added, finish := w.finish(s, rows)
-	sum := hostir.Reduce(on, dst, append(terms, added...)...)
-	sum = hostir.Changed(sum, func(x *hostir.Sum) { x.Finish = finish })
+	sum := hostir.Reduce(on, dst, append(terms, added...)...).Finishing(finish)
 	if w.Widens(s.Stage) {
 		sum.By = hostir.WidenKernel
 	}

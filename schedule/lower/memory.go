@@ -99,9 +99,9 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
-// cutFlat lets a stage's sums, and other buffers, be indexed by a part of their elements a rank, and asks of the shape
-// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
-// rows of a rank. What functions read beside the sums is cut as they are.
+// cutFlat lets a stage's sums, their summands, and other buffers, be indexed by a part of their elements a rank, and
+// asks of the shape that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or
+// other steps take rows of a rank. What functions read beside the sums is cut as they are.
 func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	sums := w.program.At(s.Sums)
 	axes := sums.Tensor.Axes
@@ -116,7 +116,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		}
 		w.program.Ask(check)
 	}
-	for _, name := range append(names, s.Sums) {
+	for _, name := range append(names, s.Sums, w.summands(s)) {
 		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
 	for _, name := range stages.InRows(w.Schedule.With(s.Last()).Then) {
