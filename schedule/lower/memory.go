@@ -18,15 +18,12 @@ func (w *writer) tensors() {
 	for i, t := range w.Schedule.Tensors {
 		t.Axes = slices.Clone(t.Axes)
 		for j, a := range t.Axes { // with the name S for a constant number of steps
-			a.Outer = slices.Clone(a.Outer)
+			t.Axes[j].Outer = slices.Clone(a.Outer)
 			for k, split := range a.Outer {
-				if split.Count == schedule.D {
-					continue
+				if split.Count != schedule.D {
+					w.program.Constants[chunksName], t.Axes[j].Outer[k].Count = int64(w.Batches), chunksName
 				}
-				w.program.Constants[chunksName] = int64(w.Batches)
-				a.Outer[k].Count = chunksName
 			}
-			t.Axes[j] = a
 		}
 		cut := t.Axes
 		if declared, _ := w.Original.Tensor(t.Name); len(declared.Axes) > len(cut) {
@@ -74,14 +71,11 @@ func (w *writer) cut(name string, parts ...schedule.Extent) {
 // extents cut a part.
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	axes, first := slices.Clone(t.Axes), 0
-	for len(parts) > 0 && axes[first].Extent == schedule.D && len(axes[first].Outer) == 1 &&
-		axes[first].Outer[0].Kind == schedule.DeviceX {
+	for axes[first].Extent == schedule.D && edges.Of(schedule.Tensor{Axes: axes[first : first+1]}).Spread() {
 		first++
 	}
-	for i, n := range parts {
-		if i == 0 {
-			axes[first].Outer = nil
-		}
+	axes[first].Outer = nil
+	for _, n := range parts {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
 	return hostir.Elements(schedule.Tensor{Axes: axes})
@@ -170,10 +164,8 @@ func (w *writer) memories() {
 		all := schedule.Dim(w.ColumnsOf(s.Input).Extent)
 		switch {
 		case !s.Gathers, s.Into != "" && w.program.At(s.Into).Name != "": // the caller's
-		case s.Into != "" && s.Moved != (edges.Edge{}):
-			w.ofRows(s.Into, s.Input, s.Moved.To.Rows(), all)
-		case s.Into == "" && s.Moved.From.Columns():
-			w.memory(s.here(), hostir.Expr{}, w.rowAxis(s.Input, false), all)
+		case s.Into != "" && s.Moved != (edges.Edge{}), s.Moved.From.Columns():
+			w.ofRows(s.here(), s.Input, s.Moved.To.Rows(), all)
 		default:
 			w.eachRank(s.here(), s.Input, w.ColumnsOf(s.Input))
 		}
@@ -321,10 +313,10 @@ func (w *writer) leavingRows(s *stage) []string {
 	}
 	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums),
 		s.Sums)
-	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
-		names = append(names, w.eachRows(s)...)
-	}
-	if !s.Bare() && w.outward(s) || s.Bare() && s.Summand.Out != "" {
+	switch {
+	case !s.Bare() && w.outward(s): // which is multiplied in these parts
+		names = append(append(names, w.eachRows(s)...), s.Input)
+	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
