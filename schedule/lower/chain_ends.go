@@ -125,9 +125,9 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
-	for i, s := range w.stages {
+	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(s.comes.free, on)...)
-		if i == 0 || w.early(s) {
+		if s.First || w.early(s) {
 			w.moves(s.here(), hostir.AllOn(s.comes.ready, on)...)
 		}
 	}
@@ -220,7 +220,7 @@ func (w *writer) join(sets []hostir.StreamSet) {
 		sets = append(sets, collectiveSet)
 	}
 	if len(sets) > 0 {
-		w.add(join(sets...))
+		w.add(join(refs(sets)...))
 	}
 }
 

@@ -8,17 +8,16 @@ import (
 )
 
 // batches is a stage with the rows of each batch in turn.
-func (w *writer) batches(s *stage, i int) []hostir.Node {
+func (w *writer) batches(s *stage) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
-	case s.through: // peers may read its input already
-	case i > 0 && s.AddsShares() && (s.held != nil || w.early(s)):
-	case s.comes.ownLast:
-	case i > 0 && s.pulls() && !w.early(s):
+	case s.through, s.comes.ownLast, // peers may read its input already
+		!s.First && s.AddsShares() && (s.held != nil || w.early(s)):
+	case !s.First && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
-	case i > 0 && s.Bare():
+	case !s.First && s.Bare():
 		nodes = append(nodes, hostir.After(putRef, mainRef))
-	case i > 0 || s.Gathers && !s.pulls():
+	case !s.First || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
@@ -63,17 +62,16 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	for _, t := range w.order(s) {
 		sets = w.withSet(sets, t.set)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
-		Streams: refs(sets), On: []hostir.StreamRef{on}}
+	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
 
 // bringAll brings all rows of a stage, ahead of its operations.
-func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
-	a, comes := s.comes, s.inPieces()
-	if !comes || !s.once {
+func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
+	a := s.comes
+	if !s.inPieces() || !s.once {
 		return nil
 	}
-	if i > 0 && !w.early(s) {
+	if !s.First && !w.early(s) {
 		nodes = w.begin(s, mainRef)
 	}
 	if a.all != nil {
@@ -192,8 +190,7 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 	if a := s.comes; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
-		Streams: []hostir.StreamRef{mainRef}, On: on}
+	return hostir.After(mainRef, on...)
 }
 
 // order is that in which the rows of peers go through a stage.

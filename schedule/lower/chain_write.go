@@ -37,15 +37,15 @@ func writeChain(w *writer) error {
 	}
 	w.words()
 	w.head()
-	for i, s := range w.stages {
+	for _, s := range w.stages {
 		w.add(w.awaitComing(s)...)
 		if s.through && s.Own {
 			continue
 		}
 		w.add(s.gathering.steps(w, s, s.here())...)
-		w.add(w.bringAll(s, i)...)
+		w.add(w.bringAll(s)...)
 		if w.inTurns(s) {
-			w.add(w.batches(s, i)...)
+			w.add(w.batches(s)...)
 		} else {
 			w.add(w.onAll(s)...)
 		}

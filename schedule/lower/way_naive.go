@@ -67,11 +67,8 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		}
 		w.fork(sets...)
 		t.set = hostir.StreamSet{} // the head forks none of it
-		end := hostir.After(mainRef, t.work)
-		end.Origin = joinAt
-		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Synchronize{Origin: forkAt, Streams: streams,
-			On: []hostir.StreamRef{mainRef}}))
-		t.behind = []hostir.Node{end}
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(forked(streams...)))
+		t.behind = []hostir.Node{join(t.work)}
 	}
 	return a
 }
