@@ -38,8 +38,12 @@ const (
 // ReadWord is the word by which a reader tells an owner that it has read the owner's memory.
 const ReadWord = "read"
 
-// GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered.
-const GatheredSuffix = "gathered"
+// GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered, and PaddedSuffix
+// that of memory with padding for a tensor that lies without it.
+const (
+	GatheredSuffix = "gathered"
+	PaddedSuffix   = "padded"
+)
 
 // SpreadSuffix ends the name of the memory in which packets of a result land, a part of it from each rank, and
 // ReturnedSuffix that of their flags.

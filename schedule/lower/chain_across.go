@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -61,7 +62,10 @@ func (w *writer) junctions() error {
 		parts = s.parts.n
 		s.across, j.next.through = &j, true
 		e := w.edgeOf(s.Sums)
-		e.Parts, e.Across = int(parts), j.across()
+		e.Parts = int(parts)
+		for _, o := range j.across() {
+			e.Across = append(e.Across, o.String())
+		}
 		if j.own != nil {
 			j.own.through = true
 		}
@@ -74,16 +78,11 @@ func (w *writer) junctions() error {
 }
 
 // across are the operations that take own rows from a sum on before another communication.
-func (j junction) across() (list []string) {
-	if j.own != nil {
-		for _, o := range j.own.Ops {
-			list = append(list, o.String())
-		}
+func (j junction) across() []schedule.Op {
+	if j.own == nil {
+		return j.next.BeforeSum()
 	}
-	for _, o := range j.next.BeforeSum() {
-		list = append(list, o.String())
-	}
-	return list
+	return slices.Concat(j.own.Ops, j.next.BeforeSum())
 }
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
@@ -93,11 +92,7 @@ func (w *writer) memoryOf(j junction) []string {
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	names = append(names, stages.InRows(last.Then)...)
-	if j.own != nil {
-		names = append(names, w.rowsOf(j.own.Ops...)...)
-	}
-	return append(names, w.rowsOf(j.next.BeforeSum()...)...)
+	return slices.Concat(names, stages.InRows(last.Then), w.rowsOf(j.across()...))
 }
 
 // ofPart cuts steps to one part of their own rows.
