@@ -173,7 +173,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 
 // into are products with another result.
 func into(to hostir.View, products []hostir.Node) []hostir.Node {
-	return hostir.MapSteps(products, func(s hostir.Step) []hostir.Node { return []hostir.Node{s.Into(to)} })
+	return hostir.ChangeSteps(products, func(s hostir.Step) hostir.Step { return s.Into(to) })
 }
 
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.

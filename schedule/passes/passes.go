@@ -97,13 +97,15 @@ func readBehind(s schedule.Schedule, t schedule.Tensor) string {
 func readAtOnce(p *hostir.Program, t, outer schedule.Tensor) (both bool) {
 	place, _ := t.PlaceWithin(outer)
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		from, _ := s.Views()
-		reads := func(name string) bool {
-			return slices.ContainsFunc(from, func(v hostir.View) bool { return v.Buffer == name })
-		}
-		both = both || place == schedule.AllOf && reads(t.Name) && reads(outer.Name)
+		reads, _ := s.Views()
+		both = both || place == schedule.AllOf && among(reads, t.Name) && among(reads, outer.Name)
 	})
 	return both
+}
+
+// among says that one of some views is of a buffer.
+func among(views []hostir.View, buffer string) bool {
+	return slices.ContainsFunc(views, func(v hostir.View) bool { return v.Buffer == buffer })
 }
 
 // readBeside says that copies for peers read a tensor on another stream than that on which a call makes a result in its
@@ -112,13 +114,10 @@ func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
 	var makes, reads []hostir.Step
 	hostir.Steps(p.Body, func(s hostir.Step) {
 		from, to := s.Views()
-		of := func(name string) func(hostir.View) bool {
-			return func(v hostir.View) bool { return v.Buffer == name }
-		}
-		if slices.ContainsFunc(to, of(result)) {
+		if among(to, result) {
 			makes = append(makes, s)
 		}
-		if slices.ContainsFunc(from, of(tensor)) {
+		if among(from, tensor) {
 			reads = append(reads, s)
 		}
 	})
