@@ -136,11 +136,6 @@ func (w *writer) open(on hostir.StreamRef) {
 	}
 }
 
-// readsPeers says that peers' memory is read until the end of the run.
-func (w *writer) readsPeers() bool {
-	return w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) })
-}
-
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
 	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return s.comes.on == copyRef })

@@ -72,11 +72,9 @@ func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 	switch {
 	case o.Call != "":
 		return []hostir.Node{w.called(on, o, s.launch)}
-	case given && s.Summand.Out == "": // the caller has done it
-		return nil
 	case s.AddsShares():
 		return w.shareOf(on, s, p, x)
-	case given: // codes of a piece of what a product has made, or the input is
+	case given: // codes of a piece of what a product has made, or the input is; none where the caller gives these
 		if o = s.Summand; !s.Bare() {
 			x = w.at(o.In[0], p)
 		}

@@ -68,9 +68,6 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 // bringAll brings all rows of a stage, ahead of its operations.
 func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	a := s.comes
-	if !s.inPieces() || !s.once {
-		return nil
-	}
 	if !s.First && !w.early(s) {
 		nodes = w.begin(s, mainRef)
 	}

@@ -42,14 +42,19 @@ func writeChain(w *writer) error {
 		if s.through && s.Own {
 			continue
 		}
-		w.add(s.gathering.steps(w, s, s.here())...)
-		w.add(w.bringAll(s)...)
+		if s.gathering != nil {
+			w.moves(s.here(), s.gathering(w, s)...)
+		} else if s.once {
+			w.add(w.bringAll(s)...)
+		}
 		if w.inTurns(s) {
 			w.add(w.batches(s)...)
 		} else {
 			w.add(w.onAll(s)...)
 		}
-		w.add(s.summing.steps(w, s, s.Sums)...)
+		if s.summing != nil {
+			w.moves(s.Sums, s.summing(w, s)...)
+		}
 	}
 	w.tail()
 	w.again()
@@ -110,7 +115,7 @@ func (w *writer) words() {
 		w.program.Semaphores = append(w.program.Semaphores, s.comes.words...)
 		w.program.Semaphores = append(w.program.Semaphores, s.leaves.words...)
 	}
-	if w.readsPeers() {
+	if w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) }) { // peers' memory, until the end
 		w.semaphores(read)
 	}
 }

@@ -64,14 +64,6 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 		w.worker(hostir.Size)
 }
 
-// sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
-func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 {
-		return mainRef
-	}
-	return putRef
-}
-
 // partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
 // batches, or those of sums for all ranks.
 func (w *writer) partsOf(s *stage) parts {

@@ -60,13 +60,8 @@ func (w *writer) inRing(s *stage) inRing {
 
 // product makes the partial result of a rank's rows.
 func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
-	before, made := x.partials(on, rank)
+	before, made := x.partials(on, x.s, x.s.Ops, ofRank(rank))
 	return append(before, into(to, made)...)
-}
-
-// partials are the products that make it, and what is made before them.
-func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
-	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank))
 }
 
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
@@ -108,7 +103,7 @@ var (
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
 	d := x.passedOn(mainRef, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
-		first, made := x.partials(mainRef, chunk)
+		first, made := w.partials(mainRef, s, s.Ops, ofRank(chunk))
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),

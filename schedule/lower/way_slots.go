@@ -106,8 +106,10 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 // slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
 func (w *writer) slotsFill(s *stage) departure {
 	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
-	d := departure{words: []hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, open: w.slotsFree(s),
-		sums: w.sumsOf(s)}
+	d := departure{words: []hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, open: w.slotsFree(s), sums: putRef}
+	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
+		d.sums = mainRef
+	}
 	d.came = []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
 	rows := hostir.Chunk(s.Sums, cut.part())
 	dst := rows
