@@ -282,12 +282,10 @@ func (w *writer) cutPieces() error {
 			own = append(w.eachRows(from), from.Input)
 		}
 		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
-		if partial := w.summands(s); s.summing != nil { // of which the sums are made when all rows have come
-			come = slices.DeleteFunc(append(come, partial), func(name string) bool {
-				return name == s.Sums || w.program.At(name).Name == ""
-			})
+		if s.summing != nil { // when all rows have come
+			come = slices.DeleteFunc(w.there(append(come, w.summands(s))), func(name string) bool { return name == s.Sums })
 		}
-		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
+		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, s.Input, w.summands(s))
 		}

@@ -22,7 +22,7 @@ type junction struct {
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (w *writer) junctionAt(i int) (j junction, ok bool) {
 	j.sum = w.stages[i]
-	if !j.sum.departs() || j.sum.ToAll || i+1 == len(w.stages) {
+	if i+1 == len(w.stages) {
 		return j, false
 	}
 	j.next = w.stages[i+1]

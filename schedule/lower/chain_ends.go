@@ -12,12 +12,12 @@ func (w *writer) head() {
 	if w.any(func(s *stage) bool { return s.comes.on == copyRef }) {
 		carry = slices.Insert(carry, 0, copySet)
 	}
-	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
+	w.streams(slices.Concat(carry, w.sets, w.beside())...)
 	now, then := w.startFirst()
 	posts := mainRef
 	if len(now) > 0 {
-		begin := fork
-		begin.Streams, begin.Remark = now, "the first product starts before the post"
+		begin := forked(now...)
+		begin.Remark = "the first product starts before the post"
 		w.add(begin)
 	} else if len(carry) > 0 {
 		// All ranks may meet on the caller's stream ahead of rows that come from the beginning, and of products that
@@ -33,8 +33,8 @@ func (w *writer) head() {
 	if posts == mainRef {
 		w.open(posts)
 	}
-	if fork.Streams = slices.Concat(refs(carry), then, refs(w.beside())); len(fork.Streams) > 0 {
-		w.add(fork)
+	if streams := slices.Concat(refs(carry), then, refs(w.beside())); len(streams) > 0 {
+		w.add(forked(streams...))
 	}
 	if posts != mainRef {
 		w.open(posts)
@@ -48,12 +48,7 @@ func (w *writer) head() {
 
 // behindPosts lets the streams that wait for peers do so behind this rank's posts, which are on another one.
 func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
-	var waiting []hostir.StreamSet
-	for _, set := range w.putSets() {
-		if set.Name != posts.Set {
-			waiting = append(waiting, set)
-		}
-	}
+	waiting := slices.DeleteFunc(w.putSets(), func(set hostir.StreamSet) bool { return set.Name == posts.Set })
 	if w.any(func(s *stage) bool { return s.leaves.sends != nil || s.comes.withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}

@@ -319,7 +319,7 @@ func (w *writer) leavingRows(s *stage) []string {
 	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
+	return w.there(names)
 }
 
 // ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
@@ -345,9 +345,11 @@ func (w *writer) eachRows(s *stage) (names []string) {
 			names = append(names, w.rowsOf(o)...)
 		}
 	}
-	if s.ToAll {
-		names = append(names, w.named(reduced, s.Sums))
-	}
+	return w.there(names)
+}
+
+// there are the names of memory that is declared.
+func (w *writer) there(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
 }
 

@@ -60,14 +60,13 @@ func (w *writer) worker(round hostir.Expr) hostir.StreamRef {
 	return hostir.StreamAt(workName, round)
 }
 
-// fork declares streams, if they are not, and makes them wait for the caller's.
-func (w *writer) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+// streams declares streams, if they are not.
+func (w *writer) streams(sets ...hostir.StreamSet) {
 	for _, s := range sets {
 		if !slices.ContainsFunc(w.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
 			w.program.Streams = append(w.program.Streams, s)
 		}
 	}
-	return forked(refs(sets)...)
 }
 
 // forked makes streams wait for the caller's, and join makes that wait for others at the end.

@@ -65,7 +65,7 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		if !x.WithStep {
 			streams, sets = append(streams, a.on), slices.Insert(sets, 0, copySet)
 		}
-		w.fork(sets...)
+		w.streams(sets...)
 		t.set = hostir.StreamSet{} // the head forks none of it
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(forked(streams...)))
 		t.behind = []hostir.Node{join(t.work)}

@@ -127,7 +127,7 @@ func summedInRing(w *writer, s *stage) departure {
 		})
 	passes := d.passes
 	d.passes = func() []hostir.Node {
-		w.fork(copySet) // where the first product is made
+		w.streams(copySet) // where the first product is made
 		return append(passes(), join(refs([]hostir.StreamSet{w.set})...))
 	}
 	d.order = []turns{{set: w.set}}
