@@ -48,8 +48,7 @@ func (s *stage) outward() bool { return (s.First || s.Bare()) && s.departs() && 
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
-	goesOn := s.across != nil
-	return s.outward() && !goesOn
+	return s.outward() && s.across == nil
 }
 
 // streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where these

@@ -83,7 +83,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
 func (w *writer) cutRows(rows schedule.Extent, parts int64) {
-	if rows != schedule.D { // else each rank has one
+	if rows != schedule.D && !w.UnevenExtents()[rows] { // else each rank has one, or as many as Bind is told
 		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: parts})
 	}
 }
@@ -175,8 +175,7 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.AddsShares() && !w.inTurns(s): // of all rows at once
-		case s.AddsShares():
+		case s.AddsShares() && w.inTurns(s): // else of all rows at once
 			w.byRank(s.Whole())
 			w.cut(s.Whole(), schedule.D)
 		case w.byRanks(s) && !s.TakesParts():
@@ -232,8 +231,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 func (w *writer) sum(s *stage) {
 	if w.program.At(s.Sums).Name == "" {
 		w.ofRows(s.Sums, s.Sums, !s.ToAll, w.ColumnsOf(s.Sums))
-		if rows := w.RowExtent(s.Sums); !s.ToAll && !s.Left.Columns() && !w.UnevenExtents()[rows] {
-			w.cutRows(rows, 1)
+		if !s.ToAll && !s.Left.Columns() {
+			w.cutRows(w.RowExtent(s.Sums), 1)
 		}
 	}
 }

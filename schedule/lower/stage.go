@@ -60,13 +60,10 @@ func (s *stage) departs() bool { return s.Sums != "" && s.summing == nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
-	switch {
-	case !s.OfAll():
+	if !s.OfAll() {
 		return s.Input
-	case s.Into != "":
-		return s.Into
 	}
-	return s.Input + hostir.GatheredSuffix
+	return cmp.Or(s.Into, s.Input+hostir.GatheredSuffix)
 }
 
 // atOnce is a way by which all rows of a stage's input come at once, or all its partial results meet, on the stream of
