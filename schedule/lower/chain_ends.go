@@ -135,12 +135,12 @@ func (w *writer) open(on hostir.StreamRef) {
 func (w *writer) tail() {
 	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return s.comes.on == copyRef })
 	spreads := w.any(w.spreads)
-	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
+	last, reader := mainRef, mainRef
 	if copies {
-		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef
+		last, reader = copyRef, copyRef
 	}
 	if puts {
-		last, sets = putRef, []hostir.StreamSet{{Name: putName}}
+		last = putRef
 	}
 	posts := reader
 	if spreads {
@@ -183,7 +183,7 @@ func (w *writer) tail() {
 	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(s.comes.closed, last)...)
 	}
-	w.join(sets)
+	w.join(last)
 }
 
 // close ends the arrivals, whose rows a stream has brought, or knows to be here.
@@ -201,16 +201,20 @@ func (w *writer) close(on hostir.StreamRef) {
 }
 
 // join makes the caller's stream wait for what it does not yet know to be done.
-func (w *writer) join(sets []hostir.StreamSet) {
+func (w *writer) join(last hostir.StreamRef) {
+	var on []hostir.StreamRef
+	if last != mainRef {
+		on = append(on, last)
+	}
 	// A sum of this rank's rows has waited for all products.
-	if last := w.stages[len(w.stages)-1]; !last.departs() && !w.joined(last) {
-		sets = append(sets, w.sets...)
+	if s := w.stages[len(w.stages)-1]; !s.departs() && !w.joined(s) {
+		on = append(on, refs(w.sets)...)
 	}
 	if w.exchanges() {
-		sets = append(sets, collectiveSet)
+		on = append(on, collectiveRef)
 	}
-	if len(sets) > 0 {
-		w.add(join(refs(sets)...))
+	if len(on) > 0 {
+		w.add(join(on...))
 	}
 }
 
