@@ -19,6 +19,8 @@ var (
 		"(the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
+const plainWays = "schedule.Pull or schedule.Slots" // TestWaysInErrors of verify/harness holds ways against facts
+
 // UnprovenError says that a program carries no proof, for any size of the group.
 type UnprovenError struct{ Program string }
 
@@ -48,9 +50,9 @@ type ApartError struct {
 
 // Error names the values to use instead.
 func (e *ApartError) Error() string {
-	use := "a schedule by " + waysByLibrary
+	use := "a schedule by schedule.NCCL"
 	if e.Ring {
-		use += ", or by " + waysOfNeighbours + ", which use neighbours' memory alone"
+		use += ", or by schedule.Ring or schedule.PushRing, which use neighbours' memory alone"
 	}
 	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's "+
 		"(Group.Choice says which; use %s)", e.Program, use)

@@ -283,7 +283,8 @@ func (w *writer) cutPieces() error {
 		}
 		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
 		if s.summing != nil { // when all rows have come
-			come = slices.DeleteFunc(w.there(append(come, w.summands(s))), func(name string) bool { return name == s.Sums })
+			come = w.there(append(come, w.summands(s)))
+			come = slices.DeleteFunc(come, func(name string) bool { return name == s.Sums })
 		}
 		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
