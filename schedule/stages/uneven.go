@@ -108,11 +108,8 @@ func (c *Chain) noCalls(rows string, some func(schedule.Op) bool) error {
 // and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.
 func (c *Chain) countsAlike() error {
 	counted, uneven, err := c.unevenRows()
-	for _, s := range c.Stages {
-		if counted != "" && s.Sums != "" && s.Left.Size != edges.Counted {
-			err = cmp.Or(err, c.Misplaced(s.Sums, "place all tensors of rows alike",
-				"the rows of %s are by counts, and those of %s are not", counted, s.Sums))
-		}
+	if err == nil && counted != "" {
+		err = c.besideCounts(counted)
 	}
 	for _, rows := range slices.Sorted(maps.Values(uneven)) {
 		if rows != counted {
@@ -238,6 +235,21 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		uneven[schedule.M] = counted
 	}
 	return counted, uneven, err
+}
+
+// besideCounts refuses what no pass does beside a tensor with rows by counts.
+func (c *Chain) besideCounts(rows string) error {
+	for _, s := range c.Stages {
+		switch {
+		case s.GathersColumns():
+			return c.Misplaced(s.Of(), "let each rank have its columns",
+				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.Of(), rows)
+		case s.Sums != "" && s.Left.Size != edges.Counted:
+			return c.Misplaced(s.Sums, "place all tensors of rows alike",
+				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
+		}
+	}
+	return nil
 }
 
 // eachSplit calls f for each split of the declared tensors, with its field.
