@@ -15,6 +15,8 @@ type Facts struct {
 	Padded     bool // parts travel as chunks of one size
 	Lands      bool // a kernel sends what lands in memory of the plan, in two halves
 	SendsMade  bool // so do the results of functions behind its sums
+	Neighbours bool // a rank reaches the memory of its neighbours in the ring, and of no other rank
+	Usual      bool // it serves most schedules, so hints name it before others
 	// AtOnce is the option by which one product takes all rows; empty: it is not set.
 	AtOnce string
 	// Estimate is the name that package tuning has for the time of its sums; empty: nothing estimates them.
@@ -29,11 +31,15 @@ func FactsOf(w Way) Facts {
 	return w.way()
 }
 
-// WaysThat names the ways whose zero values have a fact.
-func WaysThat(have func(Facts) bool) (names []string) {
+// WaysThat names the ways whose zero values have a fact, as a hint does: "schedule.Slots or schedule.PushShot".
+func WaysThat(have func(Facts) bool) (names string) {
 	for _, w := range ways {
-		if have(FactsOf(w)) {
-			names = append(names, WayName(w))
+		switch {
+		case !have(FactsOf(w)):
+		case names == "":
+			names = "schedule." + WayName(w)
+		default:
+			names += " or schedule." + WayName(w)
 		}
 	}
 	return names

@@ -15,18 +15,20 @@ func (s Schedule) checkInvariant(v *validation) {
 		v.add("Mesh", "leave it out, or Invariant",
 			"partial results of several hosts meet by NCCL, whose order is its own")
 	}
+	travelling := WaysThat(func(f Facts) bool { return f.Usual && f.Travels })
+	forSums := WaysThat(func(f Facts) bool { return f.Usual && f.Sums })
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d].Way", i)
 		way := FactsOf(m.Way)
 		switch sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) }); {
 		case sums && way.Unordered:
-			v.add(path, "take one that adds in the order of ranks, such as Slots or PushShot, or leave Invariant out",
+			v.add(path, "take one that adds in the order of ranks, such as "+forSums+", or leave Invariant out",
 				"%s adds partial results in an order that the place of a row, or NCCL, decides", WayName(m.Way))
 		case way.Multiplies && !sums:
-			v.add(path, "use schedule.Pull or schedule.PushGather, or leave Invariant out",
+			v.add(path, "use "+travelling+", or leave Invariant out",
 				"tiles of every second shard are added from the back")
 		case way.Multiplies:
-			v.add(path, "use schedule.Slots or schedule.PushShot, or leave Invariant out",
+			v.add(path, "use "+forSums+", or leave Invariant out",
 				"New compares no algorithm of the library with the order of tiles")
 		}
 	}

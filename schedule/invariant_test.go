@@ -51,7 +51,7 @@ func said(s schedule.Schedule, calls bool) schedule.Schedule {
 // Ends of refusals.
 const (
 	ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
-		"in the order of ranks, such as Slots or PushShot, or leave Invariant out)"
+		"in the order of ranks, such as schedule.Slots or schedule.PushShot, or leave Invariant out)"
 	unasked = ": nothing asks for the word of an author but a call in a schedule that is Invariant (leave it out)"
 )
 

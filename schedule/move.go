@@ -63,7 +63,8 @@ func wayOf(name string) (reflect.Type, bool) {
 // Option is a field of a way and its value as text.
 type Option struct {
 	Field, Value string
-	Zero         bool // the option is unset; Value is the default
+	Zero         bool   // the option is unset; Value is the default
+	Decides      string // what of each program it decides, whatever the way; empty: only what its own way does
 }
 
 // Options are the options of a way with their values; options that are left open have their default values.
@@ -74,7 +75,8 @@ func Options(w Way) (list []Option) {
 	v := reflect.ValueOf(w)
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		o := Option{Field: f.Name, Value: optionText(v.Field(i)), Zero: v.Field(i).IsZero()}
+		o := Option{Field: f.Name, Value: optionText(v.Field(i)), Zero: v.Field(i).IsZero(),
+			Decides: f.Tag.Get("decides")}
 		if zero, ok := f.Tag.Lookup("zero"); ok && o.Zero {
 			o.Value = zero
 		}

@@ -3,9 +3,9 @@ package schedule
 // Naive is Pull with mistakes that are common in pipelines, to show the cost of each.
 type Naive struct {
 	// StartInLoop makes the streams wait for the caller's stream in each step, after the step before.
-	StartInLoop bool
+	StartInLoop bool `decides:"forks"`
 	// HandlesInLoop exchanges IPC handles in each step.
-	HandlesInLoop bool
+	HandlesInLoop bool `decides:"handles"`
 	// Copied copies the rank's shard beside the other shards, and multiplies it there.
 	Copied bool
 	// SignalsInStep posts that a shard is ready, and that it was read, in the step that uses the shard.

@@ -10,7 +10,7 @@ type Ring struct {
 	By       Carrier `zero:"copy engine"`
 }
 
-func (Ring) way() Facts { return Facts{Travels: true} }
+func (Ring) way() Facts { return Facts{Travels: true, Neighbours: true} }
 
 // PushRing is Ring with pushes: each step copies to a neighbour the shard that came in the step before.
 type PushRing struct {
@@ -20,4 +20,4 @@ type PushRing struct {
 	By      Carrier `zero:"copy engine"`
 }
 
-func (PushRing) way() Facts { return Facts{Travels: true} }
+func (PushRing) way() Facts { return Facts{Travels: true, Neighbours: true} }

@@ -16,7 +16,7 @@ type Slots struct {
 	By    StepCarrier `zero:"copy engine"`
 }
 
-func (Slots) way() Facts { return Facts{Sums: true} }
+func (Slots) way() Facts { return Facts{Sums: true, Usual: true} }
 
 // SlotsToAll, LayerSlots and Put are former names of Slots.
 type (

@@ -19,6 +19,8 @@ var (
 		"(the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
+const plainWays = "schedule.Pull or schedule.Slots" // TestWaysInErrors of verify/harness holds ways against facts
+
 // UnprovenError says that a program carries no proof, for any size of the group.
 type UnprovenError struct{ Program string }
 
@@ -50,7 +52,7 @@ type ApartError struct {
 func (e *ApartError) Error() string {
 	use := "a schedule by schedule.NCCL"
 	if e.Ring {
-		use += ", or by schedule.Ring, which uses neighbours' memory alone"
+		use += ", or by schedule.Ring or schedule.PushRing, which use neighbours' memory alone"
 	}
 	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's "+
 		"(Group.Choice says which; use %s)", e.Program, use)
@@ -78,8 +80,7 @@ type BlocksError struct {
 // Error names the values to use instead.
 func (e *BlocksError) Error() string {
 	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
-		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or "+
-		"schedule.Slots)",
+		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by "+plainWays+")",
 		e.Program, e.Blocks, e.Have)
 }
 
@@ -96,8 +97,7 @@ type RoomError struct {
 func (e *RoomError) Error() string {
 	return fmt.Sprintf("kernel %s of %s has up to %d blocks that must run at the same time, each of %d threads and %d "+
 		"bytes of shared memory, and the device has room for %d (%d on each of %d multiprocessors): use a larger "+
-		"slice of the GPU, or a schedule whose kernels wait for no blocks, such as one by schedule.Pull or "+
-		"schedule.Slots",
+		"slice of the GPU, or a schedule whose kernels wait for no blocks, such as one by "+plainWays,
 		e.Kernel, e.Program, e.Blocks, e.Threads, e.Shared, e.Each*e.Multiprocessors, e.Each, e.Multiprocessors)
 }
 
@@ -110,7 +110,7 @@ type CapabilityError struct {
 
 // Error names the values to use instead.
 func (e *CapabilityError) Error() string {
-	which, instead := "alone", "use a schedule without tiles, such as one by schedule.Pull"
+	which, instead := "alone", "use a schedule without tiles, such as one by "+plainWays
 	if e.Later {
 		which, instead = "or later", "use a schedule without Constant, and without Quantise to eight bits"
 	}

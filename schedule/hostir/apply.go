@@ -122,7 +122,7 @@ func (x Apply) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 // Kind is ApplyKind.
 func (Apply) Kind() Kind { return ApplyKind }
 
-func (Apply) work() {}
+func (Apply) asks() string { return OpsField }
 
 func (x Apply) views() (reads, writes []View) {
 	reads, writes = x.beside()

@@ -102,10 +102,7 @@ func (s Step) Applying(list []Function) Step {
 
 // MovesOf returns the nodes with their steps assigned to the move of a tensor.
 func MovesOf(tensor string, nodes ...Node) []Node {
-	return MapSteps(nodes, func(s Step) []Node {
-		s.MoveOf = tensor
-		return []Node{s}
-	})
+	return ChangeSteps(nodes, func(s Step) Step { s.MoveOf = tensor; return s })
 }
 
 // Member is the step with another member of its semaphores.

@@ -20,7 +20,7 @@ func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step
 // Kind is CallKind.
 func (Call) Kind() Kind { return CallKind }
 
-func (Call) work() {}
+func (Call) asks() string { return OpsField }
 
 func (x Call) views() (reads, writes []View) { return x.Operands, some(x.To, x.Scales) }
 

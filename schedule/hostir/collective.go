@@ -28,7 +28,12 @@ func (k Kind) Collective() bool {
 // Kind is the kind of the collective.
 func (x Collective) Kind() Kind { return x.Does }
 
-func (Collective) work() {}
+func (x Collective) asks() string {
+	if x.Does == Exchange {
+		return MeshField
+	}
+	return MovesField
+}
 
 func (x Collective) views() (reads, writes []View) { return some(x.From), some(x.To) }
 

@@ -23,8 +23,8 @@ func (Copy) Kind() Kind { return CopyKind }
 // Kind is GatherKind.
 func (Gather) Kind() Kind { return GatherKind }
 
-func (Copy) work()   {}
-func (Gather) work() {}
+func (Copy) asks() string   { return MovesField }
+func (Gather) asks() string { return MovesField }
 
 func (x Copy) views() (reads, writes []View)   { return some(x.From), some(x.To) }
 func (x Gather) views() (reads, writes []View) { return x.From, some(x.To) }

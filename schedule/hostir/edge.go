@@ -22,14 +22,28 @@ type Edge struct {
 	Across []string
 }
 
-// MovesField is the field of the schedule that asks for communications.
-const MovesField = "Moves"
+// Fields of the schedule that ask for operations, for communications, and for what hosts exchange.
+const (
+	OpsField   = "Ops"
+	MovesField = "Moves"
+	MeshField  = "Mesh"
+)
+
+// What options of a way decide, in place of a field: where streams begin, and when ranks exchange handles.
+const (
+	ForksField   = "forks"
+	HandlesField = "handles"
+)
 
 // ReadWord is the word by which a reader tells an owner that it has read the owner's memory.
 const ReadWord = "read"
 
-// GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered.
-const GatheredSuffix = "gathered"
+// GatheredSuffix ends the name of the memory in which the rows of all ranks of a tensor are gathered, and PaddedSuffix
+// that of memory with padding for a tensor that lies without it.
+const (
+	GatheredSuffix = "gathered"
+	PaddedSuffix   = "padded"
+)
 
 // SpreadSuffix ends the name of the memory in which packets of a result land, a part of it from each rank, and
 // ReturnedSuffix that of their flags.

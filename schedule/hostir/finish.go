@@ -35,6 +35,13 @@ func (x Finish) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 // ByPlace reports whether the formulas read only operands at an element's place.
 func (x Finish) ByPlace() bool { return x.Columns.IsZero() }
 
+// Finishing is the step with formulas behind the sum in its work.
+func (s Step) Finishing(f Finish) Step {
+	s = Changed(s, func(x *Sum) { x.Finish = f })
+	s = Changed(s, func(x *Packets) { x.Finish = f })
+	return Changed(s, func(x *PacketSpread) { x.Sum.Finish = f })
+}
+
 // FinishOf is the formulas behind the sum in some work.
 func FinishOf(w Work) Finish {
 	switch w := w.(type) {

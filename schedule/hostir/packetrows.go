@@ -17,7 +17,7 @@ type PacketRows struct {
 // Kind is "packetrows".
 func (PacketRows) Kind() Kind { return "packetrows" }
 
-func (PacketRows) work() {}
+func (PacketRows) asks() string { return MovesField }
 
 // Sending is the step of formulas that sends their results in place of the step of packets behind it. ok is false where
 // that step sends no result of the formulas.

@@ -111,8 +111,8 @@ func (Packets) Kind() Kind { return "packets" }
 // Kind is "packetgather".
 func (PacketGather) Kind() Kind { return "packetgather" }
 
-func (Packets) work()      {}
-func (PacketGather) work() {}
+func (Packets) asks() string      { return MovesField }
+func (PacketGather) asks() string { return MovesField }
 
 func (x Packets) views() (reads, writes []View) {
 	reads, writes = x.Then.beside()

@@ -38,7 +38,7 @@ func (s Step) Spreading(landing Buffer) Step {
 // Kind is "packetspread".
 func (PacketSpread) Kind() Kind { return "packetspread" }
 
-func (PacketSpread) work() {}
+func (PacketSpread) asks() string { return MovesField }
 
 // Steps are the sum and the gathers, each with its flags.
 func (x PacketSpread) Steps(s Step) (sum Step, spread []Step) {

@@ -39,7 +39,7 @@ func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 // Kind is ProductKind.
 func (Product) Kind() Kind { return ProductKind }
 
-func (Product) work() {}
+func (Product) asks() string { return OpsField }
 
 func (x Product) views() (reads, writes []View) {
 	reads, writes = some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias), some(x.To)

@@ -53,6 +53,14 @@ type Buffer struct {
 	Lands Landing
 }
 
+// Pad gives each rank's chunk room for the most rows that a rank may have.
+func (b *Buffer) Pad(most schedule.Extent) {
+	columns := b.Tensor.Axes[len(b.Tensor.Axes)-1]
+	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(most), columns}
+	b.Room = Mul(Extent(most), b.Chunk)
+	b.Elements = Mul(Size, b.Room)
+}
+
 // Bits is the number of bits of an element, given that of the plan's elements.
 func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), plan) }
 

@@ -24,7 +24,7 @@ type Scatter struct {
 // Kind is "scatter".
 func (Scatter) Kind() Kind { return "scatter" }
 
-func (Scatter) work() {}
+func (Scatter) asks() string { return MovesField }
 
 func (x Scatter) views() (reads, writes []View) {
 	return append(x.operands(), x.Finish.Operands...), []View{x.To, x.Peers, x.Own}

@@ -27,7 +27,7 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 // Kind is SumKind.
 func (Sum) Kind() Kind { return SumKind }
 
-func (Sum) work() {}
+func (Sum) asks() string { return MovesField }
 
 func (x Sum) views() (reads, writes []View) {
 	return slices.Concat(x.Terms, x.Scales, x.Finish.Operands), some(x.To)

@@ -49,7 +49,7 @@ type Tiles struct {
 // Kind is "tiles".
 func (Tiles) Kind() Kind { return "tiles" }
 
-func (Tiles) work() {}
+func (Tiles) asks() string { return MovesField }
 
 func (t Tiles) views() (reads, writes []View) {
 	return some(t.Own, t.Shards, t.B, t.Bias), []View{t.To, t.Gathered}

@@ -21,6 +21,11 @@ func MapSteps(nodes []Node, f func(Step) []Node) []Node {
 	})
 }
 
+// ChangeSteps rebuilds the steps of a list of nodes, each as one.
+func ChangeSteps(nodes []Node, change func(Step) Step) []Node {
+	return MapSteps(nodes, func(s Step) []Node { return []Node{change(s)} })
+}
+
 // Rewrite rewrites the parts of all nodes; p.Body is not used.
 func Rewrite(nodes []Node, p Parts) []Node {
 	p.Body = nil

@@ -8,7 +8,8 @@ import (
 // Work stands between the words of a step: a struct with named operands. No other package defines work.
 type Work interface {
 	Kind() Kind
-	work()
+	// asks is the field of the schedule that asks for the work where its writer names none.
+	asks() string
 	// views are the views that the work reads, and the views that it writes.
 	views() (reads, writes []View)
 	// result is the view that the work makes; others that it writes are beside that.
@@ -64,6 +65,14 @@ func (s Step) Kind() Kind {
 		return ""
 	}
 	return s.Do.Kind()
+}
+
+// Asks is the field of the schedule that asks for a step where its writer names none.
+func (s Step) Asks() string {
+	if s.Do == nil {
+		return MovesField
+	}
+	return s.Do.asks()
 }
 
 // Views are the views that a step reads, and the views that it writes.

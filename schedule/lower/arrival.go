@@ -13,7 +13,7 @@ import (
 type piece struct {
 	rank, part hostir.Expr
 	ranks      hostir.Expr // how many it is of, from the rank on; absent: one
-	from       hostir.View // where it has come; none: at its place
+	from       hostir.View // where a stage's input has it; none: at its place
 	into       hostir.View // where its partial result is made, in a program of these alone
 }
 
@@ -84,6 +84,95 @@ func (w *writer) shift(cut parts) turns {
 	return t
 }
 
+// within takes nodes of a round for each batch, if it takes all.
+func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
+	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
+		return w.parts.inTurn(nodes...)
+	}
+	return nodes
+}
+
+// parts counts the parts of a rank's rows, 0 and 1 for one, names their index, and says which field asks for them.
+type parts struct {
+	n         int64
+	index, at string
+}
+
+// inParts are the parts that an option of the way that is being lowered asks for.
+func (w *writer) inParts(n int, index, option string) parts {
+	if n < 2 {
+		return parts{}
+	}
+	return parts{int64(n), index, w.path() + "." + option}
+}
+
+// wholeParts is the fact of ways that bring balanced rows.
+const wholeParts = "parts of %s differ by rows, and parts of these would again"
+
+// part is the one that a step takes, absent where there is one only.
+func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
+
+// numbered is a part by its number, absent where there is one only.
+func (p parts) numbered(part hostir.Expr) hostir.Expr {
+	if p.n < 2 {
+		return hostir.Expr{}
+	}
+	return part
+}
+
+// chunk is the index of the step's part of a rank where all ranks' parts are, rank by rank.
+func (p parts) chunk(rank hostir.Expr) hostir.Expr { return p.chunkOf(rank, hostir.Var(p.index)) }
+
+// chunkOf is the index of a part of a rank.
+func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
+	if p.n < 2 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
+}
+
+// all counts the parts of a number of ranks or hosts.
+func (p parts) all(n hostir.Expr) hostir.Expr { return hostir.Times(n, hostir.Const(max(p.n, 1))) }
+
+// turn is the round of a step that takes a part.
+func (p parts) turn() hostir.Expr {
+	if p.n < 2 {
+		return step
+	}
+	return hostir.Div(step, hostir.Const(p.n))
+}
+
+// semaphore has a member for each part.
+func (p parts) semaphore(name string) hostir.Semaphore {
+	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
+}
+
+// posts tell every peer a word of each part.
+func (p parts) posts(word string) (nodes []hostir.Node) {
+	for i := range max(p.n, 1) {
+		nodes = append(nodes, hostir.Post(mainRef, word, every).Member(p.numbered(hostir.Const(i))))
+	}
+	return nodes
+}
+
+// partByPart are rounds in which the parts take their turns.
+func (p parts) partByPart(t turns) turns {
+	if p.n < 2 {
+		return t
+	}
+	each := t
+	each.index, each.first, each.end = p.index, hostir.Const(0), hostir.Const(p.n)
+	return turns{index: t.index, first: t.first, end: t.end, then: []turns{each}}
+}
+
+// inTurn takes the parts one after the other.
+func (p parts) inTurn(body ...hostir.Node) []hostir.Node {
+	if p.n < 2 {
+		return body
+	}
+	return []hostir.Node{hostir.Loop(p.index, hostir.Const(0), hostir.Const(p.n), body...)}
+}
+
 // arrival is how the rows of peers come to a stage, a piece after another: the way of the gather says it, and the
 // writer puts the operations behind it.
 type arrival struct {
@@ -123,28 +212,20 @@ func (w *writer) plan() error {
 		if s.inPieces() {
 			s.comes = s.arriving(w, s)
 		}
-	}
-	for _, s := range w.stages {
-		if !s.puts() {
-			continue
-		}
-		if a := s.comes; slices.ContainsFunc(a.turns, turns.ofRanks) && !s.leaving.ofAll {
+		switch {
+		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
 			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.arrives(s)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
+		case s.departs():
+			if s.leaves = s.leaving.plan(w, s); s.leaves.own.Set == "" {
+				_, s.leaves.own = w.streamsOf(s)
+			}
 		}
-		d := s.leaving.plan(w, s)
-		if d.own.Set == "" {
-			_, d.own = w.streamsOf(s)
-		}
-		s.leaves = d
-	}
-	for _, s := range w.stages {
-		if !w.inTurns(s) {
-			continue
-		}
-		for _, t := range w.order(s) {
-			w.sets = w.withSet(w.sets, t.set)
+		if w.inTurns(s) {
+			for _, t := range w.order(s) {
+				w.sets = w.withSet(w.sets, t.set)
+			}
 		}
 	}
 	return nil
@@ -193,7 +274,7 @@ func (w *writer) cutPieces() error {
 		return nil
 	}
 	for _, s := range w.stages {
-		if s.cut.n > 1 && s.puts() && !s.leaving.behind {
+		if s.cut.n > 1 && s.departs() && !s.leaving.behind {
 			return refused(s.cut.at, leaveOut, "the sums %s of a stage leave with all rows of a rank", s.Sums)
 		}
 		var own []string // memory of own rows that are made in parts
@@ -201,12 +282,11 @@ func (w *writer) cutPieces() error {
 			own = append(w.eachRows(from), from.Input)
 		}
 		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
-		if partial := w.summands(s); s.summing != nil { // of which the sums are made when all rows have come
-			come = slices.DeleteFunc(append(come, partial), func(name string) bool {
-				return name == s.Sums || w.program.At(name).Name == ""
-			})
+		if s.summing != nil { // when all rows have come
+			come = w.there(append(come, w.summands(s)))
+			come = slices.DeleteFunc(come, func(name string) bool { return name == s.Sums })
 		}
-		if len(leave) > 0 && !w.outward(s) { // the parts that come are multiplied one by one, and no more
+		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, s.Input, w.summands(s))
 		}

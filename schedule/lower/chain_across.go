@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -21,7 +22,7 @@ type junction struct {
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (w *writer) junctionAt(i int) (j junction, ok bool) {
 	j.sum = w.stages[i]
-	if !j.sum.puts() || j.sum.ToAll || i+1 == len(w.stages) {
+	if i+1 == len(w.stages) {
 		return j, false
 	}
 	j.next = w.stages[i+1]
@@ -61,7 +62,10 @@ func (w *writer) junctions() error {
 		parts = s.parts.n
 		s.across, j.next.through = &j, true
 		e := w.edgeOf(s.Sums)
-		e.Parts, e.Across = int(parts), j.across()
+		e.Parts = int(parts)
+		for _, o := range j.across() {
+			e.Across = append(e.Across, o.String())
+		}
 		if j.own != nil {
 			j.own.through = true
 		}
@@ -74,30 +78,21 @@ func (w *writer) junctions() error {
 }
 
 // across are the operations that take own rows from a sum on before another communication.
-func (j junction) across() (list []string) {
-	if j.own != nil {
-		for _, o := range j.own.Ops {
-			list = append(list, o.String())
-		}
+func (j junction) across() []schedule.Op {
+	if j.own == nil {
+		return j.next.BeforeSum()
 	}
-	for _, o := range j.next.BeforeSum() {
-		list = append(list, o.String())
-	}
-	return list
+	return slices.Concat(j.own.Ops, j.next.BeforeSum())
 }
 
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) []string {
 	last := j.sum.Last()
-	names := []string{w.MadeIn(last.In[0]), w.named(slots, j.sum.Sums), j.sum.Sums}
+	names := []string{w.MadeIn(last.In[0]), w.meeting(j.sum), j.sum.Sums}
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	names = append(names, stages.InRows(last.Then)...)
-	if j.own != nil {
-		names = append(names, w.rowsOf(j.own.Ops...)...)
-	}
-	return append(names, w.rowsOf(j.next.BeforeSum()...)...)
+	return slices.Concat(names, stages.InRows(last.Then), w.rowsOf(j.across()...))
 }
 
 // ofPart cuts steps to one part of their own rows.
@@ -122,7 +117,7 @@ func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.N
 // their partial results, and taken takes partial results of peers' rows away.
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.Sums
-	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), ofRank(hostir.Rank), w.own(j.next))
+	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), w.own(j.next))
 	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
 	for i := range j.sum.parts.n {
 		part := hostir.Const(i)
@@ -135,8 +130,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 		}
 		added = append(added, w.ofPart(part, []hostir.Node{leaves.sum})...)
 		if nodes = append(nodes, hostir.MovesOf(of, added...)...); j.own != nil {
-			own := w.operations(putRef, j.own, j.own.Ops, piece{}, hostir.Whole(j.own.here()))
-			nodes = append(nodes, w.ofPart(part, own)...)
+			nodes = append(nodes, w.ofPart(part, w.operations(putRef, j.own, j.own.Ops, piece{}))...)
 		}
 		if i > 0 {
 			nodes = append(nodes, w.ofPart(hostir.Const(i-1), behind)...)
@@ -166,10 +160,9 @@ func (w *writer) makerOf(s *stage) *stage {
 // on a stream that waits for the post: peers may wait for it in the same place.
 func (w *writer) partsMade(from, s *stage, post hostir.Node, each turns, on hostir.StreamRef) turns {
 	from.through = true
-	made := w.operations(mainRef, from, from.Ops, piece{}, hostir.Whole(from.here()))
 	n := s.cut
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
-		names: w.ofPart(n.part(), made)}
+		names: w.ofPart(n.part(), w.operations(mainRef, from, from.Ops, piece{}))}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
 		onStep(post, func(post hostir.Step) hostir.Step {
 			return post.Member(n.part()).Described("peers may read a part of " + s.Input)

@@ -12,19 +12,19 @@ func (w *writer) head() {
 	if w.any(func(s *stage) bool { return s.comes.on == copyRef }) {
 		carry = slices.Insert(carry, 0, copySet)
 	}
-	fork := w.fork(slices.Concat(carry, w.sets, w.beside())...)
+	w.streams(slices.Concat(carry, w.sets, w.beside())...)
 	now, then := w.startFirst()
 	posts := mainRef
 	if len(now) > 0 {
-		begin := fork
-		begin.Streams, begin.Remark = now, "the first product starts before the post"
+		begin := forked(now...)
+		begin.Remark = "the first product starts before the post"
 		w.add(begin)
 	} else if len(carry) > 0 {
 		// All ranks may meet on the caller's stream ahead of rows that come from the beginning, and of products that
 		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
-			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.puts())
+			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
@@ -33,8 +33,8 @@ func (w *writer) head() {
 	if posts == mainRef {
 		w.open(posts)
 	}
-	if fork.Streams = slices.Concat(refs(carry), then, refs(w.beside())); len(fork.Streams) > 0 {
-		w.add(fork)
+	if streams := slices.Concat(refs(carry), then, refs(w.beside())); len(streams) > 0 {
+		w.add(forked(streams...))
 	}
 	if posts != mainRef {
 		w.open(posts)
@@ -48,12 +48,7 @@ func (w *writer) head() {
 
 // behindPosts lets the streams that wait for peers do so behind this rank's posts, which are on another one.
 func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
-	var waiting []hostir.StreamSet
-	for _, set := range w.putSets() {
-		if set.Name != posts.Set {
-			waiting = append(waiting, set)
-		}
-	}
+	waiting := slices.DeleteFunc(w.putSets(), func(set hostir.StreamSet) bool { return set.Name == posts.Set })
 	if w.any(func(s *stage) bool { return s.leaves.sends != nil || s.comes.withStep() }) { // those of products
 		waiting = append(waiting, w.sets...)
 	}
@@ -125,9 +120,9 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
-	for i, s := range w.stages {
+	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(s.comes.free, on)...)
-		if i == 0 || w.early(s) {
+		if s.First || w.early(s) {
 			w.moves(s.here(), hostir.AllOn(s.comes.ready, on)...)
 		}
 	}
@@ -136,21 +131,16 @@ func (w *writer) open(on hostir.StreamRef) {
 	}
 }
 
-// readsPeers says that peers' memory is read until the end of the run.
-func (w *writer) readsPeers() bool {
-	return w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) })
-}
-
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
 	puts, copies := w.any(w.putting), w.any(func(s *stage) bool { return s.comes.on == copyRef })
 	spreads := w.any(w.spreads)
-	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
+	last, reader := mainRef, mainRef
 	if copies {
-		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef
+		last, reader = copyRef, copyRef
 	}
 	if puts {
-		last, sets = putRef, []hostir.StreamSet{{Name: putName}}
+		last = putRef
 	}
 	posts := reader
 	if spreads {
@@ -193,7 +183,7 @@ func (w *writer) tail() {
 	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(s.comes.closed, last)...)
 	}
-	w.join(sets)
+	w.join(last)
 }
 
 // close ends the arrivals, whose rows a stream has brought, or knows to be here.
@@ -211,16 +201,20 @@ func (w *writer) close(on hostir.StreamRef) {
 }
 
 // join makes the caller's stream wait for what it does not yet know to be done.
-func (w *writer) join(sets []hostir.StreamSet) {
+func (w *writer) join(last hostir.StreamRef) {
+	var on []hostir.StreamRef
+	if last != mainRef {
+		on = append(on, last)
+	}
 	// A sum of this rank's rows has waited for all products.
-	if last := w.stages[len(w.stages)-1]; !last.puts() && !w.joined(last) {
-		sets = append(sets, w.sets...)
+	if s := w.stages[len(w.stages)-1]; !s.departs() && !w.joined(s) {
+		on = append(on, refs(w.sets)...)
 	}
 	if w.exchanges() {
-		sets = append(sets, collectiveSet)
+		on = append(on, collectiveRef)
 	}
-	if len(sets) > 0 {
-		w.add(join(sets...))
+	if len(on) > 0 {
+		w.add(join(on...))
 	}
 }
 
@@ -256,7 +250,7 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 		on = append(on, mainRef)
 	case s.leaving.ofAll:
 		on = append(on, collectiveRef)
-	case s.puts():
+	case s.departs():
 		on = append(on, d.sums)
 	}
 	return on

@@ -24,8 +24,7 @@ func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hos
 // of the result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	added, finish := w.finish(s, rows)
-	sum := hostir.Reduce(on, dst, append(terms, added...)...)
-	sum = hostir.Changed(sum, func(x *hostir.Sum) { x.Finish = finish })
+	sum := hostir.Reduce(on, dst, append(terms, added...)...).Finishing(finish)
 	if w.Widens(s.Stage) {
 		sum.By = hostir.WidenKernel
 	}
@@ -34,25 +33,24 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // onAll does the operations of a stage on all rows at once.
 func (w *writer) onAll(s *stage) []hostir.Node {
+	var all piece
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
-		return w.operations(mainRef, s, s.Ops, all, w.at(s.here(), all))
+		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
 	}
-	return w.operations(mainRef, s, s.Ops, piece{}, hostir.Whole(s.here()))
+	return w.operations(mainRef, s, s.Ops, all)
 }
 
-// operations are operations of a stage on a piece of the rows; here is where the stage's input has them.
-func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece, here hostir.View) []hostir.Node {
-	before, made := w.partials(on, s, ops, p, here)
+// operations are operations of a stage on a piece of the rows.
+func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) []hostir.Node {
+	before, made := w.partials(on, s, ops, p)
 	return append(before, made...)
 }
 
 // partials are the products that make the partial result of a piece, and the operations before them. Where no product
 // makes it there are none.
-func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
-	here hostir.View) (before, made []hostir.Node) {
+func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) (before, made []hostir.Node) {
 	for _, o := range ops {
-		if nodes := w.operation(on, s, o, p, here); o.Out == s.Sums && s.Given == "" {
+		if nodes := w.operation(on, s, o, p); o.Out == s.Sums && s.Given == "" {
 			made = nodes
 		} else {
 			before = append(before, nodes...)
@@ -62,17 +60,21 @@ func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p pi
 }
 
 // operation is an operation of a stage on a piece, with the functions that a kernel of their own makes.
-func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
-	here hostir.View) (nodes []hostir.Node) {
-	x, given := here, s.Given != "" && o.Out == s.Sums
+func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece) (nodes []hostir.Node) {
+	x, given := p.from, s.Given != "" && o.Out == s.Sums
+	switch {
+	case x.Buffer != "":
+	case p.rank.IsZero():
+		x = hostir.Whole(s.here())
+	default:
+		x = w.at(s.here(), p)
+	}
 	switch {
 	case o.Call != "":
 		return []hostir.Node{w.called(on, o, s.launch)}
-	case given && s.Summand.Out == "": // the caller has done it
-		return nil
 	case s.AddsShares():
-		return w.shareOf(on, s, p, here)
-	case given: // codes of a piece of what a product has made, or the input is
+		return w.shareOf(on, s, p, x)
+	case given: // codes of a piece of what a product has made, or the input is; none where the caller gives these
 		if o = s.Summand; !s.Bare() {
 			x = w.at(o.In[0], p)
 		}
@@ -169,7 +171,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 
 // into are products with another result.
 func into(to hostir.View, products []hostir.Node) []hostir.Node {
-	return hostir.MapSteps(products, func(s hostir.Step) []hostir.Node { return []hostir.Node{s.Into(to)} })
+	return hostir.ChangeSteps(products, func(s hostir.Step) hostir.Step { return s.Into(to) })
 }
 
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.

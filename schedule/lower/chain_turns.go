@@ -8,22 +8,21 @@ import (
 )
 
 // batches is a stage with the rows of each batch in turn.
-func (w *writer) batches(s *stage, i int) []hostir.Node {
+func (w *writer) batches(s *stage) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
-	case s.through: // peers may read its input already
-	case i > 0 && s.AddsShares() && (s.held != nil || w.early(s)):
-	case s.comes.ownLast:
-	case i > 0 && s.pulls() && !w.early(s):
+	case s.through, s.comes.ownLast, // peers may read its input already
+		!s.First && s.AddsShares() && (s.held != nil || w.early(s)):
+	case !s.First && s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
-	case s.Bare() && (i > 0 || s.whole):
+	case s.Bare() && (!s.First || s.whole):
 		if s.whole {
 			nodes = w.products(mainRef, s, s.Last(), piece{}, hostir.Whole(s.here()))
 		}
 		if w.putting(s) {
 			nodes = append(nodes, hostir.After(putRef, mainRef))
 		}
-	case i > 0 || s.Gathers && !s.pulls():
+	case !s.First || s.Gathers && !s.pulls():
 		nodes = append(nodes, w.workAfter(s, mainRef))
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
@@ -68,17 +67,13 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	for _, t := range w.order(s) {
 		sets = w.withSet(sets, t.set)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
-		Streams: refs(sets), On: []hostir.StreamRef{on}}
+	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
 
 // bringAll brings all rows of a stage, ahead of its operations.
-func (w *writer) bringAll(s *stage, i int) (nodes []hostir.Node) {
-	a, comes := s.comes, s.inPieces()
-	if !comes || !s.once {
-		return nil
-	}
-	if i > 0 && !w.early(s) {
+func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
+	a := s.comes
+	if !s.First && !w.early(s) {
 		nodes = w.begin(s, mainRef)
 	}
 	if a.all != nil {
@@ -155,11 +150,11 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		return w.rounds(s)
 	case w.outward(s):
 		return append(w.peersInTurn(s), w.ownLeaves(s)...)
-	case s.puts() && d.turns == nil:
+	case s.departs() && d.turns == nil:
 		ops = s.BeforeSum()
 	}
 	if !s.through && !s.comes.copied {
-		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
+		nodes = w.operations(mainRef, s, ops, w.own(s))
 	}
 	if s.pulls() {
 		if len(nodes) > 0 {
@@ -176,7 +171,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if d.turns != nil {
 		return append(nodes, w.rounds(s)...)
 	}
-	if s.puts() {
+	if s.departs() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
 	if (s != w.stages[len(w.stages)-1] || w.joined(s)) && len(w.sets) > 0 {
@@ -197,8 +192,7 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 	if a := s.comes; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.MovesField},
-		Streams: []hostir.StreamRef{mainRef}, On: on}
+	return hostir.After(mainRef, on...)
 }
 
 // order is that in which the rows of peers go through a stage.
@@ -214,7 +208,7 @@ func (w *writer) order(s *stage) []turns {
 		return w.byHosts()
 	}
 	t := w.shift(parts{})
-	if s.puts() {
+	if s.departs() {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
@@ -257,11 +251,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 	for _, p := range t.pieces {
 		piece := p
 		p = w.inBatch(s, p)
-		from := p.from
-		if from.Buffer == "" {
-			from = w.at(s.here(), p)
-		}
-		products, made := w.partials(t.work, s, s.Ops, p, from)
+		products, made := w.partials(t.work, s, s.Ops, p)
 		if sends := s.leaves.sends; p.into.Buffer != "" { // they write where a peer's rows leave from
 			made = into(p.into, made)
 		} else if sends != nil {
@@ -295,9 +285,10 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 }
 
 // own are this rank's rows of a stage's input, where they are.
-func (w *writer) own(s *stage) hostir.View {
+func (w *writer) own(s *stage) piece {
+	p := ofRank(hostir.Rank)
 	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
-		return hostir.Chunk(s.Input, w.part())
+		p.from = hostir.Chunk(s.Input, w.part())
 	}
-	return w.rowsAt(s.here(), hostir.Rank)
+	return p
 }

@@ -11,6 +11,7 @@ import (
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
 	each   []string                  // memory with a part of every rank
+	meet   string                    // that in which those of own rows meet; empty: they are summed on their way
 	memory func(w *writer, s *stage) // further memory that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
@@ -51,12 +52,11 @@ type departure struct {
 // outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
 // begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
 // the same moment.
-func (s *stage) outward() bool { return (s.First || s.Bare()) && s.puts() && !s.OfAll() }
+func (s *stage) outward() bool { return (s.First || s.Bare()) && s.departs() && !s.OfAll() }
 
 // outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
 func (w *writer) outward(s *stage) bool {
-	goesOn := s.across != nil
-	return s.outward() && !goesOn
+	return s.outward() && s.across == nil
 }
 
 // streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where these
@@ -69,14 +69,6 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
 		w.worker(hostir.Size)
-}
-
-// sumsOf is the stream of a stage's sums: that of the caller, if nothing else travels.
-func (w *writer) sumsOf(s *stage) hostir.StreamRef {
-	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 {
-		return mainRef
-	}
-	return putRef
 }
 
 // partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
@@ -98,15 +90,14 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if s.puts() && w.Order == stages.BatchesInRound {
+	if s.departs() && w.Order == stages.BatchesInRound {
 		p.part = w.part()
 	}
 	return p
 }
 
-func (w *writer) slotsFree(s *stage) []hostir.Node {
-	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
-}
+// meeting is the memory in which the partial results of a stage's own rows meet.
+func (w *writer) meeting(s *stage) string { return w.named(s.leaving.meet, s.Sums) }
 
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
@@ -127,13 +118,13 @@ func (d departure) taken(p piece) []hostir.Node {
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
-	p, x, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), w.own(s), s.Ops[len(s.BeforeSum()):]
-	if w.outward(s) {
-		x, ops = w.at(s.here(), p), s.Ops
+	p, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), s.Ops
+	if !w.outward(s) {
+		p.from, ops = w.own(s).from, s.Ops[len(s.BeforeSum()):]
 	}
-	last, made := w.partials(d.own, s, ops, p, x) // that are left for the end
+	last, made := w.partials(d.own, s, ops, p) // that are left for the end
 	if len(made) > 0 {
-		made = into(w.at(w.named(slots, s.Sums), p), made)
+		made = into(w.at(w.meeting(s), p), made)
 		made[0] = described(made[0], "own rows last, straight into their slot")
 		last = w.within(append(last, made...)...)
 	}

@@ -83,9 +83,6 @@ func columnsFit(w *writer) error {
 			beside = cmp.Or(all, beside)
 		}
 	})
-	if e := w.edgeOf(pieces); e != nil {
-		pieces = e.Of
-	}
 	if pieces != "" {
 		return w.Misplaced(pieces, "let its rows be whole, or move it in a schedule of its own",
 			"parts of the columns of %s travel, and steps take its rows in pieces", pieces)

@@ -18,15 +18,12 @@ func (w *writer) tensors() {
 	for i, t := range w.Schedule.Tensors {
 		t.Axes = slices.Clone(t.Axes)
 		for j, a := range t.Axes { // with the name S for a constant number of steps
-			a.Outer = slices.Clone(a.Outer)
+			t.Axes[j].Outer = slices.Clone(a.Outer)
 			for k, split := range a.Outer {
-				if split.Count == schedule.D {
-					continue
+				if split.Count != schedule.D {
+					w.program.Constants[chunksName], t.Axes[j].Outer[k].Count = int64(w.Batches), chunksName
 				}
-				w.program.Constants[chunksName] = int64(w.Batches)
-				a.Outer[k].Count = chunksName
 			}
-			t.Axes[j] = a
 		}
 		cut := t.Axes
 		if declared, _ := w.Original.Tensor(t.Name); len(declared.Axes) > len(cut) {
@@ -74,14 +71,11 @@ func (w *writer) cut(name string, parts ...schedule.Extent) {
 // extents cut a part.
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	axes, first := slices.Clone(t.Axes), 0
-	for len(parts) > 0 && axes[first].Extent == schedule.D && len(axes[first].Outer) == 1 &&
-		axes[first].Outer[0].Kind == schedule.DeviceX {
+	for axes[first].Extent == schedule.D && edges.Of(schedule.Tensor{Axes: axes[first : first+1]}).Spread() {
 		first++
 	}
-	for i, n := range parts {
-		if i == 0 {
-			axes[first].Outer = nil
-		}
+	axes[first].Outer = nil
+	for _, n := range parts {
 		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
 	}
 	return hostir.Elements(schedule.Tensor{Axes: axes})
@@ -89,7 +83,7 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
 func (w *writer) cutRows(rows schedule.Extent, parts int64) {
-	if rows != schedule.D { // else each rank has one
+	if rows != schedule.D && !w.UnevenExtents()[rows] { // else each rank has one, or as many as Bind is told
 		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: parts})
 	}
 }
@@ -99,9 +93,9 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
-// cutFlat lets a stage's sums, and other buffers, be indexed by a part of their elements a rank, and asks of the shape
-// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
-// rows of a rank. What functions read beside the sums is cut as they are.
+// cutFlat lets a stage's sums, their summands, and other buffers, be indexed by a part of their elements a rank, and
+// asks of the shape that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or
+// other steps take rows of a rank. What functions read beside the sums is cut as they are.
 func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	sums := w.program.At(s.Sums)
 	axes := sums.Tensor.Axes
@@ -116,7 +110,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		}
 		w.program.Ask(check)
 	}
-	for _, name := range append(names, s.Sums) {
+	for _, name := range append(names, s.Sums, w.summands(s)) {
 		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
 	for _, name := range stages.InRows(w.Schedule.With(s.Last()).Then) {
@@ -170,10 +164,8 @@ func (w *writer) memories() {
 		all := schedule.Dim(w.ColumnsOf(s.Input).Extent)
 		switch {
 		case !s.Gathers, s.Into != "" && w.program.At(s.Into).Name != "": // the caller's
-		case s.Into != "" && s.Moved != (edges.Edge{}):
-			w.ofRows(s.Into, s.Input, s.Moved.To.Rows(), all)
-		case s.Into == "" && s.Moved.From.Columns():
-			w.memory(s.here(), hostir.Expr{}, w.rowAxis(s.Input, false), all)
+		case s.Into != "" && s.Moved != (edges.Edge{}), s.Moved.From.Columns():
+			w.ofRows(s.here(), s.Input, s.Moved.To.Rows(), all)
 		default:
 			w.eachRank(s.here(), s.Input, w.ColumnsOf(s.Input))
 		}
@@ -183,8 +175,7 @@ func (w *writer) memories() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.AddsShares() && !w.inTurns(s): // of all rows at once
-		case s.AddsShares():
+		case s.AddsShares() && w.inTurns(s): // else of all rows at once
 			w.byRank(s.Whole())
 			w.cut(s.Whole(), schedule.D)
 		case w.byRanks(s) && !s.TakesParts():
@@ -211,7 +202,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
 	case o.Out != s.Sums:
 		w.ofRows(made, o.Out, s.Own, columns)
-	case s.puts():
+	case s.departs():
 		for _, name := range s.leaving.each {
 			w.ofEachRank(s, name)
 		}
@@ -240,8 +231,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 func (w *writer) sum(s *stage) {
 	if w.program.At(s.Sums).Name == "" {
 		w.ofRows(s.Sums, s.Sums, !s.ToAll, w.ColumnsOf(s.Sums))
-		if rows := w.RowExtent(s.Sums); !s.ToAll && !s.Left.Columns() && !w.UnevenExtents()[rows] {
-			w.cutRows(rows, 1)
+		if !s.ToAll && !s.Left.Columns() {
+			w.cutRows(w.RowExtent(s.Sums), 1)
 		}
 	}
 }
@@ -316,18 +307,18 @@ func (w *writer) byRank(name string) {
 // leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
 // one rank's after another's.
 func (w *writer) leavingRows(s *stage) []string {
-	if !s.puts() || s.leaving.ofAll {
+	if !s.departs() || s.leaving.ofAll {
 		return nil
 	}
-	names := append(stages.InRows(s.Last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums),
 		s.Sums)
-	if !s.Bare() && w.outward(s) { // which is multiplied in these parts
-		names = append(names, w.eachRows(s)...)
-	}
-	if !s.Bare() && w.outward(s) || s.Bare() && s.Summand.Out != "" {
+	switch {
+	case !s.Bare() && w.outward(s): // which is multiplied in these parts
+		names = append(append(names, w.eachRows(s)...), s.Input)
+	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
+	return w.there(names)
 }
 
 // ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
@@ -353,9 +344,11 @@ func (w *writer) eachRows(s *stage) (names []string) {
 			names = append(names, w.rowsOf(o)...)
 		}
 	}
-	if s.ToAll {
-		names = append(names, w.named(reduced, s.Sums))
-	}
+	return w.there(names)
+}
+
+// there are the names of memory that is declared.
+func (w *writer) there(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
 }
 
@@ -373,4 +366,86 @@ func (w *writer) summands(s *stage) string {
 		return s.Given
 	}
 	return w.named(partial, s.Sums)
+}
+
+// Variables of Buffer.Counts: a rank, and a chunk of its buffer.
+const (
+	countRank  = "q"
+	countChunk = "c"
+)
+
+// padsAll refuses padded rows beside products of rows by counts without padding.
+func (w *writer) padsAll() error {
+	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
+	for _, s := range w.stages {
+		_, in := w.Multiplied(s.Stage)
+		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
+			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
+			return refused(w.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
+				w.Sized(s.Input))
+		}
+	}
+	return nil
+}
+
+// countRows gives memory of such rows the counts that Bind is called with, or that New knows: of all ranks, of the
+// rank's own, or of each rank's summand. Functions of what is exchanged have the counts of that.
+func (w *writer) countRows() {
+	for i, b := range w.program.Buffers {
+		_, scales := w.Schedule.ScaledBy(b.Name)
+		switch at := w.UnevenAxis(b.Tensor); {
+		case at < 0 || scales:
+		case at == 1:
+			w.program.Buffers[i].Counts = hostir.Var(countChunk)
+			w.program.Buffers[i].Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
+		case edges.Of(b.Tensor).Rows():
+			w.counted(b.Name, hostir.Var(countRank))
+		default:
+			w.counted(b.Name, hostir.Var(countChunk))
+		}
+	}
+	for _, s := range w.stages {
+		switch {
+		case s.departs() && !s.Bare() && w.Uneven(s.Sums):
+			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
+		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
+			for _, name := range append(w.eachRows(s), s.here()) {
+				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))
+			}
+		}
+	}
+}
+
+// exchangedCounts are those of the parts that each rank has for every rank, or of every rank.
+func exchangedCounts(at edges.State) hostir.Expr {
+	from, to := hostir.Var(countRank), hostir.Var(countChunk)
+	if !at.Rows() {
+		from, to = to, from
+	}
+	return hostir.Add(hostir.Mul(from, hostir.Size), to)
+}
+
+// counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
+// elements where rows have different lengths. New makes room for the most rows
+// that a part may have, or else for all of the tensor, which one rank may have.
+func (w *writer) counted(name string, counts hostir.Expr) {
+	b := w.program.At(name)
+	b.Counts = counts
+	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
+	if len(columns) > 1 {
+		rows, columns = columns[1], columns[2:]
+	}
+	b.Chunk = hostir.Const(1)
+	if len(columns) > 0 {
+		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
+	}
+	most := hostir.Extent(rows.Extent)
+	if m := w.Split(name).Most; m != "" {
+		most = hostir.Extent(m)
+	} else if e, ok := w.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
+		most = hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), one), hostir.Size) // those of the first
+	}
+	b.Elements = hostir.Times(most, b.Chunk)
 }

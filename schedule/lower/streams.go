@@ -60,25 +60,25 @@ func (w *writer) worker(round hostir.Expr) hostir.StreamRef {
 	return hostir.StreamAt(workName, round)
 }
 
-// Where forks and joins come from.
-var (
-	forkAt = hostir.Origin{Field: "StartInLoop"}
-	joinAt = hostir.Origin{Remark: "join", Field: hostir.MovesField}
-)
-
-// fork declares streams, if they are not, and makes them wait for the caller's.
-func (w *writer) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+// streams declares streams, if they are not.
+func (w *writer) streams(sets ...hostir.StreamSet) {
 	for _, s := range sets {
 		if !slices.ContainsFunc(w.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
 			w.program.Streams = append(w.program.Streams, s)
 		}
 	}
-	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
 }
 
-// join makes the caller's stream wait for others at the end.
-func join(sets ...hostir.StreamSet) hostir.Synchronize {
-	return hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: refs(sets)}
+// forked makes streams wait for the caller's, and join makes that wait for others at the end.
+func forked(streams ...hostir.StreamRef) hostir.Synchronize {
+	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.ForksField}, Streams: streams,
+		On: []hostir.StreamRef{mainRef}}
+}
+
+func join(streams ...hostir.StreamRef) hostir.Synchronize {
+	n := hostir.After(mainRef, streams...)
+	n.Remark = "join"
+	return n
 }
 
 func refs(sets []hostir.StreamSet) []hostir.StreamRef {

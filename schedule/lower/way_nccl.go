@@ -176,7 +176,7 @@ func partsLeave(w *writer, s *stage) (d departure) {
 	if len(finish) > 0 {
 		d.toAll = append([]hostir.Node{hostir.After(mainRef, collectiveRef)}, finish...)
 	}
-	w.fork(collectiveSet)
+	w.streams(collectiveSet)
 	d.exchanges, d.order, d.turns = true, []turns{{}}, []turns{t}
 	return d
 }

@@ -35,26 +35,29 @@ func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.program.At(s.Input).Tensor
-	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, hostir.Elements(own), own.Axes...)
-	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.Input).EachRank())}
+	to := w.landing(s.here(), landed, arrived, hostir.Elements(own), own.Axes...)
+	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), *to, hostir.Whole(s.Input).EachRank())}
 }
 
 // landedSums adds up the partial results of all ranks, in the order of ranks, with what functions make of that. The
 // kernel of packets rounds its sums, so another one adds up what lands where these are kept in fp32.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		sum := w.program.At(s.Sums).Tensor
+		sum, all := w.program.At(s.Sums).Tensor, hostir.Whole(s.Sums)
 		if w.Widens(s.Stage) {
-			all := hostir.Whole(s.Sums)
 			return w.addedApart(s, w.sent(s), all, all, hostir.Elements(sum), sum.Axes...)
 		}
-		added, finish := w.finish(s, hostir.Whole(s.Sums))
-		to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), words, hostir.Elements(sum), sum.Axes...)
-		step := hostir.SumPackets(mainRef, hostir.Whole(s.Sums), to, w.sent(s).EachRank(), added...)
-		step = hostir.Changed(step, func(x *hostir.Packets) { x.Finish = finish })
-		return []hostir.Node{step.Described("q's part to rank q; the order of ranks").
-			Applying(w.functionsOf(s.Last(), false))}
+		to := w.landing(s.Sums, landed, arrived, hostir.Elements(sum), sum.Axes...)
+		to.Lands.Words = words
+		added, finish := w.finish(s, all)
+		return w.added(s, finish, hostir.SumPackets(mainRef, all, *to, w.sent(s).EachRank(), added...))
 	}
+}
+
+// added is a kernel that adds up a stage's sums as they land.
+func (w *writer) added(s *stage, finish hostir.Finish, sum hostir.Step) []hostir.Node {
+	return []hostir.Node{sum.Finishing(finish).Described("q's part to rank q; the order of ranks").
+		Applying(w.functionsOf(s.Last(), false))}
 }
 
 // sent are the partial results that a rank gets: of its rows, or all.
@@ -71,20 +74,22 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 	axes ...schedule.Axis) []hostir.Node {
 	slots := w.named(slots, s.Sums)
 	w.memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	to := w.landing(w.named(landed, s.Sums), w.named(arrived, s.Sums), false, part, axes...)
+	to := w.landing(s.Sums, landed, arrived, part, axes...)
 	term := hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()
 	return []hostir.Node{
-		hostir.GatherPackets(mainRef, hostir.Whole(slots), to, from.EachRank()).Described("q's part to rank q"),
+		hostir.GatherPackets(mainRef, hostir.Whole(slots), *to, from.EachRank()).Described("q's part to rank q"),
 		w.sumOf(mainRef, s, sums, rows, term).Described("in the order of ranks")}
 }
 
-// landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
-// their own flags, or plain data with words behind it.
-func (w *writer) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
+// landing declares memory of a move in which a part of every rank's lands, with the given elements and axes: packets,
+// which are their own flags, or plain data with words behind it.
+func (w *writer) landing(move, name, flags string, chunk hostir.Expr, axes ...schedule.Axis) *hostir.Buffer {
+	name, flags = w.named(name, move), w.named(flags, move)
 	w.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	w.program.At(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
 	w.semaphores(flags)
-	return *w.program.At(name)
+	b := w.program.At(name)
+	b.Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves}
+	return b
 }
 
 // pushTwoShots serve partial results that go to their owners as packets, and the sums from there to all.
@@ -98,43 +103,31 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
+		each := w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
 		if w.Widens(s.Stage) {
-			return w.spreadApart(s, rows)
+			return w.spreadApart(s, rows, each)
 		}
-		from := w.summands(s)
-		w.cutFlat(s, rows, from)
+		w.cutFlat(s, rows)
 		added, finish := w.finish(s, hostir.Chunk(s.Sums, hostir.Rank))
-		each := w.rowsAt(from, hostir.Var(hostir.RankIndex)).EachRank()
-		sums := w.landingOfParts(s, landed, arrived)
-		spread := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
-		sum := hostir.SpreadPackets(mainRef, s.Sums, sums, spread, each, added...)
-		sum = hostir.Changed(sum, func(x *hostir.PacketSpread) { x.Sum.Finish = finish })
-		return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
-			Applying(w.functionsOf(s.Last(), false))}
+		sums := *w.landingOfParts(s, landed, arrived)
+		spread := *w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
+		return w.added(s, finish, hostir.SpreadPackets(mainRef, s.Sums, sums, spread, each.EachRank(), added...))
 	}
 }
 
 // spreadApart has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
-func (w *writer) spreadApart(s *stage, rows bool) []hostir.Node {
-	from, own, sum := w.summands(s), w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
-	part := partOf(sum)
-	w.memory(own, hostir.Expr{}, part)
-	w.cutFlat(s, rows, from, own)
-	elements := w.program.At(s.Sums).Chunk
-	nodes := w.addedApart(s, w.rowsAt(from, hostir.Var(hostir.RankIndex)), hostir.Whole(own),
-		hostir.Chunk(s.Sums, hostir.Rank), elements, part)
+func (w *writer) spreadApart(s *stage, rows bool, each hostir.View) []hostir.Node {
+	own, sum := w.ownPart(s, rows), *w.program.At(s.Sums)
+	nodes := w.addedApart(s, each, own, hostir.Chunk(s.Sums, hostir.Rank), sum.Chunk, partOf(sum.Tensor))
 	all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
-	w.program.At(own).Elements = elements
-	for _, name := range []string{own, all.Name} {
-		w.program.At(name).Tensor.Type = sum.Type
-	}
-	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), all, hostir.Whole(own).EachRank()))
+	all.Tensor.Type = sum.Tensor.Type
+	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), *all, own.EachRank()))
 }
 
 // landingOfParts declares memory in which a part of a stage's sums from every rank lands.
-func (w *writer) landingOfParts(s *stage, name, flags string) hostir.Buffer {
-	sums, name := *w.program.At(s.Sums), w.named(name, s.Sums)
-	w.landing(name, w.named(flags, s.Sums), false, sums.Chunk, partOf(sums.Tensor))
-	w.program.At(name).Elements = sums.Elements
-	return *w.program.At(name)
+func (w *writer) landingOfParts(s *stage, name, flags string) *hostir.Buffer {
+	sums := *w.program.At(s.Sums)
+	b := w.landing(s.Sums, name, flags, sums.Chunk, partOf(sums.Tensor))
+	b.Elements = sums.Elements
+	return b
 }

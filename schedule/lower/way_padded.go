@@ -16,7 +16,7 @@ var paddings = by(padded, gather(ofCounted), gather(ofCounted).alone()).with(bec
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts. Products take them there.
 func padded(w *writer, s *stage, way schedule.Padded) error {
-	if w.Split(w.Sized(w.edge.Of)).Most == "" {
+	if w.most(w.edge.Of) == "" {
 		return refused(w.path(), "set Uneven and Most of A's split over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
@@ -29,12 +29,12 @@ func padded(w *writer, s *stage, way schedule.Padded) error {
 func rowsPadded(w *writer, s *stage) arrival {
 	name, word, from := s.here(), w.named(ready, s.here()), hostir.Var("from")
 	if !s.padded {
-		name = s.Input + paddedSuffix
+		name = s.Input + hostir.PaddedSuffix
 		columns := w.ColumnsOf(s.Input)
 		w.memory(name, hostir.Extent(columns.Extent), columns)
 		b := w.program.At(name)
 		b.Shared, b.Counts = true, hostir.Var(countChunk)
-		w.padded(b, s.Input)
+		b.Pad(w.most(s.Input))
 	}
 	room := func(v hostir.View) hostir.View {
 		v.Padded = true
@@ -54,8 +54,8 @@ func rowsPadded(w *writer, s *stage) arrival {
 	return arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}, all: nodes}
 }
 
-// paddedSuffix ends the name of memory in which the parts of all ranks have one size.
-const paddedSuffix = "padded"
+// most is the largest number of rows that a rank has of a tensor.
+func (w *writer) most(of string) schedule.Extent { return w.Split(w.Sized(of)).Most }
 
 // room gives the plan's memory of padded rows room for the most rows of each rank.
 func (w *writer) room() {
@@ -65,17 +65,9 @@ func (w *writer) room() {
 	}
 	for k := range w.program.Buffers {
 		if b := &w.program.Buffers[k]; b.Owner == hostir.Plan && b.Counts.Equal(hostir.Var(countChunk)) {
-			w.padded(b, w.stages[i].Input)
+			b.Pad(w.most(w.stages[i].Input))
 		}
 	}
-}
-
-// padded gives memory room for the most rows that each rank has of a tensor.
-func (w *writer) padded(b *hostir.Buffer, of string) {
-	most := w.Split(w.Sized(of)).Most
-	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(most), b.Tensor.Axes[len(b.Tensor.Axes)-1]}
-	b.Room = hostir.Mul(hostir.Extent(most), b.Chunk)
-	b.Elements = hostir.Mul(hostir.Size, b.Room)
 }
 
 var paddedHoles = []hole{{func(n need) bool { return !n.hosts && n.of != ofSteps },

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -48,7 +49,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 		return w.refusal("Streams", leaveOut, noPart, w.edge.Of)
 	}
 	s.cut = w.inParts(way.Parts, "p", "Parts")
-	s.arriving, s.asMade = pulling{s.cut, way.WithStep}.rows, true
+	s.arriving, s.asMade = pulling{parts: s.cut, withStep: way.WithStep}.rows, true
 	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
 		return nil
 	}
@@ -74,6 +75,8 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 type pulling struct {
 	parts
 	withStep bool // on the streams of the products
+	// views are those of a copy, where other parts of a peer's tensor come than its rows.
+	views func(peer hostir.Expr) (to, from hostir.View)
 }
 
 func (x pulling) rows(w *writer, s *stage) arrival {
@@ -91,8 +94,11 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)
-	from := hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
-	if w.n > 1 {
+	to, from := w.at(s.here(), p), hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
+	switch {
+	case x.views != nil:
+		to, from = x.views(p.rank)
+	case w.n > 1:
 		from.Index = w.part()
 	}
 	switch {
@@ -103,7 +109,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	default:
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
 	}
-	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)
+	t.bring = append(t.bring, w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
 		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
 		a.ready, a.ownLast = nil, true
@@ -129,7 +135,7 @@ func groupedRows(w *writer, s *stage) arrival {
 		return turns{skips: skips, pieces: []piece{ranks}, work: hostir.StreamAt(workName, hostir.Const(i)),
 			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
 			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
-				hostir.Wait(a.on, a.words[0].Name, from),
+				hostir.Wait(a.on, w.named(ready, s.here()), from),
 				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
 	}
 	around := hostir.Sub(hostir.Size, r)
@@ -179,16 +185,14 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 // or rows that are multiplied one rank's after another's: each product adds its share of a gradient to the sum of those
 // before, so one stream has them all.
 func partOfEach(w *writer, s *stage) arrival {
-	a := pulling{}.rows(w, s)
-	round := &a.turns[0]
 	if s.AddsShares() {
-		*round, a.oneLoop = round.onMain(), true
+		a := pulling{}.rows(w, s)
+		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 		return a
 	}
 	of, place := w.transferred(s)
+	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) { return place(peer), of.At(peer) }}.rows(w, s)
 	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
-	peer := round.pieces[0].rank
-	round.bring[1] = hostir.Set(a.on, place(peer), of.At(peer))
 	return a
 }
 
@@ -237,4 +241,69 @@ func fromRoot(w *writer, s *stage) arrival {
 func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
 	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{
 		{Name: w.named(ready, s.here())}, {Name: w.named(read, s.here())}}}
+}
+
+var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
+	const hint = "use schedule.Pull"
+	more := ""
+	if len(w.legs) > 1 {
+		more = ": there travel " + strings.Join(w.travelling(), ", ")
+	}
+	for _, x := range w.stages {
+		if more == "" && x.Own && len(x.Ops) > 0 {
+			more = ": " + x.Ops[0].Out + " is made of own rows"
+		}
+	}
+	switch {
+	case !way.Copied && !way.SignalsInStep && !way.StartInLoop && !way.HandlesInLoop:
+		return refused(w.path(), hint, "a Naive without a mistake is a Pull")
+	case len(w.stages) > 1 || s.Sums != "":
+		return refused(w.path(), hint,
+			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)
+	case w.edge.Carrier.Fused && way.SignalsInStep:
+		return w.refusal("By", "use schedule.Kernels", noKernel)
+	case way.WithStep && way.SignalsInStep && !way.StartInLoop && way.Streams != 1 && w.edge.Carrier.Signals:
+		return w.refusal("By", "use schedule.CopyEngine or schedule.KernelCopies, or one stream", "steps wait for "+
+			"peers on streams of their own, and a kernel that waits keeps the device from what peers wait for")
+	}
+	s.arriving = mistakes(way).rows
+	return w.pooled("Streams", way.Streams, false)
+}, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
+
+// mistakes are those of a pull.
+type mistakes schedule.Naive
+
+func (x mistakes) rows(w *writer, s *stage) arrival {
+	a := pulling{withStep: x.WithStep}.rows(w, s)
+	a.copied, a.oneLoop = x.Copied, x.StartInLoop || x.WithStep && x.SignalsInStep
+	t, done := &a.turns[0], w.named(read, s.here())
+	from, to := t.pieces[0].rank, hostir.Var("to")
+	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
+	if x.SignalsInStep {
+		a.ready, a.reads, a.words = nil, "", append(a.words, hostir.Semaphore{Name: done})
+		t.bring = slices.Concat([]hostir.Node{
+			hostir.Post(a.on, w.named(ready, s.here()), to).Described("get: send first, then recv")}, t.bring,
+			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
+	}
+	if x.HandlesInLoop {
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.Input}, To: to, From: from,
+			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: hostir.HandlesField}}))
+	}
+	if x.Copied { // as those of peers are, in the first round
+		t.first = hostir.Const(0)
+		t.set = w.turns(t.first, t.end).set
+		own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input)).Described("i = 0: the own rows")
+		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
+	}
+	if x.StartInLoop {
+		streams, sets := []hostir.StreamRef{t.work}, []hostir.StreamSet{t.set}
+		if !x.WithStep {
+			streams, sets = append(streams, a.on), slices.Insert(sets, 0, copySet)
+		}
+		w.streams(sets...)
+		t.set = hostir.StreamSet{} // the head forks none of it
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(forked(streams...)))
+		t.behind = []hostir.Node{join(t.work)}
+	}
+	return a
 }

@@ -22,7 +22,8 @@ func pushedPart(w *writer, s *stage) arrival {
 	w.transferred(s)
 	a := pushedRows(w, s)
 	t := a.turns[0].onMain()
-	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, a.words[1].Name, t.pieces[0].rank) }
+	word := w.named(arrived, s.here())
+	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, word, t.pieces[0].rank) }
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
 		t.came = hostir.MovesOf(s.here(), came(mainRef))
 	} else {

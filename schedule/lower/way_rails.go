@@ -34,7 +34,8 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
-	s.leaving = leaving{memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"), behind: true}
+	s.leaving = leaving{meet: slots, memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"),
+		behind: true}
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) [
 
 // partials are the products that make it, and what is made before them.
 func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
-	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank), x.rowsAt(x.s.here(), rank))
+	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank))
 }
 
 // turn is a step of the ring, in which this rank makes the sum of a chunk.
@@ -123,7 +123,7 @@ var (
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
 	d := x.passedOn(mainRef, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
-		first, made := x.partials(mainRef, chunk)
+		first, made := w.partials(mainRef, s, s.Ops, ofRank(chunk))
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
@@ -154,10 +154,10 @@ func summedInRing(w *writer, s *stage) departure {
 	})
 	passes := d.passes
 	d.passes = func() []hostir.Node {
-		w.fork(copySet) // where the first product is made
+		w.streams(copySet) // where the first product is made
 		nodes := passes()
 		if made {
-			nodes = append(nodes, join(w.set))
+			nodes = append(nodes, join(refs([]hostir.StreamSet{w.set})...))
 		}
 		return nodes
 	}

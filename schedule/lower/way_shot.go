@@ -88,19 +88,24 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // that summed them. A part is of elements, so that all ranks share in one row, or of rows where functions
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
-	input, own, word := w.summands(s), w.named(reduced, s.Sums), w.named(summed, s.Sums)
-	w.memory(own, hostir.Expr{}, partOf(w.program.At(s.Sums).Tensor))
-	w.cutFlat(s, false, input, own)
+	input, own := w.summands(s), w.ownPart(s, false)
 	if w.coded(s) {
 		w.cut(input, schedule.D)
 	}
-	b := w.program.At(own)
-	b.Elements, b.Tensor.Type = b.Chunk, w.program.At(s.Sums).Tensor.Type
-	mine := hostir.Chunk(s.Sums, hostir.Rank)
-	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, w.rowsAt(input, hostir.Rank).
+	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
-	spread := w.toAll(mainRef, s, parts{}, hostir.Whole(own))
-	return w.whileRead(input, s.Sums, append([]hostir.Node{sum}, spread...), word)
+	work := append([]hostir.Node{sum}, w.toAll(mainRef, s, parts{}, own)...)
+	return w.whileRead(input, s.Sums, work, w.named(summed, s.Sums))
+}
+
+// ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
+func (w *writer) ownPart(s *stage, rows bool) hostir.View {
+	name, sums := w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
+	w.memory(name, hostir.Expr{}, partOf(sums))
+	w.cutFlat(s, rows, name)
+	b := w.program.At(name)
+	b.Elements, b.Tensor.Type = b.Chunk, sums.Type
+	return hostir.Whole(name)
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.

@@ -29,7 +29,7 @@ var slottedSums = slices.Concat(
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{plan: ownersSlots, memory: slotMemory}
+	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: slotMemory}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -113,7 +113,11 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 // slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
 func (w *writer) slotsFill(s *stage) departure {
 	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
-	d := w.slotsSummed(w.sumsOf(s), s)
+	on := putRef
+	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
+		on = mainRef
+	}
+	d := w.slotsSummed(on, s)
 	d.words = append([]hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, d.words...)
 	d.open, d.came = w.slotsFree(s), []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
 	return d
@@ -131,6 +135,10 @@ func (w *writer) slotsSummed(on hostir.StreamRef, s *stage) departure {
 	}
 	d.sum = w.slotsSum(on, s, dst, rows)
 	return d
+}
+
+func (w *writer) slotsFree(s *stage) []hostir.Node {
+	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
 }
 
 // slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
@@ -177,7 +185,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	s.leaving = leaving{each: []string{slots}, memory: reducedMemory, plan: storesLeave}
+	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
 	w.pool.falls = true
 	return w.pooled("Streams", way.Streams, way.Equal)
 }
@@ -200,7 +208,7 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{each: []string{slots}, memory: stagedMemory, plan: stagedLeave}
+	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled("Buffers", way.Buffers, false)
 }, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(

@@ -40,10 +40,10 @@ func ahead(p *hostir.Program) error {
 	if len(read) == 0 {
 		return nil
 	}
-	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+	p.Body = hostir.ChangeSteps(p.Body, func(s hostir.Step) hostir.Step {
 		x, multiplies := s.Do.(hostir.Product)
 		s.Ahead = multiplies && s.By != "" && constant[x.B.Buffer]
-		return []hostir.Node{s}
+		return s
 	})
 	return nil
 }

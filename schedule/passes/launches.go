@@ -149,9 +149,7 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 // kernels gives the posts, waits and copies that emitted kernels carry out their kernel.
 // Copies within a rank's own memory stay with the copy engine.
 func kernels(p *hostir.Program) error {
-	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		return []hostir.Node{carried(s, p.EdgeOf(s).Carrier)}
-	})
+	p.Body = hostir.ChangeSteps(p.Body, func(s hostir.Step) hostir.Step { return carried(s, p.EdgeOf(s).Carrier) })
 	return nil
 }
 
@@ -269,10 +267,7 @@ func byBlocks(p *hostir.Program) error {
 			}
 		})
 	}
-	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		s.ByBlocks = cut(s)
-		return []hostir.Node{s}
-	})
+	p.Body = hostir.ChangeSteps(p.Body, func(s hostir.Step) hostir.Step { s.ByBlocks = cut(s); return s })
 	return nil
 }
 

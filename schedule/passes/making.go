@@ -10,30 +10,34 @@ import (
 // making gives a kernel of products the functions that follow on its stream, if each element of theirs is made from the
 // elements at its place.
 func making(p *hostir.Program) error {
-	p.Body = joined{p}.of(p.Body)
+	p.Body = joined(p.Body, productLaunches{p}.one)
 	return nil
 }
 
-// joined are the nodes of a program in which products make what follows.
-type joined struct{ *hostir.Program }
-
-// of is a list of nodes with products joined to what follows them, and so are the lists in it.
-func (j joined) of(nodes []hostir.Node) (out []hostir.Node) {
+// joined is a list of nodes in which one launch takes the place of two where it can, again and again, and so are the
+// lists in it.
+func joined(nodes []hostir.Node, one func(first, next hostir.Node) (hostir.Step, bool)) (out []hostir.Node) {
+	within := func(list []hostir.Node) []hostir.Node { return joined(list, one) }
 	for i := 0; i < len(nodes); i++ {
-		n := nodes[i].With(hostir.Parts{Body: j.of})
-		if i+1 < len(nodes) {
-			if s, ok := j.one(n, nodes[i+1]); ok {
-				n = s
-				i++
+		n := nodes[i].With(hostir.Parts{Body: within})
+		for i+1 < len(nodes) {
+			s, ok := one(n, nodes[i+1])
+			if !ok {
+				break
 			}
+			n = s
+			i++
 		}
 		out = append(out, n)
 	}
 	return out
 }
 
+// productLaunches are the products of a program, which make what follows.
+type productLaunches struct{ *hostir.Program }
+
 // one is the launch of a product, and of the formulas that follow. ok: it is one.
-func (j joined) one(first, next hostir.Node) (s hostir.Step, ok bool) {
+func (j productLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 	s, _ = first.(hostir.Step)
 	then, _ := next.(hostir.Step)
 	x, multiplies := s.Do.(hostir.Product)
@@ -49,7 +53,7 @@ func (j joined) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 }
 
 // wide reports whether all that formulas read and make has the plan's type or fp32, and their X the plan's.
-func (j joined) wide(f hostir.Apply) bool {
+func (j productLaunches) wide(f hostir.Apply) bool {
 	typed := func(types ...schedule.Type) func(v hostir.View) bool {
 		return func(v hostir.View) bool {
 			b, _ := j.Buffer(v.Buffer)

@@ -9,39 +9,12 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// asking has the field that asks for each work where its writer names none.
-var asking = map[hostir.Kind]string{
-	hostir.ProductKind: "Ops",
-	hostir.ApplyKind:   "Ops",
-	hostir.CallKind:    "Ops",
-
-	hostir.Step{}.Kind():         hostir.MovesField,
-	hostir.CopyKind:              hostir.MovesField,
-	hostir.GatherKind:            hostir.MovesField,
-	hostir.Tiles{}.Kind():        hostir.MovesField,
-	hostir.Scatter{}.Kind():      hostir.MovesField,
-	hostir.Packets{}.Kind():      hostir.MovesField,
-	hostir.PacketGather{}.Kind(): hostir.MovesField,
-	hostir.PacketSpread{}.Kind(): hostir.MovesField,
-	hostir.PacketRows{}.Kind():   hostir.MovesField,
-	hostir.SumKind:               hostir.MovesField,
-	hostir.AllGather:             hostir.MovesField,
-	hostir.ReduceScatter:         hostir.MovesField,
-	hostir.AllReduce:             hostir.MovesField,
-	hostir.AllToAll:              hostir.MovesField,
-	hostir.Exchange:              "Mesh",
-}
-
 // origins names the schedule's field for each node without one, and the way of each option that a writer named.
-func origins(p *hostir.Program) (err error) {
+func origins(p *hostir.Program) error {
 	named := func(n hostir.Node) []hostir.Node {
 		switch x := n.(type) {
 		case hostir.Step:
-			field, known := asking[x.Kind()]
-			if !known {
-				err = fmt.Errorf("name the field that asks for %s: no field is known", x.Kind())
-			}
-			x.Field = optionAt(p, cmp.Or(x.Field, field))
+			x.Field = optionAt(p, cmp.Or(x.Field, x.Asks()))
 			n = x
 		case hostir.Synchronize:
 			x.Field = optionAt(p, cmp.Or(x.Field, hostir.MovesField))
@@ -54,22 +27,22 @@ func origins(p *hostir.Program) (err error) {
 	}
 	p.Setup = hostir.Map(p.Setup, named)
 	p.Body = hostir.Map(p.Body, named)
-	return err
+	return nil
 }
 
-// optionAt returns the path of an option. If several ways have the option, it is the path in the one that sets it; if
-// none or several do, it is the path of the moves.
+// optionAt returns the path of an option, or of the option that decides something. If several ways have the option, it
+// is the path in the one that sets it; if none or several do, it is the path of the moves.
 func optionAt(p *hostir.Program, option string) string {
-	if option == "Ops" || option == hostir.MovesField || option == "Mesh" {
+	if slices.Contains([]string{hostir.OpsField, hostir.MovesField, hostir.MeshField}, option) {
 		return option
 	}
 	var has, sets []string
 	for i, e := range p.Edges {
 		for _, o := range schedule.Options(e.Way) {
-			if o.Field != option {
+			if o.Field != option && o.Decides != option {
 				continue
 			}
-			has = append(has, optionOf(p, i, option))
+			has = append(has, optionOf(p, i, o.Field))
 			if !o.Zero {
 				sets = append(sets, has[len(has)-1])
 			}

@@ -103,7 +103,7 @@ func (j rowLaunches) needed(result string, by hostir.Step) bool {
 	b, _ := j.Buffer(result)
 	readers := 0
 	hostir.Steps(j.Body, func(s hostir.Step) {
-		if reads, _ := s.Views(); slices.ContainsFunc(reads, func(v hostir.View) bool { return v.Buffer == result }) {
+		if reads, _ := s.Views(); among(reads, result) {
 			readers++
 		}
 	})

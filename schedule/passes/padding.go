@@ -9,9 +9,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// paddedSuffix ends the name of memory with padding for a tensor of the caller's, which lies without it.
-const paddedSuffix = "padded"
-
 // padding lets steps on all parts of memory with room for padding take that too. Where other memory lies without it a
 // step takes one rank's rows after another's, and a product leaves its result in such memory first.
 func padding(p *hostir.Program) (err error) {
@@ -71,14 +68,11 @@ func rankAfterRank(p *hostir.Program, s hostir.Step) hostir.Node {
 // besidePadding is memory with padding for rows that the caller gets without it.
 func besidePadding(p *hostir.Program, name string) string {
 	i := slices.IndexFunc(p.Buffers, func(b hostir.Buffer) bool { return !b.Room.IsZero() && len(b.Tensor.Axes) == 3 })
-	most := p.Buffers[i].Tensor.Axes[1] // rows of a rank
 	b := *p.At(name)
-	b.Name += paddedSuffix
-	b.Tensor = schedule.Tensor{Name: b.Name, Type: b.Tensor.Type,
-		Axes: []schedule.Axis{schedule.Dim(schedule.D), most, b.Tensor.Axes[len(b.Tensor.Axes)-1]}}
+	b.Name += hostir.PaddedSuffix
+	b.Tensor = schedule.Tensor{Name: b.Name, Type: b.Tensor.Type, Axes: b.Tensor.Axes}
 	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
-	b.Room = hostir.Mul(hostir.Extent(most.Extent), b.Chunk)
-	b.Elements = hostir.Mul(hostir.Size, b.Room)
+	b.Pad(p.Buffers[i].Tensor.Axes[1].Extent) // rows of a rank
 	p.Buffers = append(p.Buffers, b)
 	return b.Name
 }

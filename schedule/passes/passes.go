@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -82,8 +81,7 @@ func within(p *hostir.Program) error {
 		if err := p.Merge(t.Name, t.Within); err != nil {
 			hint, uncut := "leave it out", schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows })
 			if place == schedule.AllOf {
-				hint += ", or sum for all ranks by schedule." + strings.Join(uncut, ", ") +
-					", which does not cut the result"
+				hint += ", or sum for all ranks by " + uncut + ", which does not cut the result"
 			}
 			return schedule.Refused(path, hint, "%s", err.Error())
 		}
@@ -110,13 +108,15 @@ func readBehind(s schedule.Schedule, made, read string) string {
 func readAtOnce(p *hostir.Program, t, outer schedule.Tensor) (both bool) {
 	place, _ := t.PlaceWithin(outer)
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		from, _ := s.Views()
-		reads := func(name string) bool {
-			return slices.ContainsFunc(from, func(v hostir.View) bool { return v.Buffer == name })
-		}
-		both = both || place == schedule.AllOf && reads(t.Name) && reads(outer.Name)
+		reads, _ := s.Views()
+		both = both || place == schedule.AllOf && among(reads, t.Name) && among(reads, outer.Name)
 	})
 	return both
+}
+
+// among says that one of some views is of a buffer.
+func among(views []hostir.View, buffer string) bool {
+	return slices.ContainsFunc(views, func(v hostir.View) bool { return v.Buffer == buffer })
 }
 
 // readBeside says that copies for peers read a tensor on another stream than that on which a call makes a result in its
@@ -125,13 +125,10 @@ func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
 	var makes, reads []hostir.Step
 	hostir.Steps(p.Body, func(s hostir.Step) {
 		from, to := s.Views()
-		of := func(name string) func(hostir.View) bool {
-			return func(v hostir.View) bool { return v.Buffer == name }
-		}
-		if slices.ContainsFunc(to, of(result)) {
+		if among(to, result) {
 			makes = append(makes, s)
 		}
-		if slices.ContainsFunc(from, of(tensor)) {
+		if among(from, tensor) {
 			reads = append(reads, s)
 		}
 	})
@@ -168,8 +165,8 @@ func handles(p *hostir.Program) error {
 	if len(shared)+len(p.Semaphores) == 0 {
 		return nil // no rank reaches another's memory
 	}
-	p.Setup = append(p.Setup,
-		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
+	once := hostir.Origin{Remark: "once", Field: hostir.HandlesField}
+	p.Setup = append(p.Setup, hostir.Share{Origin: once, Buffers: append(shared, "arena")})
 	return nil
 }
 

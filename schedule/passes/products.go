@@ -14,7 +14,7 @@ func fewRows(p *hostir.Program) error {
 		return nil
 	}
 	made, constant := false, ""
-	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+	p.Body = hostir.ChangeSteps(p.Body, func(s hostir.Step) hostir.Step {
 		if x, multiplies := s.Do.(hostir.Product); multiplies && x.Kernel() == hostir.FewRowsKernel {
 			s.By, made = hostir.FewRowsKernel, true
 			if b, _ := p.Buffer(x.B.Buffer); !slices.ContainsFunc(b.Tensor.Axes, func(a schedule.Axis) bool {
@@ -23,7 +23,7 @@ func fewRows(p *hostir.Program) error {
 				constant = x.B.Buffer
 			}
 		}
-		return []hostir.Node{s}
+		return s
 	})
 	if !made {
 		hint := "leave it out"
@@ -47,12 +47,11 @@ func invariant(p *hostir.Program) error {
 	if !p.Schedule.Invariant {
 		return nil
 	}
-	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		if x, multiplies := s.Do.(hostir.Product); multiplies && (s.By == "" || s.By == hostir.FewRowsKernel) {
-			x.InOrder = true
-			s.Do = x
+	p.Body = hostir.ChangeSteps(p.Body, func(s hostir.Step) hostir.Step {
+		if s.By == "" || s.By == hostir.FewRowsKernel {
+			s = hostir.Changed(s, func(x *hostir.Product) { x.InOrder = true })
 		}
-		return []hostir.Node{s}
+		return s
 	})
 	return nil
 }

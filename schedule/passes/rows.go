@@ -12,7 +12,7 @@ import (
 // them that bring what they make; a way that says so without such functions is refused.
 func rows(p *hostir.Program) error {
 	made := map[string]bool{} // edges whose sums go on in their kernel
-	p.Body = rowLaunches{p, made}.of(p.Body)
+	p.Body = joined(p.Body, rowLaunches{p, made}.one)
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
 			problem := "no function of whole rows of the plan's type stands behind the sums of %s"
@@ -29,23 +29,6 @@ func rows(p *hostir.Program) error {
 type rowLaunches struct {
 	*hostir.Program
 	made map[string]bool
-}
-
-// of is a list with launches joined to what follows them, and so are the lists in it.
-func (j rowLaunches) of(nodes []hostir.Node) (out []hostir.Node) {
-	for i := 0; i < len(nodes); i++ {
-		n := nodes[i].With(hostir.Parts{Body: j.of})
-		for i+1 < len(nodes) {
-			s, ok := j.one(n, nodes[i+1])
-			if !ok {
-				break
-			}
-			n = s
-			i++
-		}
-		out = append(out, n)
-	}
-	return out
 }
 
 // one is the launch of a sum, or of formulas of rows, and of the formulas that follow. ok: it is one.

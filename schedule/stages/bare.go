@@ -78,7 +78,7 @@ func (c *inference) came(s schedule.Schedule, name string) bool {
 }
 
 // sum is a stage without operations: it adds up what the caller gives, or a call makes.
-func (c *inference) sum(i int, path string, o schedule.Op) error {
+func (c *inference) sum(i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	given := c.Tensor(o.In[0])
 	moved := done.Left.Columns() || done.Left.Shift != 0
@@ -107,7 +107,7 @@ func (c *inference) sum(i int, path string, o schedule.Op) error {
 		c.add(s)
 	}
 	s.Given = o.In[0]
-	c.addOp(path, o, s, done)
+	c.addOp(o, s, done)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (c *Chain) ofPartials(name string) bool {
 
 // summand is functions of summands of the caller's, or of a product's, which the stage of their sum makes. They read
 // nothing beside.
-func (c *inference) summand(i int, path string, o schedule.Op) error {
+func (c *inference) summand(i int, o schedule.Op) error {
 	var sums []int
 	for j, x := range c.Schedule.Ops {
 		if slices.Contains(x.Operands(), o.Out) {
@@ -132,10 +132,10 @@ func (c *inference) summand(i int, path string, o schedule.Op) error {
 		return refused("Mesh", "leave the mesh out, for ranks of one host",
 			"no pass makes functions of summands, %s, over hosts", o.Out)
 	case len(sums) != 1 || c.Schedule.Ops[sums[0]].Name() != schedule.SumWord:
-		return refused(path, "add them up by one schedule.Sum",
+		return refused(c.path, "add them up by one schedule.Sum",
 			"no pass makes functions of summands, %s, for %d others", o.Out, len(sums))
 	case product && (i == 0 || c.Schedule.Ops[i-1].Out != o.In[0] || sums[0] != i+1):
-		return refused(path, "write the product, this and their schedule.Sum one behind another",
+		return refused(c.path, "write the product, this and their schedule.Sum one behind another",
 			"no pass makes other operations between %s and its sum", o.In[0])
 	case !product && (!t.Summands() || c.Schedule.Made(t.Name)):
 		return c.Misplaced(o.Out, "let it be of a tensor of the caller's that lies so",
@@ -143,7 +143,7 @@ func (c *inference) summand(i int, path string, o schedule.Op) error {
 	}
 	for j, f := range o.Then {
 		for _, name := range f.Reads() {
-			return refused(f.PathOf(fmt.Sprintf("%s.Then[%d]", path, j), name), "apply it to the sum",
+			return refused(f.PathOf(fmt.Sprintf("%s.Then[%d]", c.path, j), name), "apply it to the sum",
 				"no pass reads a tensor beside the summands of %s", o.In[0])
 		}
 	}

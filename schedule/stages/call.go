@@ -12,7 +12,7 @@ import (
 
 // call adds a stage of the caller's own work: on each rank it takes all rows of its operands, or the rank's own, and
 // makes all rows of its result, or the rank's, of the rank's columns where it reads some of them, or a summand of them.
-func (c *inference) call(i int, path string, o schedule.Op) error {
+func (c *inference) call(i int, o schedule.Op) error {
 	var at []edges.State
 	for k, name := range o.In {
 		t, declared := c.Schedule.Tensor(name)
@@ -27,7 +27,7 @@ func (c *inference) call(i int, path string, o schedule.Op) error {
 		if err != nil {
 			return err
 		}
-		in := fmt.Sprintf("%s.In[%d]", path, k)
+		in := fmt.Sprintf("%s.In[%d]", c.path, k)
 		switch n := len(t.Axes); {
 		case c.widened(name):
 			return c.behindColumns(in, name, o.Out)
@@ -37,7 +37,7 @@ func (c *inference) call(i int, path string, o schedule.Op) error {
 		}
 		at = append(at, x)
 	}
-	if err := c.callTakes(path, o, at); err != nil {
+	if err := c.callTakes(c.path, o, at); err != nil {
 		return err
 	}
 	c.add(&Stage{Input: o.In[0], Own: c.Schedule.OfOwnRows(o), Calls: true, Ops: []schedule.Op{o}})

@@ -51,6 +51,7 @@ type inference struct {
 	*Chain
 	edges   *edges.Walk
 	op      schedule.Op  // that is being added
+	path    string       // of it
 	columns []edges.Edge // of results of the last stage that each rank makes columns of and gets whole
 	wrong   error        // the first function or placement that is to blame
 }
@@ -90,42 +91,41 @@ func (c *Chain) any(is func(*Stage) bool) bool { return slices.ContainsFunc(c.St
 
 // step adds an operation to the last stage, or begins another.
 func (c *inference) step(i int, o schedule.Op) error {
-	path := fmt.Sprintf("Ops[%d]", i)
-	c.op = o
+	c.op, c.path = o, fmt.Sprintf("Ops[%d]", i)
 	if o.Call != "" {
-		return c.call(i, path, o)
+		return c.call(i, o)
 	}
 	out := c.Tensor(o.Out)
 	switch {
 	case o.Copies():
 		return c.copy(i, o)
 	case o.Name() == schedule.CopyWord && out.Summands() && c.summed(o.In[0], o.Out):
-		return c.summand(i, path, o)
+		return c.summand(i, o)
 	case o.Name() == schedule.SumWord:
-		return c.sum(i, path, o)
+		return c.sum(i, o)
 	case o.Name() == schedule.GradientWord:
-		return c.gradient(i, path, o)
+		return c.gradient(i, o)
 	}
 	x, err := c.operand(o.In[0])
 	if err == nil && o.Multiplies() && !slices.ContainsFunc(o.In, c.Fetched) {
-		err = c.checkWeight(path, o, x)
+		err = c.checkWeight(o, x)
 	}
 	switch {
 	case err != nil:
 		return err
 	case c.Schedule.IsTerm(o.Out):
-		return c.term(i, path, o)
+		return c.term(i, o)
 	}
-	return c.follow(i, path, o, x)
+	return c.follow(i, o, x)
 }
 
 // checkWeight refuses a weight that no product of a chain has.
-func (c *inference) checkWeight(path string, o schedule.Op, x edges.State) error {
+func (c *inference) checkWeight(o schedule.Op, x edges.State) error {
 	w, columns := c.Tensor(o.In[1]), columnsAt(o)
 	summed := overRanks(w, 1-columns)
 	switch {
 	case w.Name == "" || c.Schedule.Made(w.Name):
-		return refused(path+".In[1]", "name a tensor that no operation makes",
+		return refused(c.path+".In[1]", "name a tensor that no operation makes",
 			"no pass multiplies by %s, which an operation makes", o.In[1])
 	case w.Root || slices.ContainsFunc([]int{0, 1}, func(axis int) bool {
 		return len(w.Axes[axis].Outer) > 0 && !overRanks(w, axis)
@@ -153,10 +153,10 @@ func (c *inference) checkWeight(path string, o schedule.Op, x edges.State) error
 }
 
 // follow adds operation i, whose first operand is at x. No weight travels.
-func (c *inference) follow(i int, path string, o schedule.Op, x edges.State) error {
+func (c *inference) follow(i int, o schedule.Op, x edges.State) error {
 	done, err := c.edges.Step(i, slices.DeleteFunc(slices.Clone(o.In[1:]), c.Fetched)...)
 	if err != nil && len(o.In) > 1 && o.In[0] == o.In[1] {
-		return refused(path+".In[1]", "declare a tensor for each", "no pass lowers %s in two places", o.In[1])
+		return refused(c.path+".In[1]", "declare a tensor for each", "no pass lowers %s in two places", o.In[1])
 	}
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (c *inference) follow(i int, path string, o schedule.Op, x edges.State) err
 	if first {
 		s := c.stage(o.In[0], true, false)
 		s.Moved = c.fetches[o.In[0]]
-		c.addOp(path, o, s, done)
+		c.addOp(o, s, done)
 		return nil
 	}
 	of, _ := c.Schedule.Maker(o.In[0])
@@ -184,25 +184,25 @@ func (c *inference) follow(i int, path string, o schedule.Op, x edges.State) err
 	})
 	switch {
 	case c.widened(o.In[0]) && of.Name() == schedule.CopyWord:
-		return c.behindColumns(path+".In[0]", o.In[0], o.Out)
+		return c.behindColumns(c.path+".In[0]", o.In[0], o.Out)
 	case gathers && gradients && c.Stages[len(c.Stages)-1].AddsShares(): // it does nothing else as they come
-		c.addOp(path, o, c.begin(o.In[0], true, own), done)
+		c.addOp(o, c.begin(o.In[0], true, own), done)
 		return nil
 	case c.widened(o.In[0]), of.Name() == schedule.GradientWord && !gathers, // all of it is there
 		done.Made.Partial && (done.Left.Columns() || gradients): // takes all rows at once
-		c.addOp(path, o, c.begin(o.In[0], false, own), done)
+		c.addOp(o, c.begin(o.In[0], false, own), done)
 		return nil
 	case gathers && x.Shift != 0:
 		return c.Misplaced(o.In[0], "gather it by a schedule.Copy, and multiply that",
 			"no pass multiplies rows as they come that are on other ranks: %s is %s", o.In[0],
 			written(c.Tensor(o.In[0])))
 	}
-	c.addOp(path, o, c.stage(o.In[0], gathers, own), done)
+	c.addOp(o, c.stage(o.In[0], gathers, own), done)
 	return nil
 }
 
 // addOp adds an operation to a stage, and finds where its result is.
-func (c *inference) addOp(path string, o schedule.Op, s *Stage, done edges.Step) {
+func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 	s.Ops = append(s.Ops, o)
 	out := done.Made
 	if out.Partial {
@@ -214,7 +214,7 @@ func (c *inference) addOp(path string, o schedule.Op, s *Stage, done edges.Step)
 		s.Sums, s.ToAll, s.Left = o.Out, !out.Spread(), out
 	}
 	c.At[o.Out] = out
-	c.blame(c.functions(path, o, s))
+	c.blame(c.functions(o, s))
 	if out.Columns() && undividedMatrix(c.Schedule, o.Out) && !s.AddsShares() {
 		if c.Uneven(s.Input) {
 			c.blame(c.MisplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",
@@ -340,9 +340,9 @@ func (c *inference) addBehind(s *Stage) {
 
 // term finds where an operation leaves partial results that another one adds to its own. The stage of that one makes
 // them.
-func (c *inference) term(i int, path string, o schedule.Op) error {
+func (c *inference) term(i int, o schedule.Op) error {
 	if c.widened(o.In[0]) {
-		return c.behindColumns(path+".In[0]", o.In[0], o.Out)
+		return c.behindColumns(c.path+".In[0]", o.In[0], o.Out)
 	}
 	done, err := c.edges.Step(i)
 	c.At[o.Out] = done.Made

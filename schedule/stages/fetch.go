@@ -75,11 +75,11 @@ func (c *inference) fetch(i int, o schedule.Op, done edges.Step) (first bool, er
 // operand whose rows are spread alone each rank gathers the peers', and adds their share of the sum as they come.
 
 // gradient is a stage of a weight's gradient.
-func (c *inference) gradient(i int, path string, o schedule.Op) error {
+func (c *inference) gradient(i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	if added := c.Schedule.With(o).Added(); c.Schedule.Made(added) && !done.Made.Partial {
 		j := slices.IndexFunc(o.Then, func(f schedule.Func) bool { return f.Adds() == added })
-		return refused(o.Then[j].PathOf(fmt.Sprintf("%s.Then[%d]", path, j), added), "name a tensor of the caller's",
+		return refused(o.Then[j].PathOf(fmt.Sprintf("%s.Then[%d]", c.path, j), added), "name a tensor of the caller's",
 			"no products of the gradient %s add to %s, which an operation makes", o.Out, added)
 	}
 	if err = cmp.Or(err, c.plain(o.In[0]), c.plain(o.In[1]), c.everywhere(o.In...)); err != nil {
@@ -91,7 +91,7 @@ func (c *inference) gradient(i int, path string, o schedule.Op) error {
 		switch _, declared := c.Schedule.Tensor(name); {
 		case !declared && !x.Rows() && !done.Made.Partial && c.Schedule.Partial(o): // as what is declared says
 			whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(c.RowExtent(name)), c.ColumnsOf(name)}}
-			return refused(fmt.Sprintf("%s.In[%d]", path, k), fmt.Sprintf("declare %s %s", name, cutAs(whole, x)),
+			return refused(fmt.Sprintf("%s.In[%d]", c.path, k), fmt.Sprintf("declare %s %s", name, cutAs(whole, x)),
 				"%s is not declared, and nothing says whether ranks add up products of their rows of %s or gather "+
 					"these: each rank has all rows of %s", name, o.In[1-k], name)
 		case x.Cut != (edges.Cut{}):
@@ -106,9 +106,9 @@ func (c *inference) gradient(i int, path string, o schedule.Op) error {
 	}
 	for k, name := range o.In {
 		if gathers && name != input && c.ofWidened(name) { // of which a rank's rows are taken
-			return c.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
+			return c.behindColumns(fmt.Sprintf("%s.In[%d]", c.path, k), name, o.Out)
 		}
 	}
-	c.addOp(path, o, c.begin(input, gathers, false), done)
+	c.addOp(o, c.begin(input, gathers, false), done)
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
-func (c *inference) functions(path string, o schedule.Op, s *Stage) error {
+func (c *inference) functions(o schedule.Op, s *Stage) error {
 	from := c.Schedule.MadeFrom(o)
 	for i, f := range o.Then {
-		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		at := fmt.Sprintf("%s.Then[%d]", c.path, i)
 		if elements := c.manyAxes(o.Out) && c.Uneven(o.Out); i >= from && f.Is.InRow() && elements {
 			return refused(at, c.elsewhere(o, i, c.At[o.Out]),
 				"parts of %s are by counts of elements, and %s takes whole rows", o.Out, f.Name())

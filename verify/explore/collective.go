@@ -17,7 +17,6 @@ import (
 // meeting has the steps of one collective in one run, two for each rank, and the data on their way.
 type meeting struct {
 	begins, ends []int32
-	messages     []int32 // an atom for each rank
 }
 
 // at names the n-th collective of a communicator in a run.
@@ -64,11 +63,10 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
 		b.machine.count(o.Source()))
 	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
-		writes: append([]int32{message, b.communicators[b.rank]}, to...)}
+		writes: append([]int32{message, b.communicators[b.rank]}, to...), message: message}
 	end := &step{kind: access, op: o, name: "end " + named(o), ends: true, reads: from,
 		writes: append([]int32{b.communicators[b.rank]}, to...), results: [][]int32{to}}
 	m := b.meetings[which]
-	m.messages = append(m.messages, message)
 	m.begins, m.ends = append(m.begins, b.add(o.Stream, begin)), append(m.ends, b.add(o.Stream, end))
 	b.meetings[which] = m
 }
@@ -112,7 +110,7 @@ func (m *machine) meet() {
 				if needs && i != j {
 					end.before = append(end.before, b)
 				}
-				if a := x.messages[j]; gets {
+				if a := m.steps[b].message; gets {
 					end.reads, end.operands = append(end.reads, a), append(end.operands, []int32{a})
 				}
 			}
@@ -140,14 +138,15 @@ func (m *machine) between(end, begin *step) (gets, needs bool) {
 // together takes a step of a collective.
 func (x *search) together(s *state, st *step) {
 	if !st.ends {
-		brought, text := x.elements(s, st.reads), x.contents.text(s.holds[st.reads[0]])
+		data := st.reads // of one range
+		brought, text := x.elements(s, data), x.contents.text(s.holds[data[0]])
 		if c, cut := x.Columns[st.op.Source().At.Buffer]; cut {
 			brought = c.rowByRow(brought)
 		}
 		for _, a := range st.writes {
 			s.holds[a] = 0
 		}
-		x.put(s, st.writes[:1], brought, text)
+		x.put(s, []int32{st.message}, brought, text)
 		return
 	}
 	var brought [][]Number

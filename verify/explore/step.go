@@ -40,6 +40,7 @@ type step struct {
 	block      int64 // of a launch whose blocks signal each for itself
 	serialWait bool  // the first signalling step of a launch that waits, or of a collective
 	ends       bool  // the second step of a collective
+	message    int32 // the atom that has a rank's data on their way, which the first step of a collective writes
 }
 
 // String is "run 1, rank 0, copy, step 5: copy: read A@1+0 4B, write ...".

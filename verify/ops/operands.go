@@ -55,6 +55,13 @@ func (o *Op) Result() (u Use) {
 	return u
 }
 
+// FirstOf divides uses of operations that one launch does one after the other: those of the first operation, which end
+// with its result, and those of the others.
+func FirstOf(uses []Use) (first, others []Use) {
+	end := 1 + slices.IndexFunc(uses, func(u Use) bool { return u.Write })
+	return uses[:end:end], uses[end:]
+}
+
 // Copies are the copies of a gather, whose uses are a read and a write for each copy.
 func (o *Op) Copies() (list []Op) {
 	for uses := range slices.Chunk(o.Uses, 2) {

@@ -32,9 +32,9 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 	numbers := numbersOf(l.kernel.Form)
 	uses := o.Uses
 	for i, key := range keys {
-		o.Uses, o.Lies, o.Heads, o.Columns = nil, nil, nil, 0
-		for len(uses) > 0 && (i == len(keys)-1 || len(o.Writes()) == 0) {
-			o.Uses, uses = append(o.Uses, uses[0]), uses[1:]
+		o.Uses, o.Lies, o.Heads, o.Columns = slices.Clip(uses), nil, nil, 0
+		if i < len(keys)-1 {
+			o.Uses, uses = ops.FirstOf(uses)
 		}
 		o.LeavesScales = len(o.Writes()) == 2
 		formula(&o, kernel, key, numbers, l.words)
@@ -50,15 +50,15 @@ func (l *launch) products(o ops.Op) []ops.Op {
 	if !makes {
 		return []ops.Op{o}
 	}
-	uses, end := o.Uses, 1+slices.IndexFunc(o.Uses, func(u ops.Use) bool { return u.Write })
+	product, formulas := ops.FirstOf(o.Uses)
 	behind := *l
 	behind.kernel.Form = form
 	if row, ok := l.kernel.Row.(fewrows.Row); ok {
 		behind.words = row.Words(row.Params(unsafe.Pointer(&l.words[0])))
 	}
 	made := o
-	made.Kind, made.Scales, made.Uses = ops.Apply, 0, slices.Clone(uses[end:])
-	o.Uses = uses[:end:end]
+	made.Kind, made.Scales, made.Uses = ops.Apply, 0, formulas
+	o.Uses = product
 	return append([]ops.Op{o}, behind.formulas(made, hostir.ElementsKernel)...)
 }
 
