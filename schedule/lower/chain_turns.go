@@ -27,7 +27,7 @@ func (w *writer) batches(s *stage) []hostir.Node {
 	}
 	nodes = append(nodes, w.partsOf(s).inTurn(w.rowsInTurn(s)...)...)
 	if s.across == nil && (w.putting(s) || s.leaving.ofAll) {
-		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}}
+		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}, late: true}
 		for _, o := range s.BeforeSum() {
 			if w.outward(s) || s.leaves.turns != nil { // which main does not wait for
 				sums.made = append(sums.made, w.MadeIn(o.Out))
@@ -90,7 +90,7 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.Input)))
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
-		append([]hostir.StreamRef{a.on}, refs(a.beside)...)})
+		append([]hostir.StreamRef{a.on}, refs(a.beside)...), w.late(s)})
 	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
@@ -102,11 +102,12 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 type coming struct {
 	made []string
 	on   []hostir.StreamRef
+	late bool // it waits for peers beyond posts that begin the program
 }
 
 // awaitComing lets the caller's stream wait for what a stage takes of that, with all that the same streams have done
-// before, or, where it waits for peers on another stream while they may hold the device, for all: peers need what
-// leaves here before they can meet this rank.
+// before, or, where it waits for peers on another stream while they may hold the device, for all that is late: peers
+// need what leaves here before they can meet this rank.
 func (w *writer) awaitComing(s *stage) []hostir.Node {
 	takes := append(s.Operands(), s.Into)
 	if j := s.across; j != nil {
@@ -117,7 +118,8 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	}
 	var on []hostir.StreamRef
 	for _, x := range w.coming {
-		apart := slices.ContainsFunc(w.waitsOn(s), func(on hostir.StreamRef) bool { return !slices.Contains(x.on, on) })
+		apart := (x.late || w.meets(s)) &&
+			slices.ContainsFunc(w.waitsOn(s), func(on hostir.StreamRef) bool { return !slices.Contains(x.on, on) })
 		if !apart && !slices.ContainsFunc(x.made, func(name string) bool {
 			return slices.Contains(takes, name)
 		}) {
