@@ -7,17 +7,18 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = append(
-	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
-		by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
-			with(lacksOf(unmade, "Streams")),
-		by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))),
-	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
-		return nil
-	}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).has(rounds).with(except(
-	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
-	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
+var sumRings = slices.Concat(
+	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
+		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
+			s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
+			return nil
+		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).with(except(
+		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
+		"it adds up products of rows that are all there, and these come one rank's after another's")),
+	by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
+		with(lacksOf(unmade, "Streams")),
+	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))).
+	has(rounds).with(because(slotHoles))
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	s.madeWhole(w)
