@@ -7,17 +7,18 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = append(
-	slices.Concat(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
-		by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
-			with(lacksOf(unmade, "Streams")),
-		by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))),
-	by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-		s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
-		return nil
-	}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).has(rounds).with(except(
-	func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
-	"it adds up products of rows that are all there, and these come one rank's after another's"), because(slotHoles))
+var sumRings = slices.Concat(
+	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
+		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
+			s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
+			return nil
+		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).with(except(
+		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
+		"it adds up products of rows that are all there, and these come one rank's after another's")),
+	by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
+		with(lacksOf(unmade, "Streams")),
+	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))).
+	has(rounds).with(because(slotHoles))
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	s.madeWhole(w)
@@ -79,32 +80,38 @@ func (x inRing) turn(nodes ...hostir.Node) []hostir.Node {
 }
 
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
-// a chunk in step i; before that come some nodes.
-func (x inRing) passedOn(on hostir.StreamRef, before []hostir.Node,
-	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) (d departure) {
-	read := []hostir.Node{hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next)}
+// a chunk in step i; before that come some nodes, with products on a set of streams.
+func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hostir.Node,
+	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) departure {
+	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
+	posted := func(on hostir.StreamRef, round hostir.Expr) []hostir.Node {
+		return moved(hostir.Post(on, x.ready, next).Member(round))
+	}
+	each := x.turn(append(add(x.rowsAt(x.ring, passing), step, passing), posted(on, step)...)...)
+	peers := slices.Concat(neighbours, x.product(mainRef, x.rowsAt(x.ring, hostir.Behind(one)), hostir.Behind(one)),
+		posted(mainRef, hostir.Const(0)), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
+		add(x.to, final, hostir.Rank))
 	var toAll []hostir.Node
 	if x.s.ToAll {
-		read, toAll = nil, x.toAllAtOnce(x.s)
+		toAll = moved(x.toAllAtOnce(x.s)...)
+	} else {
+		peers = append(peers, moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next))...)
 	}
-	d.words = []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}}
-	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
-	d.passes = func() []hostir.Node {
-		each := x.turn(append(add(x.rowsAt(x.ring, passing), step, passing),
-			moved(hostir.Post(on, x.ready, next).Member(step))...)...)
-		zero := hostir.Const(0)
-		peers := slices.Concat(neighbours, x.product(mainRef, x.rowsAt(x.ring, hostir.Behind(one)), hostir.Behind(one)),
-			moved(hostir.Post(mainRef, x.ready, next).Member(zero)), before,
-			[]hostir.Node{hostir.Loop(stepIndex, one, final, each...)}, add(x.to, final, hostir.Rank),
-			moved(read...))
-		if on != mainRef {
-			peers = append(peers, hostir.After(mainRef, on))
-		}
-		alone := x.product(mainRef, x.to, hostir.Rank)
-		return slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish,
-			moved(toAll...))
+	if on != mainRef {
+		peers = append(peers, hostir.After(mainRef, on))
 	}
-	return d
+	alone := x.product(mainRef, x.to, hostir.Rank)
+	nodes := slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish, toAll)
+	if set.Name != "" {
+		nodes = append(nodes, join(refs([]hostir.StreamSet{set})...))
+	}
+	return departure{words: []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}},
+		order: []turns{{set: set}}, passes: func() []hostir.Node {
+			if on != mainRef {
+				x.streams(copySet) // where the first product is made
+			}
+			return nodes
+		}}
 }
 
 var (
@@ -122,47 +129,31 @@ var (
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
-	d := x.passedOn(mainRef, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
-		first, made := w.partials(mainRef, s, s.Ops, ofRank(chunk))
+	return x.passedOn(mainRef, hostir.StreamSet{}, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
+		first, made := x.partials(mainRef, chunk)
 		made[0] = onStep(made[0], hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
 			hostir.Set(mainRef, dst, x.rowsAt(x.ring, chunk).At(previous))), into(dst, made))
 	})
-	d.order = []turns{{}}
-	return d
 }
 
 // summedInRing adds by a kernel that reads the sum so far from the previous rank. The
 // products need no neighbour, so they run before the sums.
 func summedInRing(w *writer, s *stage) departure {
 	x, partial := w.inRing(s), w.summands(s)
-	made := s.Given == "" // on streams of its own
-	before := []hostir.Node{hostir.After(copyRef, mainRef)}
-	if made {
-		before = append(before, steps(x.turn(x.product(w.work, x.rowsAt(partial, passing), passing)...)...))
+	set, before := hostir.StreamSet{}, []hostir.Node{hostir.After(copyRef, mainRef)}
+	if s.Given == "" {
+		set, before = w.set, append(before, steps(x.turn(x.product(w.work, x.rowsAt(partial, passing), passing)...)...))
 	} else if functions, _ := x.partials(mainRef, passing); len(functions) > 0 {
 		before = append([]hostir.Node{steps(x.turn(functions...)...)}, before...)
 	}
-	d := x.passedOn(copyRef, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
-		if made {
+	return x.passedOn(copyRef, set, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
+		if set.Name != "" {
 			nodes = append(nodes, hostir.After(copyRef, w.worker(i)))
 		}
 		return hostir.MovesOf(s.Sums, append(nodes,
 			hostir.Wait(copyRef, x.ready, previous).Member(hostir.Sub(i, one)),
 			hostir.Reduce(copyRef, dst, x.rowsAt(x.ring, chunk).At(previous), x.rowsAt(partial, chunk)))...)
 	})
-	passes := d.passes
-	d.passes = func() []hostir.Node {
-		w.streams(copySet) // where the first product is made
-		nodes := passes()
-		if made {
-			nodes = append(nodes, join(refs([]hostir.StreamSet{w.set})...))
-		}
-		return nodes
-	}
-	if d.order = []turns{{}}; made {
-		d.order[0].set = w.set
-	}
-	return d
 }
