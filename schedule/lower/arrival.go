@@ -183,7 +183,7 @@ func (w *writer) cutPieces() error {
 		if p.n < 2 || len(names) == 0 {
 			return nil
 		}
-		w.cutRows(w.RowExtent(of), p.n)
+		w.cutRows(w.RowExtent(of), p)
 		for _, name := range names {
 			if n := w.fine[name]; n > 0 && n != p.n {
 				return refused(p.at, "write the same for both, or leave it out", problem, of, p.n, n)

@@ -65,7 +65,7 @@ func (w *writer) junctions() error {
 		if j.own != nil {
 			j.own.through = true
 		}
-		w.cutRows(w.RowExtent(s.Sums), parts)
+		w.cutRows(w.RowExtent(s.Sums), s.parts)
 		for _, name := range w.memoryOf(j) {
 			w.finer(name, parts)
 		}

@@ -155,7 +155,12 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)
-		return func(rank hostir.Expr) hostir.View { return w.rowsAt(buffer, rank) }
+		return func(rank hostir.Expr) hostir.View {
+			if w.fine[buffer] > 0 { // products take parts of a rank's rows
+				return w.rowsAt(buffer, rank)
+			}
+			return hostir.Chunk(buffer, rank)
+		}
 	}
 	of, place = hostir.Whole(s.Input), part(s.here(), s.Moved.From.Axis)
 	if n, at := s.Moved.From.Shift, place; n != 0 {
