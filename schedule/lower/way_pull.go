@@ -226,12 +226,12 @@ func fromRoot(w *writer, s *stage) arrival {
 	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
-			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input)),
+			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input)),
 			hostir.Wait(mainRef, read, every).Described(s.Input + " may be overwritten afterwards"),
 		},
 		Else: []hostir.Node{
 			hostir.Wait(mainRef, ready, root),
-			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input).At(root)),
+			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input).At(root)),
 			hostir.Post(mainRef, read, root),
 		}})
 }

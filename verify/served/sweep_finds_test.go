@@ -75,6 +75,9 @@ var sweptFinds = []struct {
 	// An exchange leaves whole rows of each rank, and functions of these are such rows.
 	{"a gradient of a norm of exchanged rows", of("X[M N/D] B[M/D K] W[N] More[M/D N] H[M N] C[N K]",
 		s.Copy("H", "X", s.RMSNorm("W")).Keeping("More", 0), s.Gradient("C", "H", "B"))},
+	// All rows are those of all ranks, where others are by counts.
+	{"a broadcast beside rows by counts", of("A[M N] B[M/D~ N2] C[M N] E[M N2]", s.Copy("C", "A"), s.Copy("E", "B")).
+		changed("A", func(t *s.Tensor) { t.Root = true })},
 }
 
 // normedMLP is an MLP of the norm of two tensors, one of which its sums add.
