@@ -257,22 +257,23 @@ func (w *writer) withSet(sets []hostir.StreamSet, other hostir.StreamSet) []host
 	return sets
 }
 
-// cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
-func (w *writer) cutPieces() error {
-	// cut cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
-	cut := func(of string, p parts, problem string, names []string) error {
-		if p.n < 2 || len(names) == 0 {
-			return nil
-		}
-		w.cutRows(w.RowExtent(of), p.n)
-		for _, name := range names {
-			if n := w.fine[name]; n > 0 && n != p.n {
-				return refused(p.at, "write the same for both, or leave it out", problem, of, p.n, n)
-			}
-			w.finer(name, p.n)
-		}
+// cutAlike cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
+func (w *writer) cutAlike(of string, p parts, problem string, names []string) error {
+	if p.n < 2 || len(names) == 0 {
 		return nil
 	}
+	w.cutRows(w.RowExtent(of), p)
+	for _, name := range names {
+		if n := w.fine[name]; n > 0 && n != p.n {
+			return refused(p.at, "write the same for both, or leave it out", problem, of, p.n, n)
+		}
+		w.finer(name, p.n)
+	}
+	return nil
+}
+
+// cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
+func (w *writer) cutPieces() error {
 	for _, s := range w.stages {
 		if s.cut.n > 1 && s.departs() && !s.leaving.behind {
 			return refused(s.cut.at, leaveOut, "the sums %s of a stage leave with all rows of a rank", s.Sums)
@@ -291,9 +292,9 @@ func (w *writer) cutPieces() error {
 			come = append(come, s.Input, w.summands(s))
 		}
 		err := cmp.Or(w.addsFlat(s),
-			cut(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),
-			cut(s.Input, s.cut, "%s comes in %d parts, and goes on in %d", come),
-			cut(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave))
+			w.cutAlike(s.Input, s.cut, "%s is made in %d parts, and of rows in %d", own),
+			w.cutAlike(s.Input, s.cut, "%s comes in %d parts, and goes on in %d", come),
+			w.cutAlike(s.Sums, s.leaving.cut, "%s leaves in %d parts, and other rows of its stage are in %d", leave))
 		if err != nil {
 			return err
 		}

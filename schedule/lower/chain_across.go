@@ -69,9 +69,9 @@ func (w *writer) junctions() error {
 		if j.own != nil {
 			j.own.through = true
 		}
-		w.cutRows(w.RowExtent(s.Sums), parts)
-		for _, name := range w.memoryOf(j) {
-			w.finer(name, parts)
+		const problem = "%s goes on in %d parts, and other rows of its stage are in %d"
+		if err := w.cutAlike(s.Sums, s.parts, problem, w.memoryOf(j)); err != nil {
+			return err
 		}
 	}
 	return nil

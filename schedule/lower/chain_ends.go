@@ -248,7 +248,7 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	switch d := s.leaves; {
 	case s.gathering != nil, s.summing != nil, d.passes != nil:
 		on = append(on, mainRef)
-	case s.leaving.ofAll:
+	case d.exchanges:
 		on = append(on, collectiveRef)
 	case s.departs():
 		on = append(on, d.sums)
@@ -256,8 +256,9 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	return on
 }
 
-// meets says that the caller's stream waits in a stage for all ranks, at once or one after another.
+// meets says that the caller's stream waits in a stage for all ranks, at once or one after another. Over hosts exchanges
+// are of two ranks.
 func (w *writer) meets(s *stage) bool {
 	on := w.waitsOn(s)
-	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef)
+	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef) && !w.Original.OverHosts()
 }

@@ -11,11 +11,7 @@ import (
 func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
-		all := hostir.Whole(name)
-		if w.program.At(name).Counts.Equal(hostir.Var(countChunk)) {
-			all = hostir.Chunks(name, hostir.Const(0), hostir.Size)
-		}
-		operands = append(operands, all)
+		operands = append(operands, w.whole(name))
 	}
 	return hostir.CallOf(on, o.Call, l, hostir.Whole(w.MadeIn(o.Out)), operands...)
 }
@@ -112,6 +108,14 @@ func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 		x, weight = hostir.Whole(x.Buffer), hostir.Chunk(weight.Buffer, p.rank)
 	}
 	return hostir.Multiply(on, indices[o.Name()], w.at(w.named(partial, s.Sums), p), x, weight)
+}
+
+// whole is all of a buffer: of rows by counts the parts of all ranks, if it has these.
+func (w *writer) whole(buffer string) hostir.View {
+	if w.program.At(buffer).Counts.Equal(hostir.Var(countChunk)) {
+		return hostir.Chunks(buffer, hostir.Const(0), hostir.Size)
+	}
+	return hostir.Whole(buffer)
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.

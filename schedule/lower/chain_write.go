@@ -141,14 +141,9 @@ func writeChain(w *writer) error {
 // again copies what has come to the caller's other tensors of the same.
 func (w *writer) again() {
 	for _, o := range w.Schedule.Ops {
-		from, all := w.Again[o.Out], piece{}
-		if from == "" {
-			continue
+		if from := w.Again[o.Out]; from != "" {
+			w.add(hostir.Set(mainRef, w.whole(o.Out), w.whole(from)).AskedBy("Tensors"))
 		}
-		if !w.program.At(from).Counts.IsZero() {
-			all = piece{rank: hostir.Const(0), ranks: hostir.Size}
-		}
-		w.add(hostir.Set(mainRef, w.at(o.Out, all), w.at(from, all)).AskedBy("Tensors"))
 	}
 }
 

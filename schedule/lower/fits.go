@@ -61,7 +61,7 @@ func edgesFit(w *writer) error {
 // columnsFit refuses pieces of the rows of what has parts of its columns, and steps that take all of that beside rows
 // in parts of a rank's: the proof has no parts that both are made of.
 func columnsFit(w *writer) error {
-	pieces, beside := "", ""
+	pieces, beside, inParts := "", "", map[string]bool{} // what is made of memory in parts is so too
 	hostir.Steps(w.program.Body, func(s hostir.Step) {
 		all, parts := "", false
 		from, to := s.Views()
@@ -73,7 +73,7 @@ func columnsFit(w *writer) error {
 			if !b.Rows.IsZero() && !v.Columns {
 				all = cmp.Or(all, v.Buffer)
 			}
-			parts = parts || w.fine[v.Buffer] > 1
+			parts = parts || w.fine[v.Buffer] > 1 || inParts[v.Buffer]
 		}
 		switch s.Do.(type) {
 		case hostir.Call, hostir.Product: // these take all of an operand, or of a weight
@@ -81,6 +81,9 @@ func columnsFit(w *writer) error {
 		}
 		if parts {
 			beside = cmp.Or(all, beside)
+		}
+		for _, v := range to {
+			inParts[v.Buffer] = inParts[v.Buffer] || parts
 		}
 	})
 	if pieces != "" {

@@ -82,9 +82,12 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
-func (w *writer) cutRows(rows schedule.Extent, parts int64) {
-	if rows != schedule.D && !w.UnevenExtents()[rows] { // else each rank has one, or as many as Bind is told
-		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: parts})
+func (w *writer) cutRows(rows schedule.Extent, own parts) {
+	switch {
+	case rows == schedule.D && own.n > 1:
+		w.wrong = cmp.Or(w.wrong, refused(own.at, leaveOut, "there are D rows, one for each rank"))
+	case rows != schedule.D && !w.UnevenExtents()[rows]: // else each rank has one, or as many as Bind is told
+		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: max(own.n, 1)})
 	}
 }
 
@@ -102,7 +105,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
 	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
 		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
-		w.cutRows(axes[0].Extent, 1)
+		w.cutRows(axes[0].Extent, parts{})
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
 		if axes[0].Extent.Constant() && !axes[1].Extent.Constant() {
@@ -232,7 +235,7 @@ func (w *writer) sum(s *stage) {
 	if w.program.At(s.Sums).Name == "" {
 		w.ofRows(s.Sums, s.Sums, !s.ToAll, w.ColumnsOf(s.Sums))
 		if !s.ToAll && !s.Left.Columns() {
-			w.cutRows(w.RowExtent(s.Sums), 1)
+			w.cutRows(w.RowExtent(s.Sums), parts{})
 		}
 	}
 }
@@ -279,7 +282,7 @@ func (w *writer) indexed(s *stage) {
 		}
 		return
 	}
-	w.cutRows(w.RowExtent(rows), 1)
+	w.cutRows(w.RowExtent(rows), parts{})
 	cut := []schedule.Extent{schedule.D}
 	if w.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}

@@ -141,11 +141,13 @@ func partsMemory(w *writer, s *stage) {
 		w.program.Ask(hostir.Divide{Extent: rows, By: n})
 	} else {
 		w.finer(s.Sums, x.n)
-		w.cutRows(rows, x.n)
+		w.cutRows(rows, x)
 	}
+	inParts, atOnce := append(w.rowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
 	for _, name := range append(w.eachRows(s), s.Input) {
-		switch atOnce := append(stages.InRows(s.Last().Then), s.Sums); {
-		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name): // by functions
+		switch {
+		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&
+			!slices.Contains(inParts, name): // by functions
 		case s.ToAll:
 			w.cut(name, n)
 			w.parted[name] = s

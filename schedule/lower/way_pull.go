@@ -163,7 +163,12 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)
-		return func(rank hostir.Expr) hostir.View { return w.rowsAt(buffer, rank) }
+		return func(rank hostir.Expr) hostir.View {
+			if w.fine[buffer] > 0 { // products take parts of a rank's rows
+				return w.rowsAt(buffer, rank)
+			}
+			return hostir.Chunk(buffer, rank)
+		}
 	}
 	of, place = hostir.Whole(s.Input), part(s.here(), s.Moved.From.Axis)
 	if n, at := s.Moved.From.Shift, place; n != 0 {
@@ -227,12 +232,12 @@ func fromRoot(w *writer, s *stage) arrival {
 	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
-			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input)),
+			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input)),
 			hostir.Wait(mainRef, read, every).Described(s.Input + " may be overwritten afterwards"),
 		},
 		Else: []hostir.Node{
 			hostir.Wait(mainRef, ready, root),
-			hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input).At(root)),
+			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input).At(root)),
 			hostir.Post(mainRef, read, root),
 		}})
 }

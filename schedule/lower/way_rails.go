@@ -168,9 +168,11 @@ func railsArrive(w *writer, s *stage) arrival {
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, cut parts) {
-	own := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, true), w.ColumnsOf(of)}}
-	chunk := part(own, schedule.D, schedule.Number(max(cut.n, 1)))
-	w.memory(name, chunk, slices.Insert(own.Axes, 0, schedule.Dim("H"))...)
+	own, columns := w.rowAxis(of, true), w.ColumnsOf(of)
+	each := own
+	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
+	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
+	w.memory(name, chunk, schedule.Dim("H"), own, columns)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange

@@ -283,6 +283,6 @@ func (c *inference) widened(name string) bool {
 // ofWidened says that a tensor is one whose columns are gathered, or is made of such a tensor by functions alone.
 func (c *inference) ofWidened(name string) bool {
 	o, made := c.Schedule.Maker(name)
-	moves := func(s *Stage) bool { return s.Input == o.In[0] && s.Moved.From.Columns() }
+	moves := func(s *Stage) bool { return s.Input == o.In[0] && s.Moved.From.Columns() && !s.Moved.To.Spread() }
 	return c.widened(name) || made && o.Name() == schedule.CopyWord && (c.any(moves) || c.ofWidened(o.In[0]))
 }

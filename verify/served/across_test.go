@@ -1,10 +1,12 @@
 package served
 
 import (
+	"slices"
 	"testing"
 
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 )
 
 // across are chains whose own rows go on from a sum in parts.
@@ -24,6 +26,15 @@ var across = []declared{
 	{"two blocks, one of them whole", "parts of the other", twoBlocks(s.Slots{Parts: 4}, nil), served},
 	{"two blocks in other parts", "the rows are cut once", twoBlocks(s.Slots{Parts: 2}, s.Slots{Parts: 3}),
 		at("Moves[1].Way.Parts", "all sums of a chain go on in as many parts")},
+	{"two blocks, one of them by NCCL", "in as many parts", twoBlocks(s.NCCL{Parts: 2}, s.Slots{Parts: 2}), served},
+	{"two blocks, one of them by NCCL", "in more parts", twoBlocks(s.NCCL{Parts: 3}, s.Slots{Parts: 2}),
+		at("Moves[1].Way.Parts", "R2 goes on in 2 parts, and other rows of its stage are in 3 (write the same")},
+	{"two blocks, one of them by NCCL", "in fewer parts", twoBlocks(s.NCCL{Parts: 2}, s.Slots{Parts: 3}),
+		at("Moves[1].Way.Parts", "R2 goes on in 3 parts, and other rows of its stage are in 2 (write the same")},
+	{"two blocks", "of whose rows in parts columns travel", twoBlocks(s.Slots{Parts: 4}, nil).columnsBehind(5),
+		at("Moves[0].Way.Parts", "parts of the columns of Y travel, and rows that it is made of are in parts")},
+	{"two blocks", "of whose rows in parts columns travel, behind products", twoBlocks(s.Slots{Parts: 4}, nil).
+		columnsBehind(6), at("Moves[0].Way.Parts", "parts of the columns of Y travel")},
 	{"a sum that ends the chain", "nothing follows", form{catalog.BlockBehindAttention}.by("C", s.Slots{Parts: 2}),
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of C lead to")},
 	{"an all-reduce", "every rank has all rows", of(
@@ -67,6 +78,13 @@ func twoBlocks(first, second s.Way) form {
 			f = f.by(of, w)
 		}
 	}
+	return f
+}
+
+// columnsBehind are such blocks with the second norm exchanged for columns, as operation i.
+func (f form) columnsBehind(i int) form {
+	f.Ops = slices.Insert(f.Ops, i, s.Copy("More", "Y"))
+	f.Tensors = append(f.Tensors, scheduletest.Tensors("More[M N/D]")...)
 	return f
 }
 

@@ -150,6 +150,12 @@ var drawn = []declared{
 		"A[D D/D M] R[D/D D M] C[D D/D M] H[D D/D M]", s.Copy("X", "R", s.GELU()),
 		s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Tensors[1]",
 		"R is [DIDx(D), D, M], and C of it is [D, DIDx(D), M] (place it as C)")},
+	{"rows in parts", "of which each rank has one, over hosts", linear("A[D/D K] B[N/D K] C[D:D N/D]").onHosts().
+		by("A", s.Rails{Parts: 2}), at("Moves[0].Way.Parts", oneRow)},
+	{"sums in parts", "of one row a rank", linear("A[D K/D] B[N K/D] C[D/D N]").by("C", s.NCCL{Parts: 2}),
+		at("Moves[0].Way.Parts", oneRow)},
+	{"a ring both ways", "of one row a rank", linear("A[D/D K] B[N/D K] C[D:D N/D]").by("A", s.Ring{Direction: s.Both}),
+		at("Moves[0].Way.Direction", oneRow)},
 
 	{"a gradient of own rows", "whose columns travel", of("A[M/D N] W[M/D K] C[N K] More[M N/D]",
 		s.Gradient("C", "A", "W", s.Scale(.5)), s.Copy("More", "A")), served},
@@ -258,6 +264,8 @@ var drawn = []declared{
 	{"columns of other rows", "beside rows by counts", of("E[P N2/D] C2[P N2] A[M/D~ K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), served},
 }
+
+const oneRow = "there are D rows, one for each rank (leave it out)"
 
 // movedColumns is a product whose columns go to the next ranks.
 func movedColumns() form {

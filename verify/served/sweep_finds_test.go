@@ -17,7 +17,7 @@ func sweptForm(of []swept, name string) form {
 	return form{}
 }
 
-// sweptFinds are schedules of the sweep of which a checker refused the program.
+// sweptFinds are schedules of the sweep, and others, whose programs a checker refused, or that a rule for others did.
 var sweptFinds = []struct {
 	what string
 	form
@@ -59,6 +59,31 @@ var sweptFinds = []struct {
 	{"fp32 beside such parts", sumBeside(s.TwoShot{}, s.PushShot{}).in32("C2")},
 	{"codes beside such parts", of("A[M K/D] B[N K/D] C[M N] E[D/D P N] Q[D/D P N] C2[P N]", s.Linear("C", "A", "B"),
 		s.Copy("Q", "E", s.Quantise()), s.Sum("C2", "Q")).eight(true, "Q").by("C", s.TwoShot{}).by("C2", s.TwoShot{})},
+	// A rank's one row lies whole in memory of a row for each host.
+	{"one row a rank over hosts, for all", moved("A[D/D N] C[D N]").onHosts()},
+	{"sums of one row a rank", sum("A[D/D D N] C[D/D N]").onHosts()},
+	{"sums of one row a rank, for all", sum("A[D/D D N] C[D N]").onHosts()},
+	{"products that are summed to one row a rank", linear("A[D K/D] B[N K/D] C[D/D N]").onHosts()},
+	{"a norm of one row a rank", of("A[D/D N] V[N] C[D N]", s.Copy("H", "A"), s.Copy("C", "H", s.RMSNorm("V"))).
+		onHosts()},
+	// A weight has no batches, whatever the rows have.
+	{"a weight that comes beside rows in batches", of("A[M*4/D K] B[N/D K] B2[N2/D K] C[M*4:D N/D] C2[M*4/D N2]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"))},
+	// What products take in parts lies so for the functions behind their sums, too.
+	{"a residual that a norm takes in parts", normedMLP("A").by("C", s.NCCL{Parts: 2})},
+	{"a residual that is added before a norm too", normedMLP("E").by("C", s.NCCL{Parts: 2})},
+	// An exchange leaves whole rows of each rank, and functions of these are such rows.
+	{"a gradient of a norm of exchanged rows", of("X[M N/D] B[M/D K] W[N] More[M/D N] H[M N] C[N K]",
+		s.Copy("H", "X", s.RMSNorm("W")).Keeping("More", 0), s.Gradient("C", "H", "B"))},
+	// All rows are those of all ranks, where others are by counts.
+	{"a broadcast beside rows by counts", of("A[M N] B[M/D~ N2] C[M N] E[M N2]", s.Copy("C", "A"), s.Copy("E", "B")).
+		changed("A", func(t *s.Tensor) { t.Root = true })},
+}
+
+// normedMLP is an MLP of the norm of two tensors, one of which its sums add.
+func normedMLP(residual string) form {
+	return of("A[M K] E[M K] V[K] Up[F/D K] Down[K F/D] C[M K]", s.Copy("Y", "A", s.Add("E"), s.RMSNorm("V")),
+		s.Linear("U", "Y", "Up"), s.Linear("C", "U", "Down", s.Add(residual)))
 }
 
 // sumBeside is two products whose sums all ranks get, the second with functions.
