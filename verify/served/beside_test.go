@@ -1,10 +1,14 @@
 package served
 
 import (
+	"strings"
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/prove"
 	"ovgen/verify/sampling"
 )
 
@@ -53,4 +57,30 @@ func TestBeside(t *testing.T) {
 func isShot(w s.Way) bool {
 	_, is := w.(s.Shot)
 	return is
+}
+
+// TestColumnsBesideProducts: a product runs beside columns that come for another result, whose copies wait for posts that
+// begin the program alone.
+func TestColumnsBesideProducts(t *testing.T) {
+	dim, spread := s.Dim, s.DIDx(s.D)
+	p, err := lower.Lower("X", s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{dim(s.M), dim(s.N, spread)}},
+			{Name: "Weight", Axes: []s.Axis{dim(s.N), dim(s.N, spread)}},
+			{Name: "C", Axes: []s.Axis{dim(s.M), dim(s.N)}},
+			{Name: "Sums", Axes: []s.Axis{dim(s.M, spread), dim(s.N)}},
+		},
+		Ops: []s.Op{s.Copy("C", "A"), s.Linear("Sums", "A", "Weight")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(hostir.Print(p), "Linear(")
+	if strings.Contains(before, "main:   Synchronize") {
+		t.Errorf("a product waits for the copies of columns:\n%s", before)
+	}
+	report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3, 4, 8}})
+	if err != nil || !report.Replay() {
+		t.Errorf("no graph: %v", err)
+	}
 }
