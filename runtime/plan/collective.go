@@ -33,13 +33,9 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
-// Exchange sends bytes to a rank of this rank's communicator, and receives as many. Over hosts that has the ranks with
-// this rank's local number there, on one host all ranks.
+// Exchange sends bytes to a rank of this rank's communicator, and receives as many.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
-	each := q.PerHost()
-	if q.plan.hosts == 1 {
-		each = 1
-	}
+	each := max(1, q.PerHost()%q.plan.ranks) // of a host, of which a communicator over hosts has one, and else all
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
 		To: to / each, From: from / each}, from)
 }

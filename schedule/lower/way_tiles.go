@@ -10,8 +10,8 @@ import (
 )
 
 var tilings = append(by(rowsByTiles, gather(ofRows)).has(intoCallers),
-	by(sumsByTiles, reduce(ofRows), reduceAll(ofRows)).has(rounds).with(lacksOf("sums wait for all blocks of the peers, "+
-		"and clusters of blocks may not all run at the same time", "Cluster"))...).with(because(tileHoles))
+	by(sumsByTiles, reduce(ofRows), reduceAll(ofRows)).has(rounds).with(lacksOf("sums wait for all blocks of the "+
+		"peers, and clusters of blocks may not all run at the same time", "Cluster"))...).with(because(tileHoles))
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
