@@ -254,7 +254,7 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	switch d := s.leaves; {
 	case s.gathering != nil, s.summing != nil, d.passes != nil:
 		on = append(on, mainRef)
-	case s.leaving.ofAll:
+	case d.exchanges:
 		on = append(on, collectiveRef)
 	case s.puts():
 		on = append(on, d.sums)
@@ -262,8 +262,9 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	return on
 }
 
-// meets says that the caller's stream waits in a stage for all ranks, at once or one after another.
+// meets says that the caller's stream waits in a stage for all ranks, at once or one after another. Over hosts no
+// collective is of all ranks.
 func (w *writer) meets(s *stage) bool {
 	on := w.waitsOn(s)
-	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef)
+	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef) && !w.Original.OverHosts()
 }

@@ -1,11 +1,16 @@
 package served
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/prove"
 	"ovgen/verify/sampling"
 )
 
@@ -55,5 +60,24 @@ func TestOverHosts(t *testing.T) {
 			y.Moves = append(y.Moves, s.Move{Of: of, Way: way})
 		}
 		isCrossed(t, x.name, y, 1, 2, 4, 6, 8)
+	}
+}
+
+// TestSumsOverHostsGoOn: products begin while the sums before them cross the network. Two stages meet other hosts on
+// one stream, so no wait keeps the device from what a peer needs.
+func TestSumsOverHostsGoOn(t *testing.T) {
+	for _, of := range []string{"two sums", "two all-reduces"} {
+		p, err := lower.Lower("X", sweptForm(evenForms, of).onHosts().Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits := regexp.MustCompile(`(?m)^main: .*Synchronize.*nccl`).FindAllString(hostir.Print(p), -1)
+		if len(waits) != 1 || !strings.HasSuffix(strings.TrimSpace(hostir.Print(p)), "# join") {
+			t.Errorf("%s: waits for the network ahead of the end: %q", of, waits)
+		}
+		report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 4, 6, 8}})
+		if err != nil || !report.Replay() {
+			t.Errorf("%s: no graph: %v", of, err)
+		}
 	}
 }
