@@ -256,8 +256,8 @@ func (w *writer) waitsOn(s *stage) (on []hostir.StreamRef) {
 	return on
 }
 
-// meets says that the caller's stream waits in a stage for all ranks, at once or one after another. Over hosts exchanges
-// are of two ranks.
+// meets says that the caller's stream waits in a stage for all ranks, at once or one after another. Over hosts no
+// collective is of all ranks.
 func (w *writer) meets(s *stage) bool {
 	on := w.waitsOn(s)
 	return slices.Contains(on, mainRef) || slices.Contains(on, collectiveRef) && !w.Original.OverHosts()

@@ -59,8 +59,8 @@ func isShot(w s.Way) bool {
 	return is
 }
 
-// TestColumnsBesideProducts: a product runs beside columns that come for another result, whose copies wait for posts that
-// begin the program alone.
+// TestColumnsBesideProducts: a product runs beside columns that come for another result, whose copies wait for posts
+// that begin the program alone.
 func TestColumnsBesideProducts(t *testing.T) {
 	dim, spread := s.Dim, s.DIDx(s.D)
 	p, err := lower.Lower("X", s.Schedule{

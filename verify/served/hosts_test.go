@@ -79,8 +79,8 @@ func TestOverHosts(t *testing.T) {
 	}
 }
 
-// TestSumsOverHostsGoOn: products begin while the sums before them cross the network. Two stages meet other hosts on one
-// stream, so no wait keeps the device from what a peer needs.
+// TestSumsOverHostsGoOn: products begin while the sums before them cross the network. Two stages meet other hosts on
+// one stream, so no wait keeps the device from what a peer needs.
 func TestSumsOverHostsGoOn(t *testing.T) {
 	for _, of := range []string{"two sums", "two all-reduces"} {
 		p, err := lower.Lower("X", sweptForm(evenForms, of).onHosts().Schedule)
