@@ -34,6 +34,7 @@ import sys
 from ours import buffers, ovgen
 
 WIDTH, INNER = 4096, 14336  # of 8B
+PRODUCTS = "products captured"  # they make no layer
 CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypackets", "tiles": "chainbytiles",
           "tiles gather": "gatheredbytiles", "tiles sum": "summedbytiles", "tiles between": "tilesbetweenpackets"}
 
@@ -133,14 +134,14 @@ def measured(job, ours, rows, rounds):
     job.warm(block.torch)
     ways = {"torch eager": block.torch, "torch captured": captured(block.torch)} | block.ways(ours)
     job.warm(block.products)
-    ways["products captured"] = captured(block.products)
+    ways[PRODUCTS] = captured(block.products)
     runs, want = {}, None
     for name, run in ways.items():
         block.c.zero_()  # else a way that does nothing leaves the right result of the way before
         host, out, wrong = job.warm(run)
         if want is None and not wrong:
             want = out.clone()
-        if name != "products captured":  # they make no layer
+        if name != PRODUCTS:
             wrong = wrong or job.differs(want, out)
         if wrong:
             if job.rank == 0:

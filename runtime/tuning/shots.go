@@ -37,10 +37,10 @@ var shots = map[Shots]struct {
 	TwoShotPackets: {2, 1.8, 1.45, 325e3},
 }
 
-// rates of links beside those of shots: NVLink of an H100 or H200 carries 450 GB/s each way, and 16 lanes of PCIe 5.0
-// 63 (their data sheets). Over PCIe nothing was measured: what shots take beside their bytes is taken to be the same.
-// Other fabrics have no estimate.
-var rates = map[fabric.Kind]float64{fabric.Switched: 1, fabric.Full: 1, fabric.Bus: 63.0 / 450}
+// rates of links, as parts of that of NVLink: of an H100 or H200 it carries 450 GB/s each way, and 16 lanes of PCIe 5.0
+// carry 64 (data sheets of the H100). Over PCIe nothing was measured: all that shots take beside their bytes, and reads
+// beside writes, are taken to be as over NVLink. Other fabrics have no estimate.
+var rates = map[fabric.Kind]float64{fabric.Switched: 1, fabric.Full: 1, fabric.Bus: 64.0 / 450}
 
 // A kernel of functions behind a sum takes this time, and reads and writes three tensors at this rate.
 const (

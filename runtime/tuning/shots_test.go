@@ -39,7 +39,7 @@ func TestShots(t *testing.T) {
 		{4, 16 * mb, nvlink, "twoshotpackets"}, {5, mb, nvlink, "twoshotpackets"},
 		{8, 64 * kb, nvlink, "packets"}, {8, 256 * kb, nvlink, "twoshotpackets"},
 		{8, 16 * mb, nvlink, "twoshotpackets"},
-		{4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
+		{4, mb, fabric.Rings, "oneshot"}, {4, mb, fabric.Cube, "oneshot"}, {4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
 		{2, mb, fabric.Bus, "push"}, {3, 64 * kb, fabric.Bus, "packets"}, {4, 16 * kb, fabric.Bus, "packets"},
 		{4, 128 * kb, fabric.Bus, "twoshotpackets"}, {8, 64 * kb, fabric.Bus, "twoshotpackets"},
 	} {
@@ -48,7 +48,7 @@ func TestShots(t *testing.T) {
 		if err != nil || choice.Program != c.want {
 			t.Errorf("%d ranks, %d bytes: %s, %v; want %s", c.ranks, c.bytes, choice, err, c.want)
 		}
-		if says := strings.Contains(choice.Why, "by estimate"); says != (c.links != fabric.Mixed && c.ranks > 1) {
+		if says := strings.Contains(choice.Why, "by estimate"); says != (rates[c.links] > 0 && c.ranks > 1) {
 			t.Errorf("%d ranks, %d bytes: %s", c.ranks, c.bytes, choice.Why)
 		}
 	}
@@ -99,6 +99,7 @@ func TestOvertaken(t *testing.T) {
 			"twoshotpackets: measured on 4 of a GPU, 0.027 ms; twoshotpackets was not in that run; by estimate"},
 		{[]string{"oneshot", "push", "twoshot"}, 64 << 10, fabric.Full, "packets: measured"},
 		{[]string{"oneshot", "push", "twoshot"}, 2 << 20, fabric.Mixed, "packets: measured"},
+		{[]string{"oneshot", "push", "twoshot"}, 128 << 10, fabric.Bus, "twoshotpackets: measured on 4"},
 		{[]string{"oneshot", "push", "twoshot", "twoshotpackets"}, 2 << 20, fabric.Full, "packets: measured"},
 	} {
 		entry.Beside = c.beside

@@ -92,13 +92,14 @@ func (t *tracer) each(c *around.Call) error {
 	g := t.capturing()
 	if g == nil {
 		defer t.took(c.Name, time.Now())
+		return c.Pass()
 	}
 	name := t.name(c)
-	if g != nil && t.without != "" && strings.HasPrefix(name, t.without) {
+	if t.without != "" && strings.HasPrefix(name, t.without) {
 		return nil
 	}
 	err := c.Pass()
-	if err != nil || g == nil || !c.Enqueues {
+	if err != nil || !c.Enqueues {
 		return err
 	}
 	g.names = append(g.names, name)
