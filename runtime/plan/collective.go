@@ -35,10 +35,7 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 
 // Exchange sends bytes to a rank of this rank's communicator, and receives as many.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
-	each := q.PerHost() // ranks of a host, of which a communicator over hosts has one
-	if each == q.plan.ranks {
-		each = 1 // that of one host has all
-	}
+	each := max(1, q.PerHost()%q.plan.ranks) // a communicator over hosts has one rank of each, that of one host has all
 	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
 		To: to / each, From: from / each}, from)
 }

@@ -39,7 +39,8 @@ func TestShots(t *testing.T) {
 		{4, 16 * mb, nvlink, "twoshotpackets"}, {5, mb, nvlink, "twoshotpackets"},
 		{8, 64 * kb, nvlink, "packets"}, {8, 256 * kb, nvlink, "twoshotpackets"},
 		{8, 16 * mb, nvlink, "twoshotpackets"},
-		{4, mb, fabric.Rings, "oneshot"}, {4, mb, fabric.Cube, "oneshot"}, {4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
+		{4, mb, fabric.Rings, "oneshot"}, {4, mb, fabric.Cube, "oneshot"},
+		{4, mb, fabric.Mixed, "oneshot"}, {8, 16 * mb, fabric.Mixed, "oneshot"},
 		{2, mb, fabric.Bus, "push"}, {3, 64 * kb, fabric.Bus, "packets"}, {4, 16 * kb, fabric.Bus, "packets"},
 		{4, 128 * kb, fabric.Bus, "twoshotpackets"}, {8, 64 * kb, fabric.Bus, "twoshotpackets"},
 	} {
