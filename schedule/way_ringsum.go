@@ -9,11 +9,11 @@ type RingSum struct {
 	Signals Signaller `zero:"stream memory operations"`
 }
 
-func (RingSum) way() Facts { return Facts{Sums: true, Unordered: true, Neighbours: true} }
+func (RingSum) way() Facts { return Facts{Sums: true, Unordered: true} }
 
 // RingAccumulate is RingSum in which the sum so far is copied to the memory to which the product adds.
 type RingAccumulate struct {
 	By Carrier `zero:"copy engine"`
 }
 
-func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true, Neighbours: true} }
+func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true} }
