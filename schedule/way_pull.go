@@ -11,7 +11,7 @@ type Pull struct {
 	WithStep bool
 	// Once multiplies all rows at once, when all shards are there: the weights are read once, and not once a shard.
 	Once bool
-	By   StepCarrier `zero:"copy engine"`
+	By   StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
 func (w Pull) way() Facts {
