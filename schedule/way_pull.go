@@ -15,7 +15,7 @@ type Pull struct {
 }
 
 func (w Pull) way() Facts {
-	return Facts{Travels: true, Usual: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
+	return Facts{Travels: true, Advised: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
 }
 
 // Get and GetColumns are former names of Pull, for cases where no product takes a part of the tensor that travels.

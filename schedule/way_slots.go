@@ -16,7 +16,7 @@ type Slots struct {
 	By    StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
-func (Slots) way() Facts { return Facts{Sums: true, Usual: true} }
+func (Slots) way() Facts { return Facts{Sums: true, Advised: true} }
 
 // SlotsToAll, LayerSlots and Put are former names of Slots.
 type (
