@@ -17,9 +17,3 @@ type Pull struct {
 func (w Pull) way() Facts {
 	return Facts{Travels: true, Advised: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
 }
-
-// Get and GetColumns are former names of Pull, for cases where no product takes a part of the tensor that travels.
-type (
-	Get        = Pull
-	GetColumns = Pull
-)

@@ -17,10 +17,3 @@ type Slots struct {
 }
 
 func (Slots) way() Facts { return Facts{Sums: true, Advised: true} }
-
-// SlotsToAll, LayerSlots and Put are former names of Slots.
-type (
-	SlotsToAll = Slots
-	LayerSlots = Slots
-	Put        = Slots
-)
