@@ -16,7 +16,7 @@ type Facts struct {
 	Lands      bool // a kernel sends what lands in memory of the plan, in two halves
 	SendsMade  bool // so do the results of functions behind its sums
 	Neighbours bool // a rank reaches the memory of its neighbours in the ring, and of no other rank
-	Usual      bool // it serves most schedules, so hints name it before others
+	Advised    bool // it serves most schedules, so hints name it before others
 	// AtOnce is the option by which one product takes all rows; empty: it is not set.
 	AtOnce string
 	// Estimate is the name that package tuning has for the time of its sums; empty: nothing estimates them.

@@ -15,8 +15,8 @@ func (s Schedule) checkInvariant(v *validation) {
 		v.add("Mesh", "leave it out, or Invariant",
 			"partial results of several hosts meet by NCCL, whose order is its own")
 	}
-	travelling := WaysThat(func(f Facts) bool { return f.Usual && f.Travels })
-	forSums := WaysThat(func(f Facts) bool { return f.Usual && f.Sums })
+	travelling := WaysThat(func(f Facts) bool { return f.Advised && f.Travels })
+	forSums := WaysThat(func(f Facts) bool { return f.Advised && f.Sums })
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d].Way", i)
 		way := FactsOf(m.Way)

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -45,13 +44,8 @@ func WayName(w Way) string {
 	return reflect.TypeOf(w).Name()
 }
 
-// formerly has former names of ways.
-var formerly = map[string]string{"SlotsToAll": "Slots", "LayerSlots": "Slots", "Put": "Slots",
-	"Get": "Pull", "GetColumns": "Pull"}
-
-// wayOf is the type of the way with a name, or a former name.
+// wayOf is the type of the way with a name.
 func wayOf(name string) (reflect.Type, bool) {
-	name = cmp.Or(formerly[name], name)
 	for _, w := range ways {
 		if WayName(w) == name {
 			return reflect.TypeOf(w), true

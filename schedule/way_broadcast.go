@@ -4,7 +4,7 @@ package schedule
 type Broadcast struct {
 	// Streams of the products, which steps take in turn.
 	Streams int     `zero:"one for each step" most:"64"`
-	By      Carrier `zero:"copy engine"`
+	By      Carrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Broadcast) way() Facts { return Facts{Travels: true} }

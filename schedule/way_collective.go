@@ -6,7 +6,7 @@ type Collective struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// WithStep gathers a chunk on the stream of its product, not on a separate stream.
 	WithStep bool
-	By       Carrier `zero:"copy engine"`
+	By       Carrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Collective) way() Facts { return Facts{Travels: true} }

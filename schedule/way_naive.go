@@ -14,7 +14,7 @@ type Naive struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// WithStep copies a shard on the stream of its product, not on a separate stream.
 	WithStep bool
-	By       StepCarrier `zero:"copy engine"`
+	By       StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Naive) way() Facts { return Facts{Travels: true} }

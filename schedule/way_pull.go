@@ -11,15 +11,9 @@ type Pull struct {
 	WithStep bool
 	// Once multiplies all rows at once, when all shards are there: the weights are read once, and not once a shard.
 	Once bool
-	By   StepCarrier `zero:"copy engine"`
+	By   StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
 func (w Pull) way() Facts {
-	return Facts{Travels: true, Usual: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
+	return Facts{Travels: true, Advised: true, AtOnce: map[bool]string{true: "Once"}[w.Once]}
 }
-
-// Get and GetColumns are former names of Pull, for cases where no product takes a part of the tensor that travels.
-type (
-	Get        = Pull
-	GetColumns = Pull
-)

@@ -7,7 +7,7 @@ type Push struct {
 	Parts int `zero:"1" most:"64"`
 	// Streams of the products, which steps take in turn.
 	Streams int         `zero:"one for each step" most:"64"`
-	By      StepCarrier `zero:"copy engine"`
+	By      StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Push) way() Facts { return Facts{Travels: true} }

@@ -9,4 +9,4 @@ package schedule
 // rows. The bits are the same.
 type PushGather struct{ Rows bool }
 
-func (PushGather) way() Facts { return Facts{Travels: true, Lands: true, Usual: true} }
+func (PushGather) way() Facts { return Facts{Travels: true, Lands: true, Advised: true} }

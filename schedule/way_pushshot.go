@@ -14,6 +14,6 @@ package schedule
 type PushShot struct{ Words, Rows bool }
 
 func (w PushShot) way() Facts {
-	return Facts{Sums: true, Lands: true, Usual: true,
+	return Facts{Sums: true, Lands: true, Advised: true,
 		Estimate: map[PushShot]string{{}: "Packets", {Rows: true}: "Packets", {Words: true}: "Pushed"}[w]}
 }

@@ -7,7 +7,7 @@ type Ring struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// WithStep copies a shard on the stream of its product, not on a separate stream.
 	WithStep bool
-	By       Carrier `zero:"copy engine"`
+	By       Carrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Ring) way() Facts { return Facts{Travels: true, Neighbours: true} }
@@ -17,7 +17,7 @@ type PushRing struct {
 	Direction Direction `zero:"forward"`
 	// Streams of the products, which steps take in turn.
 	Streams int     `zero:"one for each step" most:"64"`
-	By      Carrier `zero:"copy engine"`
+	By      Carrier `zero:"copy engine" decides:"launches"`
 }
 
 func (PushRing) way() Facts { return Facts{Travels: true, Neighbours: true} }

@@ -6,14 +6,14 @@ package schedule
 type RingSum struct {
 	// Streams of the products, which steps take in turn.
 	Streams int       `zero:"one for each step" most:"64"`
-	Signals Signaller `zero:"stream memory operations"`
+	Signals Signaller `zero:"stream memory operations" decides:"launches"`
 }
 
-func (RingSum) way() Facts { return Facts{Sums: true, Unordered: true, Neighbours: true} }
+func (RingSum) way() Facts { return Facts{Sums: true, Unordered: true} }
 
 // RingAccumulate is RingSum in which the sum so far is copied to the memory to which the product adds.
 type RingAccumulate struct {
-	By Carrier `zero:"copy engine"`
+	By Carrier `zero:"copy engine" decides:"launches"`
 }
 
-func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true, Neighbours: true} }
+func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true} }

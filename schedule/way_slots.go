@@ -13,14 +13,7 @@ type Slots struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// Equal gives the products of all steps one priority; else an earlier step has a higher priority.
 	Equal bool
-	By    StepCarrier `zero:"copy engine"`
+	By    StepCarrier `zero:"copy engine" decides:"launches"`
 }
 
-func (Slots) way() Facts { return Facts{Sums: true, Usual: true} }
-
-// SlotsToAll, LayerSlots and Put are former names of Slots.
-type (
-	SlotsToAll = Slots
-	LayerSlots = Slots
-	Put        = Slots
-)
+func (Slots) way() Facts { return Facts{Sums: true, Advised: true} }

@@ -6,7 +6,7 @@ type Staged struct {
 	// Buffers, each with a stream of products. All sums of a chain share these streams, so where another one asks for a
 	// number of them there are as many buffers.
 	Buffers int     `zero:"2" most:"64"`
-	By      Carrier `zero:"copy engine"`
+	By      Carrier `zero:"copy engine" decides:"launches"`
 }
 
 func (Staged) way() Facts { return Facts{Sums: true} }

@@ -7,7 +7,7 @@ type Stores struct {
 	Streams int `zero:"one for each step" most:"64"`
 	// Equal gives the products of all steps one priority; else an earlier step has a higher priority.
 	Equal   bool
-	Signals StepSignaller `zero:"one kernel"`
+	Signals StepSignaller `zero:"one kernel" decides:"launches"`
 }
 
 func (Stores) way() Facts { return Facts{Sums: true, OneProduct: true} }

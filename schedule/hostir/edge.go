@@ -29,10 +29,12 @@ const (
 	MeshField  = "Mesh"
 )
 
-// What options of a way decide, in place of a field: where streams begin, and when ranks exchange handles.
+// What options of a way decide, in place of a field: where streams begin, when ranks exchange handles, and what a
+// launch does.
 const (
-	ForksField   = "forks"
-	HandlesField = "handles"
+	ForksField    = "forks"
+	HandlesField  = "handles"
+	LaunchesField = "launches"
 )
 
 // ReadWord is the word by which a reader tells an owner that it has read the owner's memory.

@@ -26,7 +26,7 @@ func TestMovesOfAChain(t *testing.T) {
 		{"all left open", nil, nil, nil, map[string]string{"R": puts, "Xgathered": gets, "C": puts}},
 		{"one kernel, and the copy engine", schedule.Shot{}, nil, nil,
 			map[string]string{"R": shot, "Xgathered": gets, "C": puts}},
-		{"one kernel, and a part by kernels", schedule.Shot{}, schedule.Get{By: schedule.KernelCopies},
+		{"one kernel, and a part by kernels", schedule.Shot{}, schedule.Pull{By: schedule.KernelCopies},
 			schedule.Slots{By: schedule.KernelSignals},
 			map[string]string{"R": shot, "Xgathered": "copy: copy; post; wait",
 				"C": "copy; post: post; reduce: sum; wait: wait"}},
@@ -34,7 +34,7 @@ func TestMovesOfAChain(t *testing.T) {
 			schedule.Slots{By: schedule.Kernels},
 			map[string]string{"R": "post: post; reduce: sum; wait: wait", "Xgathered": gets,
 				"C": "copy: copy; post: post; reduce: sum; wait: wait"}},
-		{"no kernel but for the gather", schedule.Shot{Signals: schedule.MemOps}, schedule.Get{By: schedule.Kernels},
+		{"no kernel but for the gather", schedule.Shot{Signals: schedule.MemOps}, schedule.Pull{By: schedule.Kernels},
 			nil, map[string]string{"R": "post; reduce: sum; wait",
 				"Xgathered": "copy: copy; post: post; wait: wait", "C": puts}},
 		{"NCCL", schedule.NCCL{}, schedule.NCCL{}, schedule.NCCL{}, map[string]string{
@@ -83,7 +83,7 @@ func TestSumThatIsGathered(t *testing.T) {
 		{[]schedule.Way{schedule.Shot{}}, "shot: sum in blocks", gets},
 		{[]schedule.Way{schedule.PushShot{}}, "packets: packets in blocks", gets},
 		{[]schedule.Way{schedule.GatherShot{}}, puts, "gather: gather in blocks"},
-		{[]schedule.Way{schedule.Get{By: schedule.Kernels}}, puts, "copy: copy; post: post; wait: wait"},
+		{[]schedule.Way{schedule.Pull{By: schedule.Kernels}}, puts, "copy: copy; post: post; wait: wait"},
 		{[]schedule.Way{schedule.Pull{}, schedule.NCCL{}}, "nccl: reduce-scatter; reduce: sum", gets},
 		{[]schedule.Way{schedule.Slots{}, schedule.NCCL{}}, puts, "nccl: all-gather"},
 	} {

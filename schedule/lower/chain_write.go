@@ -98,7 +98,8 @@ func writeChain(w *writer) error {
 	w.memories()
 	w.countRows()
 	w.room()
-	if err := cmp.Or(w.wrong, w.junctions(), w.cutPieces()); err != nil {
+	goOn, cut := w.junctions(), w.cutPieces() // either may set wrong
+	if err := cmp.Or(w.wrong, goOn, cut); err != nil {
 		return err
 	}
 	if err := w.plan(); err != nil {

@@ -21,7 +21,7 @@ func TestEdges(t *testing.T) {
 	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter", Data: "rows", Path: "Moves[0].Way", Way: s.Moves[0].Way,
 		Default: schedule.Slots{}, Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true},
 		Products: []string{h, c}}
-	get := hostir.Edge{Of: "A", Kind: "all-gather", Data: "rows", Way: schedule.Get{},
+	get := hostir.Edge{Of: "A", Kind: "all-gather", Data: "rows", Way: schedule.Pull{},
 		Default: schedule.Pull{}, Steps: "Agathered", Products: []string{h, c}}
 	edges(t, s, get, slots)
 

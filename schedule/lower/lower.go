@@ -41,6 +41,12 @@ type writer struct {
 	wrong   error // parts of memory that is taken otherwise
 }
 
+// Ways that hints name, of what travels and of sums: advised ones, which copy.
+var (
+	plainBringing = schedule.WaysThat(func(f schedule.Facts) bool { return f.Advised && f.Travels && !f.Lands })
+	plainSums     = schedule.WaysThat(func(f schedule.Facts) bool { return f.Advised && f.Sums && !f.Lands })
+)
+
 // Lower returns the host program of a schedule. Its errors come from Validate, or
 // are a *schedule.FieldError of a field that no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {

@@ -81,7 +81,8 @@ func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	return hostir.Elements(schedule.Tensor{Axes: axes})
 }
 
-// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
+// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts. It refuses parts where
+// each rank has one row.
 func (w *writer) cutRows(rows schedule.Extent, own parts) {
 	switch {
 	case rows == schedule.D && own.n > 1:

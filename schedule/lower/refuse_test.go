@@ -213,7 +213,7 @@ var refusalCases = []refusalCase{
 	{"one priority of batches", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{Equal: true}}}
 	}), []string{"Moves[0].Way.Equal: the products of batches have one priority (leave it out)"}},
-	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
+	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Pull{}), []string{
 		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
 	{"a move where nothing travels", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")},
 		Tensors: []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{wholeM, wholeK}},
@@ -263,9 +263,9 @@ func TestDefaultsFollowPlacements(t *testing.T) {
 		{"partial results", catalog.LinearReduceScatterOneShot, []schedule.Move{{Of: "C", Way: schedule.Slots{}}}},
 		{"a sum for all", catalog.AllReduceTwoShot, []schedule.Move{{Of: "C", Way: schedule.TwoShot{}}}},
 		{"a sum of uneven parts", catalog.ReduceScatterV, []schedule.Move{{Of: "C", Way: schedule.Shot{}}}},
-		{"what rank 0 has", catalog.Broadcast, []schedule.Move{{Of: "A", Way: schedule.Get{}}}},
+		{"what rank 0 has", catalog.Broadcast, []schedule.Move{{Of: "A", Way: schedule.Pull{}}}},
 		{"batches of two layers", catalog.TensorParallelMLPBatches,
-			[]schedule.Move{{Of: "A", Way: schedule.Get{}}, {Of: "C", Way: schedule.Slots{}}}},
+			[]schedule.Move{{Of: "A", Way: schedule.Pull{}}, {Of: "C", Way: schedule.Slots{}}}},
 	} {
 		test.s.Moves = nil
 		got, err := lower.Lower("X", test.s)

@@ -249,7 +249,7 @@ func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
 }
 
 var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
-	const hint = "use schedule.Pull"
+	hint := "use " + plainBringing
 	more := ""
 	if len(w.legs) > 1 {
 		more = ": there travel " + strings.Join(w.travelling(), ", ")

@@ -182,7 +182,7 @@ var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalan
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
 	if w.Batches > 0 && w.Widens(s.Stage) {
-		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use schedule.Slots",
+		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use "+plainSums,
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
 	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}

@@ -23,7 +23,7 @@ var (
 
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(w *writer, s *stage, way schedule.Tiles) error {
-	t := tiling{w, way, "schedule.Pull"}
+	t := tiling{w, way, plainBringing}
 	if len(s.Ops) == 0 {
 		return t.cant("no product is made of %s as its rows come", w.edge.Of)
 	}
@@ -33,7 +33,7 @@ func rowsByTiles(w *writer, s *stage, way schedule.Tiles) error {
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
 func sumsByTiles(w *writer, s *stage, way schedule.Tiles) error {
-	t := tiling{w, way, "schedule.Slots"}
+	t := tiling{w, way, plainSums}
 	s.summing = t.scatteredSums
 	return cmp.Or(t.check(), t.take(s, s.Last()))
 }

@@ -187,7 +187,7 @@ func (p launches) of(nodes []hostir.Node) []hostir.Node {
 			for _, s := range nodes[:n] {
 				steps = append(steps, s.(hostir.Step))
 			}
-			out = append(out, hostir.Fuse(kernel, steps...).AskedBy("By"))
+			out = append(out, hostir.Fuse(kernel, steps...).AskedBy(hostir.LaunchesField))
 			nodes = nodes[n:]
 			continue
 		}

@@ -33,6 +33,8 @@ func TestOrigins(t *testing.T) {
 
 // Fields name the option of the way that asked, and the moves where the way has no such option.
 func TestFieldsOfWays(t *testing.T) {
+	block := scheduletest.Clone(catalog.BlockBehindAttention)
+	block.Moves = []schedule.Move{{Of: "R", Way: schedule.Shot{}}, {Of: "X", Way: schedule.Pull{By: schedule.Kernels}}}
 	for _, test := range []struct {
 		name      string
 		s         schedule.Schedule
@@ -44,6 +46,9 @@ func TestFieldsOfWays(t *testing.T) {
 			[]string{"Moves[0].Way.StartInLoop", "Moves[0].Way.HandlesInLoop"}, nil},
 		{"one launch", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Push{By: schedule.OneKernel}),
 			[]string{"Moves[0].Way.By"}, nil},
+		{"one launch of a sum", scheduletest.By(catalog.AllReduceOneShot, "C", schedule.Shot{Signals: schedule.OneKernel}),
+			[]string{"Moves[0].Way.Signals"}, nil},
+		{"one launch of a sum beside copies", block, []string{"Moves[0].Way.Signals"}, []string{"Moves[1].Way.By"}},
 		{"only functions and products", catalog.GatedMLP, []string{"Ops"}, nil},
 	} {
 		p, err := lower.Lower("X", test.s)

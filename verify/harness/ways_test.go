@@ -10,9 +10,9 @@ import (
 
 // Errors of plans name the ways that have the facts of what they ask for.
 func TestWaysInErrors(t *testing.T) {
-	plain := schedule.WaysThat(func(f schedule.Facts) bool { return f.Usual && !f.Lands })
+	plain := schedule.WaysThat(func(f schedule.Facts) bool { return f.Advised && !f.Lands })
 	library := schedule.WaysThat(func(f schedule.Facts) bool { return f.Library })
-	neighbours := schedule.WaysThat(func(f schedule.Facts) bool { return f.Neighbours && f.Travels })
+	neighbours := schedule.WaysThat(func(f schedule.Facts) bool { return f.Neighbours })
 	for _, x := range []struct {
 		err  error
 		want string

@@ -42,8 +42,8 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 		Tests: "TestConformProcess/bad_products", Old: "case d.InOrder && d.TransposedA:", New: "case false:"},
 }), within("schedule", []CodeMutant{
 	{File: "schedule/way_ringsum.go", Text: "a ring of products has the order of ranks", Tests: "TestInvariant",
-		Old: "func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true,",
-		New: "func (RingAccumulate) way() Facts { return Facts{Sums: true,"},
+		Old: "func (RingAccumulate) way() Facts { return Facts{Sums: true, Unordered: true}",
+		New: "func (RingAccumulate) way() Facts { return Facts{Sums: true}"},
 	{File: "schedule/invariant.go", Text: "tiles of a gather have the order of rows", Tests: "TestInvariant",
 		Old: "case way.Multiplies && !sums:", New: "case way.Multiplies && !sums && false:"},
 	{File: "schedule/invariant.go", Text: "tiles of a sum have the library's order", Tests: "TestInvariant",

@@ -159,11 +159,11 @@ func TestPullsInAChain(t *testing.T) {
 // one of them it is not.
 func TestMovesOfAChain(t *testing.T) {
 	for _, moves := range [][]schedule.Move{
-		{{Of: "R", Way: schedule.Shot{}}, {Of: "X", Way: schedule.Get{By: schedule.KernelCopies}},
+		{{Of: "R", Way: schedule.Shot{}}, {Of: "X", Way: schedule.Pull{By: schedule.KernelCopies}},
 			{Of: "C", Way: schedule.Slots{By: schedule.KernelSignals}}},
-		{{Of: "R", Way: schedule.Shot{Signals: schedule.Kernels}}, {Of: "X", Way: schedule.Get{}},
+		{{Of: "R", Way: schedule.Shot{Signals: schedule.Kernels}}, {Of: "X", Way: schedule.Pull{}},
 			{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}},
-		{{Of: "R", Way: schedule.Shot{Signals: schedule.MemOps}}, {Of: "X", Way: schedule.Get{By: schedule.Kernels}}},
+		{{Of: "R", Way: schedule.Shot{Signals: schedule.MemOps}}, {Of: "X", Way: schedule.Pull{By: schedule.Kernels}}},
 	} {
 		s := scheduletest.Clone(catalog.BlockBehindAttention)
 		s.Moves = moves

@@ -195,7 +195,8 @@ func TestKernelsOfChains(t *testing.T) {
 	crossed("stores beside rows in parts", form{catalog.LlamaLayer}.by("X", s.NCCL{Parts: 2}).by("R", s.Stores{}))
 }
 
-// TestInPlace: ways that read no memory of peers late work in place, and the others are refused by that.
+// TestInPlace: ways work in place, but for those by which ranks write results while others read what these are made of,
+// and those that copy own rows to their place.
 func TestInPlace(t *testing.T) {
 	gather := func(way s.Way) form { return moved("A[M/D N] C[M N]").within("A", "C").by("A", way) }
 	scatter := func(way s.Way) form { return lying("A[D/D M N] C[M/D N]", s.Sum("C", "A"), way) }
