@@ -138,7 +138,11 @@ func partsMemory(w *writer, s *stage) {
 	w.sum(s)
 	if s.ToAll {
 		w.cut(s.Sums, n)
-		w.program.Ask(hostir.Divide{Extent: rows, By: n})
+		if rows == schedule.D {
+			w.cutRows(rows, x)
+		} else {
+			w.program.Ask(hostir.Divide{Extent: rows, By: n})
+		}
 	} else {
 		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x)

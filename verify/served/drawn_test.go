@@ -154,6 +154,8 @@ var drawn = []declared{
 		by("A", s.Rails{Parts: 2}), at("Moves[0].Way.Parts", oneRow)},
 	{"sums in parts", "of one row a rank", linear("A[D K/D] B[N K/D] C[D/D N]").by("C", s.NCCL{Parts: 2}),
 		at("Moves[0].Way.Parts", oneRow)},
+	{"sums in parts for all", "of one row a rank", linear("A[D K/D] B[N K/D] C[D N]").by("C", s.NCCL{Parts: 2}),
+		at("Moves[0].Way.Parts", oneRow)},
 	{"a ring both ways", "of one row a rank", linear("A[D/D K] B[N/D K] C[D:D N/D]").by("A", s.Ring{Direction: s.Both}),
 		at("Moves[0].Way.Direction", oneRow)},
 
