@@ -41,7 +41,16 @@ var drawn = []declared{
 		"gathers columns of E, which has as many rows as C, and those need not be in equal parts (let each rank have "+
 		"its columns)")},
 	{"balanced rows for the caller", "that peers push", rowsForCaller().changed("A", balancedRows).by("A", s.Push{}),
-		at("Tensors[3]", "Push gathers into memory of the plan only")},
+		at("Tensors[3]", "Push gathers into memory of the plan only (leave it out, or use schedule.Pull)")},
+	{"rows for a norm", "that peers push", rowsForNorm().by("A", s.Push{}), served},
+	{"rows for a norm", "that peers push in parts", rowsForNorm().by("A", s.Push{Parts: 2}), served},
+	{"rows for a norm", "that a root after another pushes", rowsForNorm().by("A", s.Broadcast{}), served},
+	{"a weight", "that a root after another pushes", linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.Broadcast{}),
+		served},
+	{"a gradient's operand", "that a root after another pushes", gradient("A[M N] B[M/D K] C[N K]").
+		by("B", s.Broadcast{}), served},
+	{"rows for a norm", "which a copy gathers", of("A[M/D N] W[N] C[M N]", s.Copy("H", "A"), s.Copy("C", "H",
+		s.RMSNorm("W"))).by("A", s.Push{}), served},
 	{"balanced rows for the caller", "by a ring", rowsForCaller().changed("A", balancedRows).by("A", s.Ring{}), served},
 	{"an exchange", "of what sums take in parts of all rows", of("A[M K/D] B[N K/D] C[M N] T[M/D K]",
 		s.Linear("C", "A", "B"), s.Copy("T", "A")).by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts",
@@ -301,6 +310,9 @@ func moreColumns(of string) form {
 func rowsForCaller() form {
 	return of("A[M/D K] B[N/D K] C[M N/D] All[M K]", s.Linear("C", "A", "B"), s.Copy("All", "A"))
 }
+
+// rowsForNorm is a norm of gathered rows.
+func rowsForNorm() form { return of("A[M/D N] W[N] C[M N]", s.Copy("C", "A", s.RMSNorm("W"))) }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
 func TestDrawn(t *testing.T) { explored(t, "Drawn", drawn) }
