@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -89,9 +88,8 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool {
-	return n.bare || n.Kind == edges.Broadcast || n.Kind == edges.Permutation
-}, "peers may not write the caller's memory"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
+	"peers may not write the caller's memory"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
@@ -101,5 +99,6 @@ var rowsInTurn = []hole{
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
-		"New is told how many rows a product has, and Bind how many each rank has"},
+		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +
+			"before others"},
 }
