@@ -298,8 +298,10 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})
-	if s.Into != "" && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
-		err = refused(w.PathOf(s.Into), "leave it out"+w.orOneHost(), "%s gathers into memory of the plan only", name)
+	_, callers := w.Original.Tensor(s.Into)
+	if callers && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
+		hint, _, _ := strings.Cut(orUse(leaveOut, l.need, intoCallers), ", schedule.") // others may ask for more
+		err = refused(w.PathOf(s.Into), hint+w.orOneHost(), "%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
 		hint, why := leaveOut, "ranks write where others still read"

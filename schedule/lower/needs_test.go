@@ -106,10 +106,12 @@ func TestExamples(t *testing.T) {
 // what a way can't do.
 var lacking = map[string]func(p *hostir.Program) bool{
 	"it brings a batch of all ranks' rows a step": func(p *hostir.Program) bool { return p.Constants[chunksName] == 0 },
-	"New is told how many rows a product has, and Bind how many each rank has": func(p *hostir.Program) bool {
+	"one product takes all counted rows, as New is told their sum alone, and by it products take some before " +
+		"others": func(p *hostir.Program) bool {
 		return len(p.Edges[0].Products) > 0
 	},
-	"one product makes all counted rows, and no rank's before others": func(p *hostir.Program) bool {
+	"it makes the rows of a linear one rank's after another's, and one product makes all " +
+		"counted rows": func(p *hostir.Program) bool {
 		products := 0
 		hostir.Steps(p.Body, func(s hostir.Step) {
 			if s.Kind() == hostir.ProductKind {

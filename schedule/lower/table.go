@@ -122,6 +122,8 @@ var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.Al
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
 	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
+	{func(n need) bool { return n.of == ofColumns && n.sums() },
+		"it adds up what one product makes, and a rank's columns lie apart there"},
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
 	gathersAll,
 	{cutInto(ofBatches), "it takes all rows at once"},

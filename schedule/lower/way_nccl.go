@@ -138,7 +138,11 @@ func partsMemory(w *writer, s *stage) {
 	w.sum(s)
 	if s.ToAll {
 		w.cut(s.Sums, n)
-		w.program.Ask(hostir.Divide{Extent: rows, By: n})
+		if rows == schedule.D {
+			w.cutRows(rows, x)
+		} else {
+			w.program.Ask(hostir.Divide{Extent: rows, By: n})
+		}
 	} else {
 		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x)
@@ -213,8 +217,9 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 var ncclHoles = []hole{
 	{func(n need) bool { return n.hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
+	{func(n need) bool { return n.Kind == edges.AllToAll && n.of == ofCounted }, "it moves parts of one size"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
-		"plans call no collective of NCCL's in which one rank sends"},
+		"every rank sends in its collectives, and here one alone has what the others need"},
 	{cutInto(ofBatches),
 		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -70,5 +71,6 @@ func (w *writer) room() {
 	}
 }
 
-var paddedHoles = []hole{{func(n need) bool { return !n.hosts && n.of != ofSteps },
-	"only counted rows of at most so many are padded"}}
+var paddedHoles = []hole{{func(n need) bool {
+	return n.Kind == edges.AllGather && !n.hosts && n.of != ofSteps
+}, "only counted rows of at most so many are padded"}}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -22,19 +21,15 @@ func pushedPart(w *writer, s *stage) arrival {
 	w.transferred(s)
 	a := pushedRows(w, s)
 	t := a.turns[0].onMain()
-	word := w.named(arrived, s.here())
-	came := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, word, t.pieces[0].rank) }
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
-		t.came = hostir.MovesOf(s.here(), came(mainRef))
-	} else {
-		t.bring, t.came, a.sent = append(t.bring, came(a.on)), nil, false // copies wait for what comes, too
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank))
 	}
 	a.turns = []turns{t}
 	return a
 }
 
 func push(w *writer, s *stage, way schedule.Push) error {
-	s.arriving, s.cut = pushedRows, w.inParts(way.Parts, "p", "Parts")
+	s.arriving, s.once, s.cut = pushedRows, s.takenWhole(), w.inParts(way.Parts, "p", "Parts")
 	return w.pooled("Streams", way.Streams, false)
 }
 
@@ -53,15 +48,22 @@ func pushedRows(w *writer, s *stage) arrival {
 		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
 			hostir.View{Buffer: s.Input, Index: p.part}),
 		hostir.Post(a.on, came, to).Member(p.part)}
-	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
+	if s.once { // copies wait for what comes, too
+		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
+	} else {
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
+	}
 	a.turns = []turns{t}
 	return a
 }
 
-var broadcasts = by(func(w *writer, s *stage, way schedule.Broadcast) error {
-	s.arriving = broadcastRows
+var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced)),
+	by(broadcastInTurn, gather(ofOperand)).with(lacksOf(noPart, "Streams"))).with(because(pushHoles))
+
+func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
+	s.arriving, s.once = broadcastRows, s.takenWhole()
 	return w.pooled("Streams", way.Streams, false)
-}, gather(ofRows), gather(ofBalanced)).with(because(pushHoles))
+}
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
@@ -76,15 +78,18 @@ func broadcastRows(w *writer, s *stage) arrival {
 			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
 			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
 		hostir.Post(copyRef, came, every)}
-	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
-	return arrival{turns: []turns{t}, on: copyRef, sent: true, words: []hostir.Semaphore{{Name: open}, {Name: came}},
+	if s.once {
+		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
+	} else {
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
+	}
+	return arrival{turns: []turns{t}, on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, {Name: came}},
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool {
-	return n.bare || n.Kind == edges.Broadcast || n.Kind == edges.Permutation
-}, "peers may not write the caller's memory"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
+	"peers may not write the caller's memory"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
@@ -94,5 +99,6 @@ var rowsInTurn = []hole{
 	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
-		"New is told how many rows a product has, and Bind how many each rank has"},
+		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +
+			"before others"},
 }

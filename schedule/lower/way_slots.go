@@ -261,7 +261,7 @@ var ownSlots = append([]hole{{func(n need) bool { return n.of == ofCounted && n.
 var slotHoles = []hole{
 	memoryOfPeers,
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
-		"one product makes all counted rows, and no rank's before others"},
+		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},

@@ -60,10 +60,14 @@ func (c *inference) copy(i int, o schedule.Op) error {
 // asItIs refuses a copy of what is there already: of a result that nothing declares, which travels behind its maker.
 func (c *Chain) asItIs(i int, o schedule.Op, declared bool) error {
 	x, why := o.In[0], fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0])
-	if declared || !c.Schedule.Made(x) {
+	hint := fmt.Sprintf("declare %s where its ranks make it", x)
+	switch _, placed := c.Schedule.Tensor(o.Out); {
+	case declared && !placed:
+		hint = fmt.Sprintf("declare %s where it goes", o.Out)
+	case declared || !c.Schedule.Made(x):
 		return ofItsOwn(c.Schedule, i, why)
 	}
-	return refused(fmt.Sprintf("Ops[%d]", i), fmt.Sprintf("declare %s where its ranks make it", x), "%s", why)
+	return refused(fmt.Sprintf("Ops[%d]", i), hint, "%s", why)
 }
 
 // came says that a tensor, or what functions make it of, is a copy that has travelled.

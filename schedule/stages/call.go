@@ -147,6 +147,8 @@ func (c *Chain) takesRows(path string, o schedule.Op, i int) error {
 		hint = "let every rank have all rows of it"
 	case made >= 0:
 		hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", o.In[made], o.Call)
+	case c.At[o.In[i]].Size == edges.Even:
+		hint = fmt.Sprintf("gather %s by a schedule.Copy first; or %s", o.In[i], hint)
 	}
 	if o.Makes == "" && !letters.OfRanks() && letters.In[i][0] == letters.Rows() {
 		hint = fmt.Sprintf("use schedule.CallRows, if %s can make each rank's rows of those; or %s", o.Call, hint)

@@ -127,7 +127,9 @@ func (c *inference) checkWeight(o schedule.Op, x edges.State) error {
 	case w.Name == "" || c.Schedule.Made(w.Name):
 		return refused(c.path+".In[1]", "name a tensor that no operation makes",
 			"no pass multiplies by %s, which an operation makes", o.In[1])
-	case w.Root || slices.ContainsFunc([]int{0, 1}, func(axis int) bool {
+	case w.Root:
+		return c.Misplaced(w.Name, "let every rank have it", "no pass multiplies by a weight %s", written(w))
+	case slices.ContainsFunc([]int{0, 1}, func(axis int) bool {
 		return len(w.Axes[axis].Outer) > 0 && !overRanks(w, axis)
 	}):
 		return c.Misplaced(w.Name, "spread one of its axes by schedule.DIDx(schedule.D), or none",

@@ -45,7 +45,11 @@ func (c *Chain) CountedProducts() error {
 		out := s.Left.Size == edges.Counted && !s.Bare()
 		switch {
 		case in && !s.Gathers:
-			return c.Misplaced(c.Sized(rows), "let all ranks have equal parts",
+			hint := "let all ranks have equal parts"
+			if o, _ := c.Schedule.Maker(rows); o.Copies() && byCounts(c.Tensor(o.In[0])) {
+				hint = "multiply " + o.In[0]
+			}
+			return c.Misplaced(c.Sized(rows), hint,
 				"a product has as many rows as New is told, and Bind says how many a rank has of %s", c.Sized(rows))
 		case in && s.Sums != "" && !out:
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),

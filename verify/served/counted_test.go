@@ -18,7 +18,7 @@ var (
 	twice  = []s.Op{s.Linear("H", "A", "B", s.SiLU()), s.Linear("C", "H", "B2")}
 	counts = "a product has as many rows as New is told, and Bind says how many "
 	// madeAtOnce is true of padded rows, too, whose number New knows.
-	madeAtOnce = "one product makes all counted rows, and no rank's before others"
+	madeAtOnce = "it makes the rows of a linear one rank's after another's, and one product makes all counted rows"
 	noCalls    = "no pass calls beside rows that need not be in equal parts, such as those of A "
 )
 
@@ -49,8 +49,9 @@ var countedProducts = []declared{
 	{"CP20", "all together, whatever Once says", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Pull{}), served},
 	{"CP20b", "in parts", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Pull{Parts: 2}),
 		at("Moves[0].Way.Parts", "all rows are multiplied at once")},
-	{"CP21", "pushed", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{}), at("Moves[0].Way", "New is told how many "+
-		"rows a product has, and Bind how many each rank has (use Pull, Padded, or leave it out)")},
+	{"CP21", "pushed", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{}), at("Moves[0].Way", "one product takes all "+
+		"counted rows, as New is told their sum alone, and by it products take some before others (use Pull, Padded, "+
+		"or leave it out)")},
 	{"CP22", "without a bound", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Padded{}),
 		at("Moves[0].Way", "only uneven parts whose most is known can be padded")},
 	{"CP22b", "by NCCL", linear("A[M/D~ K] B[N K] C[M N]").by("A", s.NCCL{}), at("Moves[0].Way",

@@ -41,7 +41,44 @@ var drawn = []declared{
 		"gathers columns of E, which has as many rows as C, and those need not be in equal parts (let each rank have "+
 		"its columns)")},
 	{"balanced rows for the caller", "that peers push", rowsForCaller().changed("A", balancedRows).by("A", s.Push{}),
-		at("Tensors[3]", "Push gathers into memory of the plan only")},
+		at("Tensors[3]", "Push gathers into memory of the plan only (leave it out, or use schedule.Pull)")},
+	{"rows that are moved on", "for a norm, that peers push", of("A[M/D N] W[N] C[M/D+1 N]", s.Copy("C", "A",
+		s.RMSNorm("W"))).by("A", s.Push{}), at("Moves[0].Way", "it brings every rank what each has for all")},
+	{"rows of rank 0", "for a norm, that peers push", of("A@0[M N] W[N] C[M N]", s.Copy("C", "A", s.RMSNorm("W"))).
+		by("A", s.Push{}), at("Moves[0].Way", "it brings every rank what each has for all")},
+	{"rows of rank 0", "by NCCL", moved("A@0[M N] C[M N]").by("A", s.NCCL{}), at("Moves[0].Way",
+		"every rank sends in its collectives, and here one alone has what the others need")},
+	{"an exchange by counts", "by NCCL", moved("A[D/D~ D M] C[D D/D~ M]").by("A", s.NCCL{}), at("Moves[0].Way",
+		"it moves parts of one size")},
+	{"an exchange by counts", "padded", moved("A[D/D~ D M] C[D D/D~ M]").by("A", s.Padded{}), at("Moves[0].Way",
+		"it brings every rank what each has for all")},
+	{"columns of sums", "in one shot", linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Shot{}), at("Moves[0].Way",
+		"it adds up what one product makes, and a rank's columns lie apart there")},
+	{"columns of sums", "by tiles", linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Tiles{}), at("Moves[0].Way",
+		"its kernel gives each rank the tiles of the rank's rows, with all columns")},
+	{"sums by counts", "round a ring", linear("A[M K/D] B[N K/D] C[M/D~ N]").by("C", s.RingSum{}), at("Moves[0].Way",
+		madeAtOnce)},
+	{"a product of rows by counts", "that a copy gathers", of("A[M/D~ K] X[M K] B[N K] C[M N]", s.Copy("X", "A"),
+		s.Linear("C", "X", "B")), at("Tensors[1]", "Bind says how many a rank has of X (multiply A)")},
+	{"a weight", "that rank 0 has", linear("A[M/D K] B@0[N K] C[M/D N]"), at("Tensors[1]",
+		"no pass multiplies by a weight [N, K] on rank 0 (let every rank have it)")},
+	{"rows for a product", "that a copy leaves open", of("A[M/D K] B[N K] C[M/D+1 N]", s.Copy("X", "A"),
+		s.Linear("C", "X", "B")), at("Ops[0]", "X is A as it is: nothing travels (declare X where it goes)")},
+	{"rows for a product", "that a copy moves on", of("A[M/D K] X[M/D+1 K] B[N K] C[M/D+1 N]", s.Copy("X", "A"),
+		s.Linear("C", "X", "B")), served},
+	{"a call", "of each rank's own rows", of("A[M/D N] C[M N]", s.Call("C", "Mine", "mn->mn", "A")), at("Ops[0].In[0]",
+		"or gather A by a schedule.Copy first; or do Mine before the plan")},
+	{"a call", "of rows that a copy gathers", of("A[M/D N] C[M N]", s.Copy("All", "A"), s.Call("C", "Mine", "mn->mn",
+		"All")), served},
+	{"rows for a norm", "that peers push", rowsForNorm().by("A", s.Push{}), served},
+	{"rows for a norm", "that peers push in parts", rowsForNorm().by("A", s.Push{Parts: 2}), served},
+	{"rows for a norm", "that a root after another pushes", rowsForNorm().by("A", s.Broadcast{}), served},
+	{"a weight", "that a root after another pushes", linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.Broadcast{}),
+		served},
+	{"a gradient's operand", "that a root after another pushes", gradient("A[M N] B[M/D K] C[N K]").
+		by("B", s.Broadcast{}), served},
+	{"rows for a norm", "which a copy gathers", of("A[M/D N] W[N] C[M N]", s.Copy("H", "A"), s.Copy("C", "H",
+		s.RMSNorm("W"))).by("A", s.Push{}), served},
 	{"balanced rows for the caller", "by a ring", rowsForCaller().changed("A", balancedRows).by("A", s.Ring{}), served},
 	{"an exchange", "of what sums take in parts of all rows", of("A[M K/D] B[N K/D] C[M N] T[M/D K]",
 		s.Linear("C", "A", "B"), s.Copy("T", "A")).by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts",
@@ -153,6 +190,8 @@ var drawn = []declared{
 	{"rows in parts", "of which each rank has one, over hosts", linear("A[D/D K] B[N/D K] C[D:D N/D]").onHosts().
 		by("A", s.Rails{Parts: 2}), at("Moves[0].Way.Parts", oneRow)},
 	{"sums in parts", "of one row a rank", linear("A[D K/D] B[N K/D] C[D/D N]").by("C", s.NCCL{Parts: 2}),
+		at("Moves[0].Way.Parts", oneRow)},
+	{"sums in parts for all", "of one row a rank", linear("A[D K/D] B[N K/D] C[D N]").by("C", s.NCCL{Parts: 2}),
 		at("Moves[0].Way.Parts", oneRow)},
 	{"a ring both ways", "of one row a rank", linear("A[D/D K] B[N/D K] C[D:D N/D]").by("A", s.Ring{Direction: s.Both}),
 		at("Moves[0].Way.Direction", oneRow)},
@@ -299,6 +338,9 @@ func moreColumns(of string) form {
 func rowsForCaller() form {
 	return of("A[M/D K] B[N/D K] C[M N/D] All[M K]", s.Linear("C", "A", "B"), s.Copy("All", "A"))
 }
+
+// rowsForNorm is a norm of gathered rows.
+func rowsForNorm() form { return of("A[M/D N] W[N] C[M N]", s.Copy("C", "A", s.RMSNorm("W"))) }
 
 // TestDrawn holds each against its verdict, and has both checkers accept what is served.
 func TestDrawn(t *testing.T) { explored(t, "Drawn", drawn) }
