@@ -1,0 +1,91 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// Variables of Buffer.Counts: a rank, and a chunk of its buffer.
+const (
+	countRank  = "q"
+	countChunk = "c"
+)
+
+// padsAll refuses padded rows beside products of rows by counts without padding.
+func (w *writer) padsAll() error {
+	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
+	for _, s := range w.stages {
+		_, in := w.Multiplied(s.Stage)
+		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
+			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
+			return refused(w.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
+				w.Sized(s.Input))
+		}
+	}
+	return nil
+}
+
+// countRows gives memory of such rows the counts that Bind is called with, or that New knows: of all ranks, of the
+// rank's own, or of each rank's summand. Functions of what is exchanged have the counts of that.
+func (w *writer) countRows() {
+	for i, b := range w.program.Buffers {
+		_, scales := w.Schedule.ScaledBy(b.Name)
+		switch at := w.UnevenAxis(b.Tensor); {
+		case at < 0 || scales:
+		case at == 1:
+			w.program.Buffers[i].Counts = hostir.Var(countChunk)
+			w.program.Buffers[i].Chunk = hostir.Elements(schedule.Tensor{Axes: b.Tensor.Axes[2:]})
+		case edges.Of(b.Tensor).Rows():
+			w.counted(b.Name, hostir.Var(countRank))
+		default:
+			w.counted(b.Name, hostir.Var(countChunk))
+		}
+	}
+	for _, s := range w.stages {
+		switch {
+		case s.departs() && !s.Bare() && w.Uneven(s.Sums):
+			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
+			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
+		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
+			for _, name := range append(w.eachRows(s), s.here()) {
+				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))
+			}
+		}
+	}
+}
+
+// exchangedCounts are those of the parts that each rank has for every rank, or of every rank.
+func exchangedCounts(at edges.State) hostir.Expr {
+	from, to := hostir.Var(countRank), hostir.Var(countChunk)
+	if !at.Rows() {
+		from, to = to, from
+	}
+	return hostir.Add(hostir.Mul(from, hostir.Size), to)
+}
+
+// counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
+// elements where rows have different lengths. New makes room for the most rows
+// that a part may have, or else for all of the tensor, which one rank may have.
+func (w *writer) counted(name string, counts hostir.Expr) {
+	b := w.program.At(name)
+	b.Counts = counts
+	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
+	if len(columns) > 1 {
+		rows, columns = columns[1], columns[2:]
+	}
+	b.Chunk = hostir.Const(1)
+	if len(columns) > 0 {
+		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
+	}
+	most := hostir.Extent(rows.Extent)
+	if m := w.Split(name).Most; m != "" {
+		most = hostir.Extent(m)
+	} else if e, ok := w.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
+		most = hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), one), hostir.Size) // those of the first
+	}
+	b.Elements = hostir.Times(most, b.Chunk)
+}
