@@ -94,7 +94,7 @@ var refusalCases = []refusalCase{
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{
-		"Tensors[2]: Bias is [N], and the operations leave it otherwise: C = linear(A, B), bias(Bias) " +
+		"Tensors[2]: Bias is [N], and the operations take it otherwise: C = linear(A, B), bias(Bias) " +
 			"(place it [DIDx(D), N/D])"}},
 	{"all-reduce with a second product", linearOf(tensor("A", wholeM, shardedK), tensor("B", wholeN, shardedK),
 		tensor("B2", wholeN2, wholeK),

@@ -85,8 +85,8 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
 	case x.Lies == schedule.ByRow && !c.hasRows(x.Tensor, o.Out, rowsOf(at)):
-		return c.MisplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations leave it otherwise: %s", x.Tensor,
-			c.written(c.Tensor(x.Tensor)), c.asked(o))
+		return c.MisplacedIn(x.Tensor, rowsOf(at), "%s is %s, and the operations %s it otherwise: %s", x.Tensor,
+			c.written(c.Tensor(x.Tensor)), c.leaveOrTake(x.Tensor), c.asked(o))
 	case x.Lies == schedule.ByRow:
 		return nil
 	}
@@ -163,8 +163,8 @@ func (c *Chain) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 		for i := range min(len(want.Axes), len(beside)) {
 			want.Axes[i].Outer = beside[i].Outer
 		}
-		return c.Misplaced(t.Name, "place it "+written(want), "%s is %s, and the operations leave it otherwise: %s",
-			t.Name, written(t), c.asked(o))
+		return c.Misplaced(t.Name, "place it "+written(want), "%s is %s, and the operations %s it otherwise: %s",
+			t.Name, written(t), c.leaveOrTake(t.Name), c.asked(o))
 	}
 	return nil
 }

@@ -54,8 +54,8 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	}
 	inItsSteps := name != c.op.Out && alike(t, c.Tensor(c.op.Out)) && lieAlike(t.Axes, want.Axes)
 	if !alike(t, want) && !inItsSteps {
-		return c.Misplaced(name, "place it "+c.written(want), "%s is %s, and the operations leave it otherwise: %s",
-			name, c.written(t), c.asked(c.op))
+		return c.Misplaced(name, "place it "+c.written(want), "%s is %s, and the operations %s it otherwise: %s",
+			name, c.written(t), c.leaveOrTake(name), c.asked(c.op))
 	}
 	return nil
 }
@@ -67,12 +67,20 @@ func (c *Chain) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 		return c.Misplaced(t.Name, "write it "+cutAs(t, at).String(), "%s is %s, and sums are not made in steps",
 			t.Name, written(t))
 	case edges.Of(t) != at:
-		return c.MisplacedIn(t.Name, at, "%s is %s, and the operations leave it otherwise: %s", t.Name, c.written(t),
-			op)
+		return c.MisplacedIn(t.Name, at, "%s is %s, and the operations %s it otherwise: %s", t.Name, c.written(t),
+			c.leaveOrTake(t.Name), op)
 	case inBatchesOf(t) > 0:
 		return nil
 	}
 	return c.plain(t.Name)
+}
+
+// leaveOrTake is what operations do with a tensor: they leave a result somewhere, and take an operand there.
+func (c *Chain) leaveOrTake(name string) string {
+	if c.Schedule.Made(name) {
+		return "leave"
+	}
+	return "take"
 }
 
 // Misplaced is the refusal of a tensor's placement.

@@ -39,7 +39,7 @@ var bare = []declared{
 	{"F23", "a gather of uneven parts", of("A[M/D~ N] V[N] C[M N]", s.Copy("C", "A", normed)), served},
 	{"F23b", "of uneven parts", of("A[M/D~ N] V[N] R[M/D~ N] C[M/D~ N]", s.Copy("C", "A", normed, s.Add("R"))), served},
 	{"F23c", "a residual of even parts", of("A[M/D~ N] R[M/D N] C[M/D~ N]", s.Copy("C", "A", s.Add("R"))),
-		at("Tensors[1]", "R is [DIDx(D), M/D, N], and the operations leave it otherwise: C = copy(A), add(R), beside "+
+		at("Tensors[1]", "R is [DIDx(D), M/D, N], and the operations take it otherwise: C = copy(A), add(R), beside "+
 			"C = copy(A) (place it [DIDx(D, uneven), M/D, N])")},
 	{"F23d", "a result of even parts", of("A[M/D~ N] V[N] C[M/D N]", s.Copy("C", "A", normed)),
 		at("Tensors[2]", "C is [DIDx(D), M/D, N], and the operations leave it otherwise")},

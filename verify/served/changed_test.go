@@ -113,7 +113,7 @@ var changed = []declared{
 		s.Linear("C", "Y", "W")), at("Tensors[0]", "and only results are made in steps")},
 	{"a residual in steps", "beside balanced rows", balanced(of("A[M/D K] W[N K] C[M N] R[M:D N] V[N]",
 		s.Linear("C", "A", "W", s.RMSNorm("V"), s.Add("R"))), "A"), at("Tensors[3]",
-		"R is [Stream(D), M/D, N], and the operations leave it otherwise")},
+		"R is [Stream(D), M/D, N], and the operations take it otherwise")},
 	{"sums by counts and for all", "of one tensor", of("A[D/D M N] C[M/D~P N] E[M N]", s.Sum("C", "A"),
 		s.Sum("E", "A")), at("Tensors[2]", "the rows of C are by counts, and those of E are not")},
 	{"a residual of three axes", "on other ranks", of("A[D/D D M] C[D/D D M] R[D D/D M]",
@@ -160,7 +160,7 @@ var changed = []declared{
 		s.Linear("C", "A", "B"), s.Copy("E", "A", normed)), at("Ops[1].Then[0]", "each rank has a part of each row")},
 	{"a residual of one batch", "beside sums of batches", of("A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N] R[M/D N]",
 		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2", s.Add("R"))), at("Tensors[4]",
-		"R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+		"R is [DIDx(D), M/D, N], and the operations take it otherwise")},
 	{"a residual", "where the result is", func() form {
 		f := of("A[M K] B[N K] B2[K N] C[M K]", s.Linear("X", "A", "B", s.SiLU()),
 			s.Linear("C", "X", "B2", s.Add("A")))

@@ -37,7 +37,7 @@ var columns = []declared{
 	{"C13c", "logits behind a norm, at decoding", of("A[M K] Norm[K] B[N/D K] C[M N]",
 		s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")), served},
 	{"C13d", "logits with whole biases", linear("A[M K] B[N/D K] Bias[N] C[M N]"),
-		at("Tensors[2]", "Bias is [N], and the operations leave it otherwise")},
+		at("Tensors[2]", "Bias is [N], and the operations take it otherwise")},
 	{"C13e", "two whole results of columns", linear("A[M K] B[N/D K] B2[N2/D K] C[M N] C2[M N2]"), served},
 	{"C14", "gather of columns", moved("A[M N/D] C[M N]"), served},
 	{"C14b", "gather of columns, signals by kernels", moved("A[M N/D] C[M N]").

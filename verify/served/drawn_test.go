@@ -137,9 +137,9 @@ var drawn = []declared{
 		by("C", s.NCCL{Parts: 2}), at("Moves[0].Way.Parts", "parts of the columns of C travel, and rows that it is "+
 		"made of are in parts")},
 	{"numbers of rows in steps", "of batches", numbered("M:D"), at("Tensors[1]", "U is [F, Stream(D), M/D], and the "+
-		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+		"operations take it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
 	{"numbers of rows in parts", "of batches", numbered("M*D"), at("Tensors[1]", "U is [F, D, M/D], and the "+
-		"operations leave it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
+		"operations take it otherwise: C = copy(A), (x*U[row]), beside C = copy(A) (place it [F, M])")},
 	{"a weight that travels", "by scales of squares", linear("A[M/D K] B[N/D K] C[M/D N]").squared("A", "B"), at(
 		"Tensors[1]", "parts of B travel, and no pass takes scales of squares along (let every rank have it, or give "+
 			"each row a scale)")},

@@ -81,13 +81,13 @@ var formulas = []declared{
 		s.Linear("H", "A", "W", s.RMSNorm("Q").PerHead("128")), s.Copy("C", "H", s.RotaryOf(64, "128", "T"))), served},
 	{"numbers of other rows", "of a sum", of("A[M K/D] W[N K/D] U[M] C[M/D N]",
 		s.Linear("C", "A", "W", s.Func{Word: "scaled", Is: s.Times(s.X, s.Column("U"))})),
-		at("Tensors[2]", "leave it otherwise: C = linear(A, W), scaled(x*U[row])")},
+		at("Tensors[2]", "take it otherwise: C = linear(A, W), scaled(x*U[row])")},
 	{"a part of a head that has no whole ones", "columns of the next head would be turned", of(
 		"A[M/D K] W[N/D K] T[M 48] C[M:D N/D]", s.Linear("C", "A", "W", s.RotaryOf(48, "128", "T"))),
 		at("Ops[0].Then[0].Is.Of[0].Of[0].Of[1].Tensor", "heads of 48 columns do not lie in those of 128")},
 	{"an operand of other rows", "each rank has its own", of("A[M/D K] W[N/D K] R[M/D N] C[M:D N/D]",
 		s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Of("R"))})),
-		at("Tensors[2]", "R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+		at("Tensors[2]", "R is [DIDx(D), M/D, N], and the operations take it otherwise")},
 }
 
 // TestFormulas holds each against its verdict, and the explorer agrees where it is served.

@@ -23,7 +23,7 @@ var layers = []declared{
 	{"M10", "a whole F on each rank", mlp("A[M/D K] B[F K] B2[N F] C[M/D N]"), served},
 	{"M11", "all gather and all reduce", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M N]"), served},
 	{"M12", "a whole bias", mlp("A[M/D K] B[F/D K] Bias[F] B2[N F/D] C[M/D N]"),
-		at("Tensors[2]", "Bias is [F], and the operations leave it otherwise")},
+		at("Tensors[2]", "Bias is [F], and the operations take it otherwise")},
 	{"G01", "data-parallel", gradient("A[M/D N] B[M/D K] C[N K]"), served},
 	{"G02", "ZeRO", gradient("A[M/D N] B[M/D K] C[N/D K]"), served},
 	{"G02b", "data-parallel, by one shot", gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.Shot{}), served},

@@ -161,7 +161,7 @@ var notMiddle = []declared{
 		at("Moves[0].Way", "PushGather puts the rows of each rank at the place of its number, and those of Y were")},
 	{"a residual of other rows", "behind an exchange", of("A[M N/D] R[M N/D] Y[M/D N] W[K N] C[M/D K]",
 		s.Copy("Y", "A", s.Add("R")), s.Linear("C", "Y", "W")), at("Tensors[1]",
-		"R is [M, DIDx(D), N/D], and the operations leave it otherwise")},
+		"R is [M, DIDx(D), N/D], and the operations take it otherwise")},
 }
 
 // TestNotMiddle holds each against its verdict.
