@@ -147,7 +147,7 @@ func TestAccumulated(t *testing.T) {
 // amiss are functions of such results that are refused, at their operands.
 var amiss = []declared{
 	{"a residual of other ranks' rows", "behind an exchange", of("A[D/D D M] C[D D/D M] R[D/D D M]",
-		s.Copy("C", "A", s.Add("R"))), at("Tensors[2]", "R is [DIDx(D), D, M], and the operations leave it "+
+		s.Copy("C", "A", s.Add("R"))), at("Tensors[2]", "R is [DIDx(D), D, M], and the operations take it "+
 		"otherwise: C = copy(A), add(R), beside C = copy(A) (place it [D, DIDx(D), M])")},
 	{"a residual of all rows", "behind a permutation", shiftedBy(of("A[M/D N] C[M/D N] R[M/D N]",
 		s.Copy("C", "A", s.Add("R"))), "C"), at("Tensors[2]", "(place it [DIDx(D, shift 1), M/D, N])")},
