@@ -30,9 +30,11 @@ type pool struct {
 
 // pooled sets how many streams rounds take in turn, or that these have one priority, as options of the way say. Ways
 // whose options do not say so follow the others.
-func (w *writer) pooled(option string, streams int, equal bool) error {
+func (w *writer) pooled(s *stage, option string, streams int, equal bool) error {
 	const onePriority = "streams that steps take in turn have one priority"
 	switch asked := streams > 0; {
+	case asked && s.once && !schedule.Sums(w.edge.Way):
+		return w.refusal(option, leaveOut, noPart, w.edge.Of)
 	case asked && len(w.legs) > 1 && !schedule.Sums(w.edge.Way):
 		return w.refusal(option, leaveOut, "products share their streams where %s travel",
 			strings.Join(w.travelling(), " and "))

@@ -26,7 +26,7 @@ func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 		summandMemory(w, s)
 		reducedMemory(w, s)
 	}}
-	return w.pooled("Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams, false)
 }
 
 // ringSums holds the sums that pass through this rank, by the ranks that own them.

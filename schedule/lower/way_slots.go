@@ -43,7 +43,7 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
 	w.pool.falls = true
-	return w.pooled("Streams", way.Streams, way.Equal)
+	return w.pooled(s, "Streams", way.Streams, way.Equal)
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
@@ -187,7 +187,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 	}
 	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
 	w.pool.falls = true
-	return w.pooled("Streams", way.Streams, way.Equal)
+	return w.pooled(s, "Streams", way.Streams, way.Equal)
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -210,7 +210,7 @@ const staging = "staging"
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
-	return w.pooled("Buffers", way.Buffers, false)
+	return w.pooled(s, "Buffers", way.Buffers, false)
 }, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),

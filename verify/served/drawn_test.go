@@ -73,6 +73,10 @@ var drawn = []declared{
 	{"rows for a norm", "that peers push", rowsForNorm().by("A", s.Push{}), served},
 	{"rows for a norm", "that peers push in parts", rowsForNorm().by("A", s.Push{Parts: 2}), served},
 	{"rows for a norm", "that a root after another pushes", rowsForNorm().by("A", s.Broadcast{}), served},
+	{"rows for a norm", "pushed by streams", rowsForNorm().by("A", s.Push{Streams: 2}), noStreams},
+	{"rows for a norm", "by streams from roots", rowsForNorm().by("A", s.Broadcast{Streams: 2}), noStreams},
+	{"rows for a norm", "round a ring by streams", rowsForNorm().by("A", s.Ring{Streams: 2}), noStreams},
+	{"rows for a norm", "pushed round a ring by streams", rowsForNorm().by("A", s.PushRing{Streams: 2}), noStreams},
 	{"a weight", "that a root after another pushes", linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.Broadcast{}),
 		served},
 	{"a gradient's operand", "that a root after another pushes", gradient("A[M N] B[M/D K] C[N K]").
@@ -338,6 +342,9 @@ func moreColumns(of string) form {
 func rowsForCaller() form {
 	return of("A[M/D K] B[N/D K] C[M N/D] All[M K]", s.Linear("C", "A", "B"), s.Copy("All", "A"))
 }
+
+// noStreams refuses streams of products that take rows as they come, where none does.
+var noStreams = at("Moves[0].Way.Streams", "no product takes a part of A alone")
 
 // rowsForNorm is a norm of gathered rows.
 func rowsForNorm() form { return of("A[M/D N] W[N] C[M N]", s.Copy("C", "A", s.RMSNorm("W"))) }

@@ -1,0 +1,95 @@
+package lower
+
+import (
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
+)
+
+// within takes nodes of a round for each batch, if it takes all.
+func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
+	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
+		return w.parts.inTurn(nodes...)
+	}
+	return nodes
+}
+
+// parts counts the parts of a rank's rows, 0 and 1 for one, names their index, and says which field asks for them.
+type parts struct {
+	n         int64
+	index, at string
+}
+
+// inParts are the parts that an option of the way that is being lowered asks for.
+func (w *writer) inParts(n int, index, option string) parts {
+	if n < 2 {
+		return parts{}
+	}
+	return parts{int64(n), index, w.path() + "." + option}
+}
+
+// wholeParts is the fact of ways that bring balanced rows.
+const wholeParts = "parts of %s differ by rows, and parts of these would again"
+
+// part is the one that a step takes, absent where there is one only.
+func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
+
+// numbered is a part by its number, absent where there is one only.
+func (p parts) numbered(part hostir.Expr) hostir.Expr {
+	if p.n < 2 {
+		return hostir.Expr{}
+	}
+	return part
+}
+
+// chunk is the index of the step's part of a rank where all ranks' parts are, rank by rank.
+func (p parts) chunk(rank hostir.Expr) hostir.Expr { return p.chunkOf(rank, hostir.Var(p.index)) }
+
+// chunkOf is the index of a part of a rank.
+func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
+	if p.n < 2 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
+}
+
+// all counts the parts of a number of ranks or hosts.
+func (p parts) all(n hostir.Expr) hostir.Expr { return hostir.Times(n, hostir.Const(max(p.n, 1))) }
+
+// turn is the round of a step that takes a part.
+func (p parts) turn() hostir.Expr {
+	if p.n < 2 {
+		return step
+	}
+	return hostir.Div(step, hostir.Const(p.n))
+}
+
+// semaphore has a member for each part.
+func (p parts) semaphore(name string) hostir.Semaphore {
+	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
+}
+
+// posts tell every peer a word of each part.
+func (p parts) posts(word string) (nodes []hostir.Node) {
+	for i := range max(p.n, 1) {
+		nodes = append(nodes, hostir.Post(mainRef, word, every).Member(p.numbered(hostir.Const(i))))
+	}
+	return nodes
+}
+
+// partByPart are rounds in which the parts take their turns.
+func (p parts) partByPart(t turns) turns {
+	if p.n < 2 {
+		return t
+	}
+	each := t
+	each.index, each.first, each.end = p.index, hostir.Const(0), hostir.Const(p.n)
+	return turns{index: t.index, first: t.first, end: t.end, then: []turns{each}}
+}
+
+// inTurn takes the parts one after the other.
+func (p parts) inTurn(body ...hostir.Node) []hostir.Node {
+	if p.n < 2 {
+		return body
+	}
+	return []hostir.Node{hostir.Loop(p.index, hostir.Const(0), hostir.Const(p.n), body...)}
+}
