@@ -102,15 +102,32 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// orUse is a hint with the ways of a communication that have a fact, and orUseWithout with those that lack it.
-func orUse(hint string, n need, has fact) string          { return orUseAny(hint, n, has, true) }
-func orUseWithout(hint string, n need, lacks fact) string { return orUseAny(hint, n, lacks, false) }
+// orUse is a hint with the ways of a communication that have a fact, orUseFirst with the first of these, and
+// orUseWithout with those that lack it.
+func orUse(hint string, n need, has fact) string { return orNames(hint, waysThat(n, has, true)) }
+func orUseWithout(hint string, n need, lacks fact) string {
+	return orNames(hint, waysThat(n, lacks, false))
+}
+func orUseFirst(hint string, n need, has fact) string {
+	names := waysThat(n, has, true)
+	return orNames(hint, names[:min(1, len(names))])
+}
 
-func orUseAny(hint string, n need, f fact, has bool) string {
-	for i, l := range slices.DeleteFunc(doing(n), func(l lowering) bool { return l.is(f) != has }) {
-		hint += []string{", or use schedule.", ", schedule."}[min(i, 1)] + schedule.WayName(l.way)
+func orNames(hint string, names []string) string {
+	if len(names) == 0 {
+		return hint
 	}
-	return hint
+	return hint + ", or use " + strings.Join(names, ", ")
+}
+
+// waysThat names the ways of a communication that have a fact, or lack it.
+func waysThat(n need, f fact, has bool) (names []string) {
+	for _, l := range doing(n) {
+		if l.is(f) == has {
+			names = append(names, "schedule."+schedule.WayName(l.way))
+		}
+	}
+	return names
 }
 
 // usually names the way of a communication that most schedules leave open.
@@ -300,8 +317,8 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
-		hint, _, _ := strings.Cut(orUse(leaveOut, l.need, intoCallers), ", schedule.") // others may ask for more
-		err = refused(w.PathOf(s.Into), hint+w.orOneHost(), "%s gathers into memory of the plan only", name)
+		hint := orUseFirst(leaveOut, l.need, intoCallers) + w.orOneHost() // others may ask for more
+		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
 		hint, why := leaveOut, "ranks write where others still read"
