@@ -71,20 +71,20 @@ marked. Unset options default to the fastest known value. S is any constant. A m
 does. Where a product follows an all-gather, its weight, bias and result may all be spread over the ranks by the
 result's columns too (N/D, a column-parallel layer): each rank then makes its columns. Of a linear in batches,
 `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
-rows of one batch. In a chain each way goes with each of the others, with these exceptions: batches of rows come by
-Pull and leave by Slots or Stores; a way has the limit that stands beside it below; a Naive stands alone; and
-numbers of streams of a gather are for what travels alone. That is so with options left open: those that cut rows,
-such as Parts, also depend on how rows come and leave beside them, and are refused by their field where they do not
-fit. Where an operation adds an undeclared product to its own, partial results both, they are added on each rank
-and meet once; by Tiles and Stores they are two sums. Tiles make the first product of the rows that they bring, and
-products that follow take these when all are there; or they make the last product of a stage, and add up. Such a
-product is a linear of bf16 or fp16 with a bias, or without. Functions that have kernels of their own may follow;
-functions that the library of products would apply stand in a Copy behind. An all-to-all begins when its operand is
-made, beside operations on each rank's own part. Any operation may make the operand and read the result, also
-whole; of tensors with more axes than rows and columns these are functions and other all-to-alls, since calls and
-products have no parts of more axes. A call takes all rows of its operands, and CallRows the rank's own. A tensor
-that no product makes or takes is alone: the caller has it, or functions make it, such as codes of a product. A
-number is the fact below why a way does not do it.
+rows of one batch. In a chain each way goes with each of the others, with these exceptions: batches of rows come
+by Pull and leave by Slots or Stores; a way has the limit that stands beside it below; a Naive stands alone; and
+a gather that stands beside other communications takes no Streams. This holds with options left open. Options
+that cut rows, such as Parts, also depend on how rows come and leave beside them; they are refused by their
+field where they do not fit. Where an operation adds an undeclared product to its own, partial results both,
+they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the first product
+of the rows that they bring, and products that follow take these when all are there; or they make the last
+product of a stage, and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions
+that have kernels of their own may follow; functions that the library of products would apply stand in a Copy
+behind. An all-to-all begins when its operand is made, beside operations on each rank's own part. Any operation
+may make the operand and read the result, also whole; of tensors with more axes than rows and columns these are
+functions and other all-to-alls, since calls and products have no parts of more axes. A call takes all rows of
+its operands, and CallRows the rank's own. A tensor that no product makes or takes is alone: the caller has it,
+or functions make it, such as codes of a product. A number is the fact below why a way does not do it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
