@@ -24,7 +24,8 @@ func (w *writer) head() {
 		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
-			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
+			return s.leaves.sends != nil || s.leaves.begin != nil ||
+				s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)

@@ -6,6 +6,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
@@ -136,12 +137,10 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, cut), p.part))
 	case fine:
 		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), cut)
-	case !p.ranks.IsZero():
-		return hostir.Chunks(buffer, p.rank, p.ranks)
-	case w.n > 1: // where each batch has rows of all ranks
-		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank))
+	case w.n > 1 && w.Order != stages.BatchInRound: // where each batch has rows of all ranks
+		p.rank = hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank)
 	}
-	return hostir.Chunk(buffer, p.rank)
+	return hostir.View{Buffer: buffer, Index: p.rank, Count: p.ranks}
 }
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.

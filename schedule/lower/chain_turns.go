@@ -87,7 +87,8 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	case a.own != nil:
 		nodes = append(nodes, a.own)
 	case !a.copied:
-		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.Input)))
+		own := hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), w.shard(s, hostir.Expr{}))
+		nodes = append(nodes, w.within(own)...)
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
 		append([]hostir.StreamRef{a.on}, refs(a.beside)...), w.late(s)})
@@ -164,7 +165,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		}
 		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
-	nodes = w.within(nodes...)
+	nodes = append(w.within(nodes...), w.behindSums(s)...)
 	if peers := w.peersInTurn(s); s.comes.ownLast {
 		nodes = append(peers, nodes...)
 	} else {
@@ -180,6 +181,19 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes
+}
+
+// behindSums lets what waits for the rows of a batch do so behind the sums of the one before, which peers have: a wait
+// may hold the device, and keep it from what they wait for.
+func (w *writer) behindSums(s *stage) []hostir.Node {
+	switch a := s.comes; {
+	case w.apart().n == 0 || !s.departs() || !w.late(s):
+		return nil
+	case a.sent || a.withStep():
+		return []hostir.Node{w.workAfter(s, s.leaves.sums)}
+	default:
+		return []hostir.Node{hostir.After(a.on, s.leaves.sums)}
+	}
 }
 
 // joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
@@ -254,12 +268,16 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		piece := p
 		p = w.inBatch(s, p)
 		products, made := w.partials(t.work, s, s.Ops, p)
-		if sends := s.leaves.sends; p.into.Buffer != "" { // they write where a peer's rows leave from
-			made = into(p.into, made)
-		} else if sends != nil {
-			made = sends(t.work, p, made)
+		switch sends := s.leaves.sends; {
+		case p.into.Buffer != "": // they write where a peer's rows leave from
+			products = append(products, into(p.into, made)...)
+		case sends != nil:
+			round = append(round, w.within(products...)...)
+			products = nil
+			round = append(round, sends(t.work, piece, w.within(into(s.leaves.from(p), made)...))...)
+		default:
+			products = append(products, made...)
 		}
-		products = append(products, made...)
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 		}

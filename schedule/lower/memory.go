@@ -218,7 +218,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
-	case w.byRanks(s):
+	case w.byRanks(s), !s.ToAll && w.n > 1:
 		w.eachRank(w.named(partial, s.Sums), s.Sums, columns)
 	default:
 		partial := w.named(partial, s.Sums)

@@ -161,9 +161,6 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
 		"Moves[0].Way.Parts: parts of the sums C are of rows that do not travel, and A does (leave it out)"}},
-	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
-		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: a collective is of all ranks' " +
-			"rows, or a part of all, and steps take a rank's rows of a batch (use Pull, or leave it out)"}},
 	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation " +
@@ -185,15 +182,15 @@ var refusalCases = []refusalCase{
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
 	{"batches once", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.Pull{Once: true}), []string{
-		"Moves[0].Way.Once: one product takes all rows at once, and those of A come in batches"}},
+		"Moves[0].Way.Once: one product takes all rows of A, and batches of its sums leave before the last one comes"}},
 	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
 		"Moves[0].Way.Streams: products share their streams where A and C travel (leave it out)"}},
-	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by Shot: it takes all rows at once"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),
-		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all"}},
+		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: its " +
+			"kernel takes each rank's rows in one piece, and those of batches lie apart"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
-		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: it takes all rows at once"}},
+		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: its " +
+			"kernel takes each rank's rows in one piece, and those of batches lie apart"}},
 	{"fp32 of plain data", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{Words: true}}}
 		s.Ops[2].Then = nil

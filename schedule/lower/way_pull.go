@@ -5,7 +5,6 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
@@ -16,8 +15,7 @@ var pulls = slices.Concat(
 	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 	}),
-	by(pull, gather(ofBatches)).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
-		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
+	by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
 	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites).with(lacks(lack{
@@ -36,6 +34,9 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 		return w.refusal("By", "use schedule.Kernels", noKernel)
 	case way.Once && len(s.Ops) == 0:
 		return w.refusal("Once", "leave it out", "no product begins with rows of %s", w.edge.Of)
+	case way.Once && w.apart().n > 0:
+		return w.refusal("Once", leaveOut, "one product takes all rows of %s, and batches of its sums leave before "+
+			"the last one comes", w.edge.Of)
 	case way.Once && way.Parts > 1:
 		return w.refusal("Parts", hint, "all rows are multiplied at once")
 	case way.Once && way.Streams > 0:
@@ -93,22 +94,16 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
 	a.ready = n.posts(word)
-	to, from := w.at(s.here(), p), hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
-	switch {
-	case x.views != nil:
+	to, from := w.at(s.here(), p), w.shard(s, p.part).At(p.rank)
+	if x.views != nil {
 		to, from = x.views(p.rank)
-	case w.n > 1:
-		from.Index = w.part()
 	}
-	switch {
-	case w.n > 1 && w.Order == stages.BatchByBatch && x.withStep:
-		a.begin = t.over(nil, hostir.Wait(a.on, word, p.rank))
-	case w.n > 1 && w.Order == stages.BatchByBatch:
-		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
-	default:
-		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
+	ahead := []hostir.Node{hostir.Wait(a.on, word, every)}
+	if x.withStep {
+		ahead = t.over(nil, hostir.Wait(a.on, word, p.rank))
 	}
-	t.bring = append(t.bring, w.within(hostir.Set(a.on, to, from))...)
+	t.bring = append(w.opened(&a, ahead, hostir.Wait(a.on, word, p.rank).Member(p.part)),
+		w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
 		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
 		a.ready, a.ownLast = nil, true
@@ -122,7 +117,7 @@ const noPart = "no product takes a part of %s alone"
 var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gather(ofRows)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
+}, gather(ofRows), gather(ofBatches)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
 	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
@@ -133,9 +128,10 @@ func groupedRows(w *writer, s *stage) arrival {
 	block := func(i int64, skips, first, end, peer hostir.Expr, ranks piece) turns {
 		return turns{skips: skips, pieces: []piece{ranks}, work: hostir.StreamAt(workName, hostir.Const(i)),
 			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
-			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
-				hostir.Wait(a.on, w.named(ready, s.here()), from),
-				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
+			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, slices.Concat(
+				[]hostir.Node{hostir.Bind("from", peer)},
+				w.opened(&a, a.begin, hostir.Wait(a.on, w.named(ready, s.here()), from)),
+				w.within(hostir.Set(a.on, w.rowsAt(s.here(), from), w.shard(s, hostir.Expr{}).At(from))))...)}}
 	}
 	around := hostir.Sub(hostir.Size, r)
 	a.turns = []turns{

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -8,6 +9,7 @@ import (
 )
 
 var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
+	by(push, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
@@ -37,27 +39,26 @@ func push(w *writer, s *stage, way schedule.Push) error {
 // before everything that its memory may be written. In each round it pushes first, and the products wait for what
 // arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
 func pushedRows(w *writer, s *stage) arrival {
-	cut := s.cut
+	cut, words := s.cut, cmp.Or(w.apart(), s.cut)
 	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
 	p, to := t.pieces[0], hostir.Var("to")
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
-	a.words = []hostir.Semaphore{cut.semaphore(open), cut.semaphore(came)}
+	a.words = []hostir.Semaphore{cut.semaphore(open), words.semaphore(came)}
 	a.free = cut.posts(open)
-	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn())),
-		hostir.Wait(a.on, open, to).Member(p.part),
-		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
-			hostir.View{Buffer: s.Input, Index: p.part}),
-		hostir.Post(a.on, came, to).Member(p.part)}
+	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
+		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
+		w.within(hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to), w.shard(s, p.part))),
+		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(words.part()))
 	}
 	a.turns = []turns{t}
 	return a
 }
 
-var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced)),
+var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
 	by(broadcastInTurn, gather(ofOperand)).with(lacksOf(noPart, "Streams"))).with(because(pushHoles))
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
@@ -69,22 +70,24 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
-	open, came, to := w.named(free, s.here()), w.named(arrived, s.here()), hostir.Var("to")
+	open, came, words := w.named(free, s.here()), w.named(arrived, s.here()), w.apart()
+	a := arrival{on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, words.semaphore(came)},
+		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
-	t.instead = []hostir.Node{
-		hostir.Wait(copyRef, open, every),
-		hostir.Loop("q", one, hostir.Size,
-			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
-			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
-		hostir.Post(copyRef, came, every)}
+	opened := hostir.Wait(copyRef, open, every)
+	t.instead = append(w.opened(&a, []hostir.Node{opened}, opened),
+		hostir.Loop("q", one, hostir.Size, append([]hostir.Node{hostir.Bind("to", hostir.Ahead(hostir.Var("q")))},
+			w.within(hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(hostir.Var("to")),
+				w.shard(s, hostir.Expr{})))...)...),
+		hostir.Post(copyRef, came, every).Member(words.part()))
 	if s.once {
 		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step).Member(words.part()))
 	}
-	return arrival{turns: []turns{t}, on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, {Name: came}},
-		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
+	a.turns = []turns{t}
+	return a
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
@@ -96,7 +99,6 @@ var rowsInTurn = []hole{
 	memoryOfPeers,
 	gathersAll,
 	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
-	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +

@@ -10,6 +10,7 @@ import (
 var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
+	by(ringed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
 	by(ringed, gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
 		lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have", "Direction both")),
@@ -17,6 +18,7 @@ var rings = slices.Concat(
 
 var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(
 	by(ringPushed, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
+	by(ringPushed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")))...).with(because(pushHoles))
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
@@ -85,8 +87,10 @@ func (l lane) of(rank hostir.Expr) piece { return piece{rank: rank, part: l.memb
 // member of a semaphore with one for each lane.
 func (l lane) member() hostir.Expr { return l.numbered(hostir.Const(l.mine)) }
 
-// hop is the member of a semaphore with one for each lane in each round.
-func (l lane) hop(round hostir.Expr) hostir.Expr { return l.chunkOf(round, hostir.Const(l.mine)) }
+// hop is the member of a semaphore with one for each lane in each round, of each batch that has rounds of its own.
+func (w *writer) hop(l lane, round hostir.Expr) hostir.Expr {
+	return l.chunkOf(w.apart().chunk(round), hostir.Const(l.mine))
+}
 
 // each is every lane's nodes, one lane after the other.
 func (x ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
@@ -110,7 +114,7 @@ func (x ring) rounds(w *writer, hop, once string) arrival {
 		t.names, t.pieces = append(t.names, l.names...), append(t.pieces, l.of(l.got))
 	}
 	return arrival{turns: []turns{t}, on: copyRef,
-		words: []hostir.Semaphore{{Name: hop, Count: n.all(hostir.Size)}, n.semaphore(once)}}
+		words: []hostir.Semaphore{{Name: hop, Count: n.all(w.apart().all(hostir.Size))}, n.semaphore(once)}}
 }
 
 // pulled copies from the rank before the rows that it got a round ago, and tells the next rank when they are here.
@@ -121,21 +125,23 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	if x.withStep {
 		a.on, last = w.work, w.worker(hostir.Sub(step, one))
 	}
-	a.ready = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, word, l.next).Member(l.hop(one)) })
+	a.ready = w.apart().inTurn(x.signals(func(l lane) hostir.Node {
+		return hostir.Post(mainRef, word, l.next).Member(w.hop(l, one))
+	})...)
 	get := func(from func(l lane) hostir.View) []hostir.Node {
 		return x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Wait(a.on, word, l.from).Member(l.hop(step)),
-				hostir.Set(a.on, w.at(s.here(), l.of(l.got)), from(l).At(l.from))}
+			return append([]hostir.Node{hostir.Wait(a.on, word, l.from).Member(w.hop(l, step))},
+				w.within(hostir.Set(a.on, w.at(s.here(), l.of(l.got)), from(l).At(l.from)))...)
 		})
 	}
 	others := x.each(func(l lane) []hostir.Node {
-		return []hostir.Node{hostir.Post(last, word, l.to).Member(l.hop(step))}
+		return []hostir.Node{hostir.Post(last, word, l.to).Member(w.hop(l, step))}
 	})
 	if x.withStep {
 		others = append(others, hostir.After(a.on, last))
 	}
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, // the first takes a neighbour's own rows
-		Then: get(func(l lane) hostir.View { return hostir.Chunk(s.Input, l.member()) }),
+		Then: get(func(l lane) hostir.View { return w.shard(s, l.member()) }),
 		Else: append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...)}}
 	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
 	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
@@ -147,18 +153,21 @@ func (x ring) pushed(w *writer, s *stage) arrival {
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
 	a := x.rounds(w, came, open)
 	a.free = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, open, l.prev).Member(l.member()) })
+	opened := func(l lane) []hostir.Node {
+		wait := func(l lane) hostir.Node { return hostir.Wait(a.on, open, l.next).Member(l.member()) }
+		return w.opened(&a, x.signals(wait), hostir.Wait(a.on, open, l.to).Member(l.member()))
+	}
 	push := func(l lane, rank hostir.Expr, rows hostir.View) []hostir.Node {
-		return []hostir.Node{hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows),
-			hostir.Post(a.on, came, l.to).Member(l.hop(step))}
+		return append(w.within(hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows)),
+			hostir.Post(a.on, came, l.to).Member(w.hop(l, step)))
 	}
 	first := x.each(func(l lane) []hostir.Node {
-		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.Input, l.member())), 0,
-			hostir.Node(hostir.Wait(a.on, open, l.to).Member(l.member())))
+		return slices.Concat(opened(l), push(l, hostir.Rank, w.shard(s, l.member())))
 	})
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, Then: first,
 		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) })}}
 	a.turns[0].bring = append(a.turns[0].bring, x.each(func(l lane) []hostir.Node {
-		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(l.hop(step))}
+		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(w.hop(l, step))}
 	})...)
 	return a
 }

@@ -15,8 +15,8 @@ var shots = slices.Concat(
 	by(inOneShot, reduce(ofRows).alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).alone()).has(ofCodes|overwrites),
 	by(inOneShot, reduce(ofCounted).alone()).has(ofCodes),
-	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows),
-		reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
+		reduceAll(ofRows), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.
@@ -28,7 +28,7 @@ func twoShots(of ...need) rowsOfTable {
 }
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
+var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
 	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
@@ -57,31 +57,40 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from := w.summands(s)
+	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.part())
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
 	}
-	return w.whileRead(from, s.Sums, []hostir.Node{
-		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark)})
+	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
+	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
+		return w.parts.inTurn(w.whileRead(w.parts, from, s.Sums, sum)...)
+	}
+	return w.whileRead(parts{}, from, s.Sums, w.parts.inTurn(sum...))
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	return w.whileRead(s.Input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
-		hostir.Whole(s.Input).At(hostir.Var(hostir.RankIndex)).EachRank())})
+	var rows []hostir.View // of all ranks, a batch after the other
+	for i := range max(w.n, 1) {
+		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
+		rows = append(rows, part.At(hostir.Var(hostir.RankIndex)).EachRank())
+	}
+	return w.whileRead(parts{}, s.Input, s.here(),
+		[]hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()), rows...)})
 }
 
-// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of
-// the work.
-func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...string) []hostir.Node {
+// whileRead puts work of a move that reads memory of all ranks, or a part of it, between two meetings of all ranks.
+// Words are those of the work.
+func (w *writer) whileRead(cut parts, memory, move string, work []hostir.Node, words ...string) []hostir.Node {
 	ready, done := w.named(ready, move), w.named(read, move)
-	w.semaphores(ready)
-	w.semaphores(append(words, done)...)
+	w.program.Semaphores = append(w.program.Semaphores, cut.semaphore(ready))
+	w.semaphores(words...)
+	w.program.Semaphores = append(w.program.Semaphores, cut.semaphore(done))
 	return append(append([]hostir.Node{
-		hostir.Post(mainRef, ready, every).Described("peers may read " + memory),
-		hostir.Wait(mainRef, ready, every)}, work...),
-		hostir.Post(mainRef, done, every),
-		hostir.Wait(mainRef, done, every))
+		hostir.Post(mainRef, ready, every).Member(cut.part()).Described("peers may read " + memory),
+		hostir.Wait(mainRef, ready, every).Member(cut.part())}, work...),
+		hostir.Post(mainRef, done, every).Member(cut.part()),
+		hostir.Wait(mainRef, done, every).Member(cut.part()))
 }
 
 // sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks
@@ -95,7 +104,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
 	work := append([]hostir.Node{sum}, w.toAll(mainRef, s, parts{}, own)...)
-	return w.whileRead(input, s.Sums, work, w.named(summed, s.Sums))
+	return w.whileRead(parts{}, input, s.Sums, work, w.named(summed, s.Sums))
 }
 
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.

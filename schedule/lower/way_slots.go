@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var slotted = slices.Concat(
@@ -173,18 +174,10 @@ func (w *writer) toAllAtOnce(s *stage) []hostir.Node {
 		hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
 }
 
-var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).
-	with(wholeRows),
-	by(stores, reduce(ofBatches)).with(lacksOf("one kernel waits for the slots of all batches of %s",
-		"Signals stream memory operations", "Signals kernels"), except(
-		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
-	has(ofSomeRows).with(because(slotHoles))
+var stored = by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)).
+	has(ofSomeRows).with(wholeRows, because(slotHoles))
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
-	if w.Batches > 0 && w.Widens(s.Stage) {
-		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use "+plainSums,
-			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
-	}
 	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
 	w.pool.falls = true
 	return w.pooled(s, "Streams", way.Streams, way.Equal)
@@ -193,10 +186,19 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 // storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) departure {
 	d, free, arrived, slots := w.slotsFill(s), w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
-	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node {
-		slot := w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank)
-		return slices.Concat(hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank)), into(slot, products),
-			hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank)))
+	cut := w.partsOf(s)
+	d.from = func(p piece) hostir.View { return w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank) }
+	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) (nodes []hostir.Node) {
+		if cut.n < 2 {
+			nodes = hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank))
+		}
+		posted := hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank).Member(cut.part()))
+		return slices.Concat(nodes, products, posted)
+	}
+	if cut.n > 1 { // once, ahead of all batches
+		for _, t := range w.order(s) {
+			d.begin = append(d.begin, t.over(nil, hostir.Wait(t.work, free, t.pieces[0].rank))...)
+		}
 	}
 	if w.outward(s) {
 		d.after = refs([]hostir.StreamSet{w.set})
@@ -211,7 +213,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled(s, "Buffers", way.Buffers, false)
-}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
+}, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
 	because(slotHoles)).has(ofSomeRows)
@@ -221,9 +223,12 @@ func stagedMemory(w *writer, s *stage) {
 	if reducedMemory(w, s); s.ToAll || len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
-	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
+	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	w.memory(w.named(staging, s.Sums), buffer, axes...)
+	if w.Order == stages.BatchesInRound && w.n > 1 {
+		w.fine[name], buffer = w.n, hostir.Div(buffer, hostir.Const(w.n))
+	}
+	w.memory(name, buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
@@ -234,9 +239,10 @@ func stagedLeave(w *writer, s *stage) departure {
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
 	ready, free := w.named(ready, s.Sums), w.named(free, s.Sums)
 	d.words = append([]hostir.Semaphore{{Name: ready}, {Name: free}}, d.words...)
-	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	buffer, behind := w.rowsAt(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	d.from = func(p piece) hostir.View { return w.at(staging, piece{rank: w.work.Index, part: p.part}) }
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
-		return append(hostir.MovesOf(s.Sums, behind), into(buffer, products)...)
+		return append(hostir.MovesOf(s.Sums, behind), products...)
 	}
 	d.take = func(p piece) []hostir.Node {
 		from := hostir.Var("from")
@@ -263,7 +269,6 @@ var slotHoles = []hole{
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
-	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
 }

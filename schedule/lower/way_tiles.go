@@ -98,7 +98,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.Ops[0]
 	own := hostir.Whole(s.Input)
 	w.units(w.ColumnsOf(s.Input), w.columnsOfWeight(o))
-	nodes := w.whileRead(s.Input, s.here(), []hostir.Node{
+	nodes := w.whileRead(parts{}, s.Input, s.here(), []hostir.Node{
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
 			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: hostir.Whole(w.Schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
@@ -166,7 +166,7 @@ func (w *writer) units(columns ...schedule.Axis) {
 }
 
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
-var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), "it takes all rows at once"},
+var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), inOnePiece},
 	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
 	{func(n need) bool { return n.of == ofColumns && n.sums() },
 		"its kernel gives each rank the tiles of the rank's rows, with all columns"},

@@ -39,9 +39,14 @@ var sweeps = []sweep{
 		sums: []s.Way{nil, s.Shot{}, s.Stores{}, s.Stores{Signals: s.Kernels}, s.Slots{By: s.OneKernel},
 			s.Slots{Streams: 2}, s.RingSum{}, s.RingAccumulate{By: s.Kernels}}}},
 	{"batches", batchForms, func(f form) form { return f }, ways{
-		rows:     []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}},
-		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2}},
-		sums:     []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true}}}},
+		rows: []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}, s.Pull{Once: true},
+			s.Push{}, s.Push{By: s.Kernels}, s.Ring{}, s.Ring{WithStep: true}, s.PushRing{}, s.PushRing{By: s.Kernels},
+			s.Broadcast{}, s.Grouped{}, s.Naive{Copied: true}, s.GatherShot{}, s.NCCL{}},
+		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2},
+			s.GatherShot{}},
+		sums: []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true},
+			s.Stores{Signals: s.MemOps}, s.Stores{Signals: s.Kernels}, s.Staged{}, s.RingSum{}, s.RingAccumulate{},
+			s.Shot{}, s.Shot{Signals: s.MemOps}, s.NCCL{}}}},
 }
 
 // inBalance is the form with balanced rows in place of those by counts.
