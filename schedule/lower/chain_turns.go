@@ -87,7 +87,7 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	case a.own != nil:
 		nodes = append(nodes, a.own)
 	case !a.copied:
-		own := hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), w.shard(s, hostir.Expr{}))
+		own := hostir.Set(mainRef, w.comesTo(s, ofRank(hostir.Rank)), w.shard(s, hostir.Expr{}))
 		nodes = append(nodes, w.within(own)...)
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},

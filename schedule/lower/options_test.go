@@ -55,6 +55,11 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")
 		s.Ops = append(slices.Clone(s.Ops), schedule.Linear("C2", "C", "B2"))
 	}
+	if n == gather(ofColumns) { // into memory of the plan, which some ways write at peers
+		s.Tensors = scheduletest.Tensors("A[M K] B[N/D K] Norm[N] C[M N]")
+		s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("C", "H", schedule.RMSNorm("Norm"))}
+		s.Moves[0].Of = "H"
+	}
 	if field == "Rows" && !n.sums() {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)
 		s.Ops = append([]schedule.Op{schedule.Copy("X", "A", schedule.RMSNorm("Norm"))}, s.Ops...)

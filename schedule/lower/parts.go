@@ -39,6 +39,20 @@ func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
 	return hostir.Chunk(s.Input, part)
 }
 
+// comesWhole says that no operation takes a part of what comes to a stage alone.
+func (w *writer) comesWhole(s *stage) bool {
+	_, counted := w.Multiplied(s.Stage)
+	return s.takenWhole() || counted || s.Moved.From.Columns()
+}
+
+// comesTo is where a piece of what comes to a stage is put.
+func (w *writer) comesTo(s *stage, p piece) hostir.View {
+	if s.Moved.From.Columns() {
+		return hostir.Columns(s.here(), p.rank)
+	}
+	return w.at(s.here(), p)
+}
+
 // parts counts the parts of a rank's rows, 0 and 1 for one, names their index, and says which field asks for them.
 type parts struct {
 	n         int64

@@ -18,9 +18,7 @@ var pulls = slices.Concat(
 	by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
-	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites).with(lacks(lack{
-		why: "no kernel copies parts of columns", hint: "use schedule.CopyEngine or schedule.KernelSignals"},
-		"By kernel copies", "By kernels")),
+	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
 	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites),
 	pullOf(fromNeighbour, rotation),
@@ -110,6 +108,10 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	return a
 }
+
+// columnsWhole says that the copy engine alone makes strided copies.
+var columnsWhole = lacks(lack{why: "no kernel copies parts of columns",
+	hint: "use schedule.CopyEngine or schedule.KernelSignals"}, "By kernel copies", "By kernels")
 
 // noPart is the fact of what comes whole.
 const noPart = "no product takes a part of %s alone"

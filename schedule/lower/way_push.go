@@ -9,8 +9,14 @@ import (
 )
 
 var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
+	by(push, gather(ofCounted)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel),
 	by(push, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
-	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel),
+	by(pushPart, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Parts", "Streams"), lacksKernel)).
+	with(because(pushHoles))
+
+// intoPlans says that peers write what comes, which is memory of the plan.
+func intoPlans(l *lowering) { l.why = "what comes into the caller's memory, which peers do not write" }
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *writer, s *stage, _ schedule.Push) error {
@@ -31,7 +37,7 @@ func pushedPart(w *writer, s *stage) arrival {
 }
 
 func push(w *writer, s *stage, way schedule.Push) error {
-	s.arriving, s.once, s.cut = pushedRows, s.takenWhole(), w.inParts(way.Parts, "p", "Parts")
+	s.arriving, s.once, s.cut = pushedRows, w.comesWhole(s), w.inParts(way.Parts, "p", "Parts")
 	return w.pooled(s, "Streams", way.Streams, false)
 }
 
@@ -47,7 +53,7 @@ func pushedRows(w *writer, s *stage) arrival {
 	a.free = cut.posts(open)
 	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
 		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
-		w.within(hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to), w.shard(s, p.part))),
+		w.within(hostir.Set(a.on, w.comesTo(s, piece{rank: hostir.Rank, part: p.part}).At(to), w.shard(s, p.part))),
 		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
@@ -59,10 +65,12 @@ func pushedRows(w *writer, s *stage) arrival {
 }
 
 var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
-	by(broadcastInTurn, gather(ofOperand)).with(lacksOf(noPart, "Streams"))).with(because(pushHoles))
+	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(lacksOf(noPart, "Streams")),
+	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"))).
+	with(because(pushHoles))
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
-	s.arriving, s.once = broadcastRows, s.takenWhole()
+	s.arriving, s.once = broadcastRows, w.comesWhole(s)
 	return w.pooled(s, "Streams", way.Streams, false)
 }
 
@@ -70,6 +78,9 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
+	if s.Moved.From.Columns() {
+		w.transferred(s)
+	}
 	open, came, words := w.named(free, s.here()), w.named(arrived, s.here()), w.apart()
 	a := arrival{on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, words.semaphore(came)},
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
@@ -78,7 +89,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 	opened := hostir.Wait(copyRef, open, every)
 	t.instead = append(w.opened(&a, []hostir.Node{opened}, opened),
 		hostir.Loop("q", one, hostir.Size, append([]hostir.Node{hostir.Bind("to", hostir.Ahead(hostir.Var("q")))},
-			w.within(hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(hostir.Var("to")),
+			w.within(hostir.Set(copyRef, w.comesTo(s, ofRank(hostir.Rank)).At(hostir.Var("to")),
 				w.shard(s, hostir.Expr{})))...)...),
 		hostir.Post(copyRef, came, every).Member(words.part()))
 	if s.once {
@@ -92,13 +103,14 @@ func broadcastRows(w *writer, s *stage) arrival {
 
 // pushHoles are the facts of ways by which peers write what comes.
 var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
-	"peers may not write the caller's memory"}}, rowsInTurn...)
+	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
 	memoryOfPeers,
 	gathersAll,
-	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
+	{func(n need) bool { return (n.bare || n.of == ofColumns) && !n.sums() },
+		"no product takes some rows while others come"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +

@@ -12,17 +12,28 @@ var rings = slices.Concat(
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
 	by(ringed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
-		lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have", "Direction both")),
-	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep"))).with(because(rowsInTurn))
+	by(ringed, gather(ofCounted), gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
+		lacksOf(noHalfCounts, "Direction both")),
+	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofColumns)).has(intoCallers).with(columnsWhole, lacksOf(noPart, "Streams", "WithStep"),
+		lacksOf(noHalves, "Direction both"))).with(because(rowsInTurn))
 
 var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(
 	by(ringPushed, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
 	by(ringPushed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
-	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")))...).with(because(pushHoles))
+	by(ringPushed, gather(ofCounted)).with(lacksOf(noPart, "Streams"), lacksOf(noHalfCounts, "Direction both")),
+	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")),
+	by(ringPushed, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"),
+		lacksOf(noHalves, "Direction both")))...).with(because(pushHoles))
+
+// noHalves is the fact of columns that go round the ring.
+const noHalves = "a strided copy moves a rank's columns of %s in all rows"
+
+// noHalfCounts is that of counted rows.
+const noHalfCounts = "Bind is told how many rows of %s each rank has, and not how many halves have"
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
-	if way.WithStep && s.takenWhole() {
+	if way.WithStep && w.comesWhole(s) {
 		return w.refusal("WithStep", leaveOut, noPart, w.edge.Of)
 	}
 	return w.passedOn(s, way.Direction, way.Streams, ring{directed(way.Direction), way.WithStep}.pulled)
@@ -34,7 +45,7 @@ func ringPushed(w *writer, s *stage, way schedule.PushRing) error {
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
 func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
-	s.arriving, s.once = rows, s.takenWhole()
+	s.arriving, s.once = rows, w.comesWhole(s)
 	halves := 1
 	if way == schedule.Both {
 		halves = 2
@@ -107,7 +118,10 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 }
 
 // rounds are an arrival round the ring, with a word for each round and one for the whole run.
-func (x ring) rounds(w *writer, hop, once string) arrival {
+func (x ring) rounds(w *writer, s *stage, hop, once string) arrival {
+	if s.Moved.From.Columns() {
+		w.transferred(s)
+	}
 	n := parts{n: int64(len(x.lanes))}
 	t := w.turns(one, hostir.Size)
 	for _, l := range x.lanes {
@@ -121,7 +135,7 @@ func (x ring) rounds(w *writer, hop, once string) arrival {
 // Either way a round posts before it waits, so the ring can't hold itself.
 func (x ring) pulled(w *writer, s *stage) arrival {
 	word, done := w.named(ready, s.here()), w.named(read, s.here())
-	a, last := x.rounds(w, word, done), copyRef
+	a, last := x.rounds(w, s, word, done), copyRef
 	if x.withStep {
 		a.on, last = w.work, w.worker(hostir.Sub(step, one))
 	}
@@ -131,7 +145,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	get := func(from func(l lane) hostir.View) []hostir.Node {
 		return x.each(func(l lane) []hostir.Node {
 			return append([]hostir.Node{hostir.Wait(a.on, word, l.from).Member(w.hop(l, step))},
-				w.within(hostir.Set(a.on, w.at(s.here(), l.of(l.got)), from(l).At(l.from)))...)
+				w.within(hostir.Set(a.on, w.comesTo(s, l.of(l.got)), from(l).At(l.from)))...)
 		})
 	}
 	others := x.each(func(l lane) []hostir.Node {
@@ -142,7 +156,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	}
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, // the first takes a neighbour's own rows
 		Then: get(func(l lane) hostir.View { return w.shard(s, l.member()) }),
-		Else: append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...)}}
+		Else: append(others, get(func(l lane) hostir.View { return w.comesTo(s, l.of(l.got)) })...)}}
 	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
 	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
 	return a
@@ -151,21 +165,21 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 // pushed copies the rows that have come to the next rank.
 func (x ring) pushed(w *writer, s *stage) arrival {
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
-	a := x.rounds(w, came, open)
+	a := x.rounds(w, s, came, open)
 	a.free = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, open, l.prev).Member(l.member()) })
 	opened := func(l lane) []hostir.Node {
 		wait := func(l lane) hostir.Node { return hostir.Wait(a.on, open, l.next).Member(l.member()) }
 		return w.opened(&a, x.signals(wait), hostir.Wait(a.on, open, l.to).Member(l.member()))
 	}
 	push := func(l lane, rank hostir.Expr, rows hostir.View) []hostir.Node {
-		return append(w.within(hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows)),
+		return append(w.within(hostir.Set(a.on, w.comesTo(s, l.of(rank)).At(l.to), rows)),
 			hostir.Post(a.on, came, l.to).Member(w.hop(l, step)))
 	}
 	first := x.each(func(l lane) []hostir.Node {
 		return slices.Concat(opened(l), push(l, hostir.Rank, w.shard(s, l.member())))
 	})
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, Then: first,
-		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) })}}
+		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.comesTo(s, l.of(l.had))) })}}
 	a.turns[0].bring = append(a.turns[0].bring, x.each(func(l lane) []hostir.Node {
 		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(w.hop(l, step))}
 	})...)

@@ -1,0 +1,47 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/lower"
+)
+
+// normedColumns gathers columns into memory of the plan, and norms whole rows of these.
+func normedColumns(w s.Way) form {
+	return of("A[M/D K] B[N/D K] V[N] C[M N]", s.Linear("H", "A", "B"), s.Copy("C", "H", s.RMSNorm("V"))).by("H", w)
+}
+
+// countedLayer has rows by counts, of which the ranks take all.
+func countedLayer(w s.Way) form {
+	return of("A[M/D~ K] Gate[F/D K] Up[F/D K] Down[K F/D] C[M/D~ K]", s.Linear("U", "A", "Up"),
+		s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("A"))).by("A", w)
+}
+
+// comeWhole are ways of columns, and of rows by counts, that come before an operation takes some.
+var comeWhole = map[string]form{
+	"ColumnsComeRing":       linear("A[M K] B[N/D K] C[M N]").by("C", s.Ring{}),
+	"ColumnsRingAlone":      moved("A[M N/D] C[M N]").by("A", s.Ring{Direction: s.Backward, By: s.KernelSignals}),
+	"ColumnsNormedRing":     normedColumns(s.Ring{}),
+	"ColumnsNormedPush":     normedColumns(s.Push{}),
+	"ColumnsNormedPushRing": normedColumns(s.PushRing{By: s.KernelSignals}),
+	"ColumnsNormedRoots":    normedColumns(s.Broadcast{}),
+	"CountedRing":           linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Ring{}),
+	"CountedPush":           linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{By: s.Kernels}),
+	"CountedPushRing":       linear("A[M/D~P K] B[N K] C[M N]").by("A", s.PushRing{Direction: s.Backward}),
+	"CountedRoots":          linear("A[M/D~P K] B[N K] C[M N]").by("A", s.Broadcast{}),
+	"CountedLayerRing":      countedLayer(s.Ring{By: s.Kernels}),
+	"CountedLayerPush":      countedLayer(s.Push{}),
+	"CountedLayerPushRing":  countedLayer(s.PushRing{}),
+	"CountedLayerRoots":     countedLayer(s.Broadcast{By: s.KernelCopies}),
+}
+
+// TestComeWhole: they are proven and explored, as graphs too; TestAcceptedAreGreen runs their packages.
+func TestComeWhole(t *testing.T) {
+	for name, x := range comeWhole {
+		b := lowering(lower.Lower).become(t, x.Schedule, []int{1, 2, 3, 4, 8}, true)
+		if b.wrong != "" || !b.explored || !b.graph {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+}
