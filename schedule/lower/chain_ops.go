@@ -29,12 +29,14 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 }
 
 // onAll does the operations of a stage on all rows at once.
-func (w *writer) onAll(s *stage) []hostir.Node {
-	var all piece
+func (w *writer) onAll(s *stage) []hostir.Node { return w.operations(mainRef, s, s.Ops, w.allRows(s)) }
+
+// allRows are those of all ranks, which lie one rank's after another's where Bind says how many each has.
+func (w *writer) allRows(s *stage) piece {
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+		return piece{rank: hostir.Const(0), ranks: hostir.Size}
 	}
-	return w.operations(mainRef, s, s.Ops, all)
+	return piece{}
 }
 
 // operations are operations of a stage on a piece of the rows.
@@ -46,6 +48,9 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 // partials are the products that make the partial result of a piece, and the operations before them. Where no product
 // makes it there are none.
 func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) (before, made []hostir.Node) {
+	if s.whole {
+		return nil, nil // one product has made them
+	}
 	for _, o := range ops {
 		if nodes := w.operation(on, s, o, p); o.Out == s.Sums && s.Given == "" {
 			made = nodes

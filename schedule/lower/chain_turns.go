@@ -17,7 +17,10 @@ func (w *writer) batches(s *stage) []hostir.Node {
 		nodes = w.begin(s, mainRef)
 	case s.Bare() && (!s.First || s.whole):
 		if s.whole {
-			nodes = w.products(mainRef, s, s.Last(), piece{}, hostir.Whole(s.here()))
+			for _, o := range s.BeforeSum() {
+				nodes = append(nodes, w.operation(mainRef, s, o, w.allRows(s))...)
+			}
+			nodes = append(nodes, w.products(mainRef, s, s.Last(), w.allRows(s), w.at(s.Last().In[0], w.allRows(s)))...)
 		}
 		if w.putting(s) {
 			nodes = append(nodes, hostir.After(putRef, mainRef))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -20,9 +21,10 @@ type leaving struct {
 	behind bool  // they leave when all products are made, whose rows may come in parts of a rank's
 }
 
-// madeWhole has one product make the summands of a gradient, which then leave like the caller's.
+// madeWhole has one product make the summands of a gradient, or of counted rows, which then leave like the caller's.
 func (s *stage) madeWhole(w *writer) {
-	if s.whole = s.Given == "" && s.Last().Name() == schedule.GradientWord; s.whole {
+	s.whole = s.Given == "" && (s.Last().Name() == schedule.GradientWord || s.Left.Size == edges.Counted)
+	if s.whole {
 		s.Given = w.named(partial, s.Sums)
 	}
 }

@@ -221,9 +221,6 @@ var refusalCases = []refusalCase{
 		schedule.Ring{By: schedule.OneKernel}), []string{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
-	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: New gives the memory that " +
-			"it fills a size, and Bind says how many rows each part has (use Shot, RingSum, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

@@ -17,7 +17,8 @@ var sumRings = slices.Concat(
 		"it adds up products of rows that are all there, and these come one rank's after another's")),
 	by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
 		with(lacksOf(unmade, "Streams")),
-	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))).
+	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams")),
+	by(inKernels, reduce(ofCounted)).with(lacksOf(allCounted, "Streams"))).
 	has(rounds).with(because(slotHoles))
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {

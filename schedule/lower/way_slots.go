@@ -13,19 +13,22 @@ var slotted = slices.Concat(
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
 	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(ownSlots), roundsByKernel)
+	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
 	unmade     = "no product makes the terms of %s"
 	madeAtOnce = "a product makes all rows of the gradient %s at once"
+	allCounted = "one product makes all counted rows of %s"
 )
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
 	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduce(ofCounted)).with(lacksOf(allCounted, "Streams", "Equal"), lacksOf("", "Parts")),
+	by(slotsOf, reduce(ofCounted).alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
-	with(because(ownSlots), roundsByKernel)
+	with(because(slotHoles), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
@@ -258,10 +261,6 @@ func stagedLeave(w *writer, s *stage) departure {
 	d.own, d.after = mainRef, refs([]hostir.StreamSet{w.set})
 	return d
 }
-
-// ownSlots are those of the way that also sums what no product makes.
-var ownSlots = append([]hole{{func(n need) bool { return n.of == ofCounted && n.bare },
-	"New gives the memory that it fills a size, and Bind says how many rows each part has"}}, slotHoles...)
 
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{

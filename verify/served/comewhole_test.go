@@ -18,7 +18,8 @@ func countedLayer(w s.Way) form {
 		s.Linear("G", "A", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("A"))).by("A", w)
 }
 
-// comeWhole are ways of columns, and of rows by counts, that come before an operation takes some.
+// comeWhole are ways of columns, and of rows by counts, that come before an operation takes some, and of sums of such
+// rows, which one product makes before some leave.
 var comeWhole = map[string]form{
 	"ColumnsComeRing":       linear("A[M K] B[N/D K] C[M N]").by("C", s.Ring{}),
 	"ColumnsRingAlone":      moved("A[M N/D] C[M N]").by("A", s.Ring{Direction: s.Backward, By: s.KernelSignals}),
@@ -33,6 +34,11 @@ var comeWhole = map[string]form{
 	"CountedLayerRing":      countedLayer(s.Ring{By: s.Kernels}),
 	"CountedLayerPush":      countedLayer(s.Push{}),
 	"CountedLayerPushRing":  countedLayer(s.PushRing{}),
+	"CountedSumsRing":       linear("A[M K/D] B[N K/D] C[M/D~P N]").by("C", s.RingSum{}),
+	"CountedSumsSlots":      linear("A[M K/D] B[N K/D] C[M/D~ N]").by("C", s.Slots{}),
+	"CountedTermsSlots":     sum("A[D/D M N] C[M/D~P N]").by("C", s.Slots{By: s.OneKernel}),
+	"CountedLayerSumsRing":  countedLayer(s.Ring{}).by("C", s.RingSum{}),
+	"CountedLayerSumsSlots": countedLayer(s.Pull{}).by("C", s.Slots{By: s.Kernels}),
 	"CountedLayerRoots":     countedLayer(s.Broadcast{By: s.KernelCopies}),
 }
 

@@ -62,8 +62,8 @@ func TestAcceptedAreGreen(t *testing.T) {
 			declare(e.name, x)
 		}
 	}
-	for _, forms := range []map[string]form{otherWays, batchWays, comeWhole, middlesShown, placedShown, notNumbers, madeShown,
-		wideShown, atOnceShown} {
+	for _, forms := range []map[string]form{otherWays, batchWays, comeWhole, middlesShown, placedShown, notNumbers,
+		madeShown, wideShown, atOnceShown} {
 		for name, x := range forms {
 			if soak || slices.Contains(taken, name) {
 				declare(name, x.Schedule)

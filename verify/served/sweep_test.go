@@ -29,7 +29,8 @@ var sweeps = []sweep{
 	{"rows by counts", unevenForms, func(f form) form { return f }, ways{
 		rows: []s.Way{nil, s.Pull{}, s.Pull{By: s.OneKernel}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{By: s.Kernels},
 			s.Ring{}, s.Ring{By: s.KernelSignals}, s.PushRing{}, s.PushRing{By: s.Kernels}, s.Broadcast{}},
-		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}, s.RingSum{}}}},
+		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}, s.RingSum{},
+			s.RingSum{Signals: s.Kernels}, s.Slots{}, s.Slots{By: s.OneKernel}}}},
 	{"rows up to a number", unevenForms, func(f form) form { return f.most("4") }, ways{
 		rows: []s.Way{s.Padded{}, s.Padded{By: s.Kernels}}, operands: []s.Way{nil, s.Padded{}},
 		sums: []s.Way{nil, s.Shot{Signals: s.Kernels}}}},
