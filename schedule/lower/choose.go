@@ -311,7 +311,7 @@ func (w *writer) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
 func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := !slices.Contains([]cut{ofCounted, ofOperand}, l.of) && !l.bare || w.Fetched(s.Input)
+	ofRanks := l.of != ofOperand && !l.bare || w.Fetched(s.Input)
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})

@@ -15,7 +15,7 @@ import (
 
 var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofRows)).has(intoCallers),
-	by(gatheredByNCCL, gather(ofBatches)).with(lacksOf(inBatches, "Parts")),
+	by(gatheredByNCCL, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
 	by(gatheredByNCCL, gather(ofRows).alone()).with(lacksOf("", "Parts")),

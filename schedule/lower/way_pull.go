@@ -12,10 +12,10 @@ var pulls = slices.Concat(
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
 	}),
-	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
+	by(pullOnce, gather(ofCounted)).has(intoCallers).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 	}),
-	by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
+	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
 	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),

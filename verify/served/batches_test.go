@@ -14,6 +14,15 @@ func batchLayer(w s.Way) form {
 	return mlp("A[M*4/D K] B[F/D K] B2[N F/D] C[M:4/D N]").by("A", w)
 }
 
+// batchesKept also gives the caller the rows that come.
+func batchesKept(w s.Way) form {
+	f := of("A[M*4/D K] B[N K] C[M*4:D N] E[M K]", s.Linear("C", "A", "B"), s.Copy("E", "A"))
+	if w != nil {
+		f = f.by("A", w)
+	}
+	return f
+}
+
 // batchSums have sums that leave in batches.
 func batchSums(w s.Way) form { return linear("A[M K/D] B[N K/D] C[M*4/D N]").by("C", w) }
 
@@ -31,6 +40,9 @@ var batchWays = map[string]form{
 	"BatchesNaiveWithStep": batchForm(s.Naive{StartInLoop: true, WithStep: true}),
 	"BatchesShot":          batchForm(s.GatherShot{}),
 	"StepsShot":            linear("A[M*4/D K] B[N K] C[M:4*D N]").by("A", s.GatherShot{}),
+	"BatchesKept":          batchesKept(nil),
+	"BatchesKeptRing":      batchesKept(s.Ring{}),
+	"BatchesKeptNCCL":      batchesKept(s.NCCL{}),
 	"BatchesNCCL":          batchForm(s.NCCL{}),
 	"BatchSumsStaged":      batchSums(s.Staged{}),
 	"BatchSumsStagedThree": batchSums(s.Staged{Buffers: 3, By: s.Kernels}),

@@ -31,6 +31,8 @@ var comeWhole = map[string]form{
 	"CountedPush":           linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Push{By: s.Kernels}),
 	"CountedPushRing":       linear("A[M/D~P K] B[N K] C[M N]").by("A", s.PushRing{Direction: s.Backward}),
 	"CountedRoots":          linear("A[M/D~P K] B[N K] C[M N]").by("A", s.Broadcast{}),
+	"CountedKeptRing": of("A[M/D~P K] B[N K] C[M N] E[M K]", s.Linear("C", "A", "B"), s.Copy("E", "A")).
+		by("A", s.Ring{}),
 	"CountedLayerRing":      countedLayer(s.Ring{By: s.Kernels}),
 	"CountedLayerPush":      countedLayer(s.Push{}),
 	"CountedLayerPushRing":  countedLayer(s.PushRing{}),
