@@ -311,12 +311,13 @@ func (w *writer) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
 func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := l.of != ofOperand && !l.bare || w.Fetched(s.Input)
+	ofRanks := l.Kind == edges.AllGather && (l.of != ofOperand && !l.bare || w.Fetched(s.Input)) ||
+		l.Kind == edges.AllToAll
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})
 	_, callers := w.Original.Tensor(s.Into)
-	if callers && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
+	if callers && ofRanks && !l.is(intoCallers) {
 		hint := orUseFirst(leaveOut, l.need, intoCallers) + w.orOneHost() // others may ask for more
 		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
 	}

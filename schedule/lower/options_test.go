@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/scheduletest"
 )
 
@@ -59,6 +60,8 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 		s.Tensors = scheduletest.Tensors("A[M K] B[N/D K] Norm[N] C[M N]")
 		s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("C", "H", schedule.RMSNorm("Norm"))}
 		s.Moves[0].Of = "H"
+	} else if n.Kind == edges.AllToAll {
+		s.Ops = []schedule.Op{schedule.Copy("C", "A", schedule.Scale(.5))}
 	}
 	if field == "Rows" && !n.sums() {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)

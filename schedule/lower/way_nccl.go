@@ -25,7 +25,7 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
 	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
-	by(exchangedByNCCL, exchange).has(overwrites).
+	by(exchangedByNCCL, exchange).has(overwrites|intoCallers).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {

@@ -12,15 +12,16 @@ var pulls = slices.Concat(
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
 	}),
-	by(pullOnce, gather(ofCounted)).has(intoCallers).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
-		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
-	}),
+	by(pullOnce, gather(ofCounted)).has(intoCallers).
+		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
+			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
+		}),
 	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
 	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites),
+	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites|intoCallers),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 
@@ -147,8 +148,8 @@ func groupedRows(w *writer, s *stage) arrival {
 // rank, and no operation reads what comes.
 
 // transferred cuts the caller's tensors for a transfer. of is the view that a rank takes of every peer's input; place
-// returns the view where it puts one peer's.
-func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
+// is where it puts one peer's.
+func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		w.byRank(buffer)
 		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
@@ -167,14 +168,15 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 			return hostir.Chunk(buffer, rank)
 		}
 	}
-	of, place = hostir.Whole(s.Input), part(s.here(), s.Moved.From.Axis)
+	of = func(hostir.Expr) hostir.View { return hostir.Whole(s.Input) }
+	place = part(s.here(), s.Moved.From.Axis)
 	if n, at := s.Moved.From.Shift, place; n != 0 {
 		place = func(rank hostir.Expr) hostir.View {
 			return at(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
 		}
 	}
 	if s.Moved.To.Spread() {
-		of = part(s.Input, s.Moved.To.Axis)(hostir.Rank)
+		of = part(s.Input, s.Moved.To.Axis)
 	}
 	if w.Uneven(s.Input) {
 		w.counted(s.Input, exchangedCounts(s.Moved.From))
@@ -193,8 +195,10 @@ func partOfEach(w *writer, s *stage) arrival {
 		return a
 	}
 	of, place := w.transferred(s)
-	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) { return place(peer), of.At(peer) }}.rows(w, s)
-	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
+	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) {
+		return place(peer), of(hostir.Rank).At(peer)
+	}}.rows(w, s)
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	return a
 }
 

@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
-	by(push, gather(ofCounted)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel),
 	by(push, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
-	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel),
-	by(pushPart, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Parts", "Streams"), lacksKernel)).
-	with(because(pushHoles))
+	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
+		by(pushPart, exchange, exchangeCounted).has(overwrites).with(intoPlans),
+		by(pushPart, gather(ofColumns), exchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
+		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
 func intoPlans(l *lowering) { l.why = "what comes into the caller's memory, which peers do not write" }
@@ -26,8 +27,9 @@ func pushPart(_ *writer, s *stage, _ schedule.Push) error {
 
 // pushedPart copies this rank's part into the memory of all others, while theirs arrive.
 func pushedPart(w *writer, s *stage) arrival {
-	w.transferred(s)
-	a := pushedRows(w, s)
+	of, place := w.transferred(s)
+	a := w.pushed(s, func(to hostir.Expr) (dst, src hostir.View) { return place(hostir.Rank).At(to), of(to) })
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	t := a.turns[0].onMain()
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
 		t.came = hostir.MovesOf(s.here(), hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank))
@@ -41,19 +43,27 @@ func push(w *writer, s *stage, way schedule.Push) error {
 	return w.pooled(s, "Streams", way.Streams, false)
 }
 
-// pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
-// before everything that its memory may be written. In each round it pushes first, and the products wait for what
-// arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
+// pushedRows copies own rows into the memory of all others, while theirs arrive.
 func pushedRows(w *writer, s *stage) arrival {
+	return w.pushed(s, func(to hostir.Expr) (dst, src hostir.View) {
+		return w.at(s.here(), piece{rank: hostir.Rank, part: s.cut.part()}).At(to), w.shard(s, s.cut.part())
+	})
+}
+
+// pushed copies own views into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says before
+// everything that its memory may be written. In each round it pushes first, and the products wait for what arrives. The
+// rank that pushes to it does the same, so no circle of ranks can wait for each other.
+func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.View)) arrival {
 	cut, words := s.cut, cmp.Or(w.apart(), s.cut)
 	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
 	p, to := t.pieces[0], hostir.Var("to")
+	dst, src := views(to)
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
 	a.words = []hostir.Semaphore{cut.semaphore(open), words.semaphore(came)}
 	a.free = cut.posts(open)
 	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
 		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
-		w.within(hostir.Set(a.on, w.comesTo(s, piece{rank: hostir.Rank, part: p.part}).At(to), w.shard(s, p.part))),
+		w.within(hostir.Set(a.on, dst, src)),
 		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
@@ -102,8 +112,9 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
-	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Kind == edges.AllToAll }, gathersAll.why},
+	{func(n need) bool { return n.bare || n.Kind != edges.AllGather },
+		"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{

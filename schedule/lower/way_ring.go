@@ -12,8 +12,8 @@ var rings = slices.Concat(
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
 	by(ringed, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Direction both")),
 	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).with(lacksOf(noPart, "Streams", "WithStep"),
-		lacksOf(noHalfCounts, "Direction both")),
+	by(ringed, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).
+		with(lacksOf(noPart, "Streams", "WithStep"), lacksOf(noHalfCounts, "Direction both")),
 	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep")),
 	by(ringed, gather(ofColumns)).has(intoCallers).with(columnsWhole, lacksOf(noPart, "Streams", "WithStep"),
 		lacksOf(noHalves, "Direction both"))).with(because(rowsInTurn))
