@@ -65,8 +65,8 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 
 var refusalCases = []refusalCase{
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size " +
-			"(leave the mesh out, for ranks of one host)"}},
+		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: an exchange between hosts " +
+			"sends as many bytes as it gets, and parts differ (leave the mesh out, for ranks of one host)"}},
 	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
 	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
@@ -89,8 +89,8 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: its exchanges " +
-		"take the rows of all batches together, and products take one batch after another "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: an exchange " +
+		"between hosts brings a rank's rows in one piece, and those of batches lie apart "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

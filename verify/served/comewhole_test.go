@@ -28,8 +28,9 @@ var comeWhole = map[string]form{
 	"ColumnsNormedPushRing": normedColumns(s.PushRing{By: s.KernelSignals}),
 	"ColumnsNormedRoots":    normedColumns(s.Broadcast{}),
 	"ExchangePush":          of("A[D/D D M] C[D D/D M]", s.Copy("C", "A", s.Scale(.5))).by("A", s.Push{}),
-	"ExchangeCountedPush":   of("A[D/D~ D M] C[D D/D~ M]", s.Copy("C", "A", s.Scale(.5))).by("A", s.Push{By: s.Kernels}),
-	"ExchangeColumnsPush":   of("A[M N/D] V[N] C[M/D N]", s.Copy("C", "A", s.RMSNorm("V"))).by("A", s.Push{}),
+	"ExchangeCountedPush": of("A[D/D~ D M] C[D D/D~ M]", s.Copy("C", "A", s.Scale(.5))).
+		by("A", s.Push{By: s.Kernels}),
+	"ExchangeColumnsPush": of("A[M N/D] V[N] C[M/D N]", s.Copy("C", "A", s.RMSNorm("V"))).by("A", s.Push{}),
 	"ExchangeRowsPush": of("A[M/D N] C[M N/D]", s.Copy("C", "A", s.Scale(.5))).by("A",
 		s.Push{By: s.KernelSignals}),
 	"CountedRing":     linear("A[M/D~ K] B[N K] C[M N]").by("A", s.Ring{}),
