@@ -89,13 +89,12 @@ func (w *writer) shift(cut parts) turns {
 type arrival struct {
 	turns []turns
 	on    hostir.StreamRef // that brings them: that of the copies, or that of the products of a round
-	words []hostir.Semaphore
-	free  []hostir.Node // posts that peers may write here
-	ready []hostir.Node // posts that peers may read the own rows
-	begin []hostir.Node // waits for all peers, ahead of all batches
-	ahead []hostir.Node // begins beside all else
-	own   hostir.Node   // the own part to its place, if all come at once; nil: own rows
-	all   []hostir.Node // in place of rounds and of the own part
+	free  []hostir.Node    // posts that peers may write here
+	ready []hostir.Node    // posts that peers may read the own rows
+	begin []hostir.Node    // waits for all peers, ahead of all batches
+	ahead []hostir.Node    // begins beside all else
+	own   hostir.Node      // the own part to its place, if all come at once; nil: own rows
+	all   []hostir.Node    // in place of rounds and of the own part
 	// The own rows are made as they leave, and go through the stage behind all others.
 	ownLast bool
 	// Peers read this memory until the end of the run. There a rank posts it and waits for others, or all such arrivals

@@ -36,7 +36,9 @@ func writeChain(w *writer) error {
 	if err := w.plan(); err != nil {
 		return err
 	}
-	w.words()
+	if w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) }) { // peers' memory, until the end
+		w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: read})
+	}
 	w.head()
 	for _, s := range w.stages {
 		w.add(w.awaitComing(s)...)
@@ -106,12 +108,12 @@ func (w *writer) named(name, move string) string {
 	return w.legs[i].name + name
 }
 
-func (w *writer) words() {
-	for _, s := range w.stages {
-		w.program.Semaphores = append(w.program.Semaphores, s.comes.words...)
-		w.program.Semaphores = append(w.program.Semaphores, s.leaves.words...)
-	}
-	if w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) }) { // peers' memory, until the end
-		w.semaphores(read)
-	}
+// word is the name of a word of a move, which it declares.
+func (w *writer) word(name, move string) string { return w.words(name, move, hostir.Expr{}) }
+
+// words are so many members of one.
+func (w *writer) words(name, move string, count hostir.Expr) string {
+	name = w.named(name, move)
+	w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
+	return name
 }

@@ -28,7 +28,6 @@ func (s *stage) madeWhole(w *writer) {
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
 type departure struct {
-	words []hostir.Semaphore
 	open  []hostir.Node               // peers may begin
 	begin []hostir.Node               // waits for all peers, ahead of all parts
 	puts  hostir.StreamSet            // of the copies of each round, if these have streams of their own

@@ -134,12 +134,6 @@ func (w *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 	w.program.Buffers = append(w.program.Buffers, b)
 }
 
-func (w *writer) semaphores(names ...string) {
-	for _, n := range names {
-		w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: n})
-	}
-}
-
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
 func (w *writer) heads() {
 	for _, o := range w.Schedule.Ops {

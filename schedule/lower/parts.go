@@ -63,10 +63,8 @@ func (p parts) turn() hostir.Expr {
 	return hostir.Div(step, hostir.Const(p.n))
 }
 
-// semaphore has a member for each part.
-func (p parts) semaphore(name string) hostir.Semaphore {
-	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
-}
+// members are those of a word with one for each part.
+func (p parts) members() hostir.Expr { return p.numbered(hostir.Const(p.n)) }
 
 // posts tell every peer a word of each part.
 func (p parts) posts(word string) (nodes []hostir.Node) {

@@ -41,11 +41,12 @@ type mistakes schedule.Naive
 func (x mistakes) rows(w *writer, s *stage) arrival {
 	a := pulling{withStep: x.WithStep}.rows(w, s)
 	a.copied, a.oneLoop = x.Copied, x.StartInLoop || x.WithStep && x.SignalsInStep
-	t, done := &a.turns[0], w.named(read, s.here())
+	t := &a.turns[0]
 	from, to := t.pieces[0].rank, hostir.Var("to")
 	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
 	if x.SignalsInStep {
-		a.ready, a.reads, a.words = nil, "", append(a.words, hostir.Semaphore{Name: done})
+		done := w.word(read, s.here())
+		a.ready, a.reads = nil, ""
 		t.bring = slices.Concat([]hostir.Node{
 			hostir.Post(a.on, w.named(ready, s.here()), to).Described("get: send first, then recv")}, t.bring,
 			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})

@@ -196,8 +196,8 @@ var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.Input, copied: true,
+	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.word(ready, s.here())
+	a := arrival{on: copyRef, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true

@@ -40,8 +40,7 @@ func pushedRows(w *writer, s *stage) arrival {
 	cut := s.cut
 	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
 	p, to := t.pieces[0], hostir.Var("to")
-	open, came := w.named(free, s.here()), w.named(arrived, s.here())
-	a.words = []hostir.Semaphore{cut.semaphore(open), cut.semaphore(came)}
+	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), cut.members())
 	a.free = cut.posts(open)
 	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn())),
 		hostir.Wait(a.on, open, to).Member(p.part),
@@ -69,7 +68,7 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
-	open, came, to := w.named(free, s.here()), w.named(arrived, s.here()), hostir.Var("to")
+	open, came, to := w.word(free, s.here()), w.word(arrived, s.here()), hostir.Var("to")
 	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
 	t.instead = []hostir.Node{
@@ -83,7 +82,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 	} else {
 		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
 	}
-	return arrival{turns: []turns{t}, on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, {Name: came}},
+	return arrival{turns: []turns{t}, on: copyRef, sent: !s.once,
 		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 }
 

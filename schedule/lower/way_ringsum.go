@@ -47,10 +47,7 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	own, rows := hostir.Whole(s.Sums), hostir.Whole(s.Sums)
-	if s.ToAll {
-		own, rows = hostir.Whole(w.named(reduced, s.Sums)), w.rowsAt(s.Sums, hostir.Rank)
-	}
+	own, rows := w.ownSums(s, parts{})
 	x := inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), own, nil}
 	if w.Schedule.HasFinish(s.Last()) { // of the own chunk, which no step fills
 		x.to = w.rowsAt(x.ring, hostir.Rank)
@@ -92,8 +89,12 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 		posted(mainRef, hostir.Const(0)), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
 		add(x.to, final, hostir.Rank))
 	var toAll []hostir.Node
-	if x.s.ToAll {
-		toAll = moved(x.toAllAtOnce(x.s)...)
+	if own, _ := x.ownSums(x.s, parts{}); x.s.ToAll {
+		toAll = x.toAll(mainRef, x.s, parts{}, own)
+	}
+	x.words(ready, x.s.Sums, hostir.Size)
+	if done := x.meet(read, x.s.Sums, ""); x.s.ToAll {
+		toAll = moved(append(toAll, done...)...)
 	} else {
 		peers = append(peers, moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next))...)
 	}
@@ -105,13 +106,12 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 	if set.Name != "" {
 		nodes = append(nodes, join(refs([]hostir.StreamSet{set})...))
 	}
-	return departure{words: []hostir.Semaphore{{Name: x.ready, Count: hostir.Size}, {Name: x.read}},
-		order: []turns{{set: set}}, passes: func() []hostir.Node {
-			if on != mainRef {
-				x.streams(copySet) // where the first product is made
-			}
-			return nodes
-		}}
+	return departure{order: []turns{{set: set}}, passes: func() []hostir.Node {
+		if on != mainRef {
+			x.streams(copySet) // where the first product is made
+		}
+		return nodes
+	}}
 }
 
 var (

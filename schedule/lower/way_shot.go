@@ -62,26 +62,24 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
 	}
-	return w.whileRead(from, s.Sums, []hostir.Node{
-		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark)})
+	return w.whileRead(from, s.Sums,
+		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark))
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	return w.whileRead(s.Input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
-		hostir.Whole(s.Input).At(hostir.Var(hostir.RankIndex)).EachRank())})
+	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()),
+		hostir.Whole(s.Input).At(hostir.Var(hostir.RankIndex)).EachRank()))
 }
 
-// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of
-// the work.
-func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...string) []hostir.Node {
-	ready, done := w.named(ready, move), w.named(read, move)
-	w.semaphores(ready)
-	w.semaphores(append(words, done)...)
-	return append(append([]hostir.Node{
-		hostir.Post(mainRef, ready, every).Described("peers may read " + memory),
-		hostir.Wait(mainRef, ready, every)}, work...),
-		hostir.Post(mainRef, done, every),
-		hostir.Wait(mainRef, done, every))
+// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks.
+func (w *writer) whileRead(memory, move string, work ...hostir.Node) []hostir.Node {
+	return slices.Concat(w.meet(ready, move, "peers may read "+memory), work, w.meet(read, move, ""))
+}
+
+// meet has all ranks meet on the caller's stream.
+func (w *writer) meet(word, move, remark string) []hostir.Node {
+	word = w.word(word, move)
+	return []hostir.Node{hostir.Post(mainRef, word, every).Described(remark), hostir.Wait(mainRef, word, every)}
 }
 
 // sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks
@@ -94,8 +92,8 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
-	work := append([]hostir.Node{sum}, w.toAll(mainRef, s, parts{}, own)...)
-	return w.whileRead(input, s.Sums, work, w.named(summed, s.Sums))
+	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
+		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))
 }
 
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.

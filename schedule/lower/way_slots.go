@@ -112,33 +112,40 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 
 // slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
 func (w *writer) slotsFill(s *stage) departure {
-	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
+	cut, free := w.partsOf(s), w.slotsFree(s)
+	arrived := w.words(arrived, s.Sums, cut.members())
 	on := putRef
 	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
 		on = mainRef
 	}
 	d := w.slotsSummed(on, s)
-	d.words = append([]hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, d.words...)
-	d.open, d.came = w.slotsFree(s), []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
+	d.open, d.came = free, []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
 	return d
 }
 
 // slotsSummed is a departure that sums slots, and brings the sums to all ranks that get them.
 func (w *writer) slotsSummed(on hostir.StreamRef, s *stage) departure {
 	cut, d := w.partsOf(s), departure{sums: on}
-	rows := hostir.Chunk(s.Sums, cut.part())
-	dst := rows
+	dst, rows := w.ownSums(s, cut)
 	if s.ToAll {
-		rows, dst = w.at(s.Sums, w.pieceOf(s, hostir.Rank)), hostir.Chunk(w.named(reduced, s.Sums), cut.part())
-		d.words = []hostir.Semaphore{cut.semaphore(w.named(summed, s.Sums))}
 		d.toAll = w.toAll(on, s, cut, dst)
 	}
 	d.sum = w.slotsSum(on, s, dst, rows)
 	return d
 }
 
+// ownSums is where this rank makes its part of a stage's sums, and the rows of the result that these are.
+func (w *writer) ownSums(s *stage, cut parts) (to, rows hostir.View) {
+	if to = hostir.Chunk(s.Sums, cut.part()); !s.ToAll {
+		return to, to
+	}
+	return hostir.Chunk(w.named(reduced, s.Sums), cut.part()), w.at(s.Sums, piece{rank: hostir.Rank, part: cut.part()})
+}
+
+const mayWrite = "the slots may be written"
+
 func (w *writer) slotsFree(s *stage) []hostir.Node {
-	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
+	return []hostir.Node{hostir.Post(mainRef, w.word(free, s.Sums), every).Described(mayWrite)}
 }
 
 // slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
@@ -155,7 +162,7 @@ func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) 
 
 // toAll brings all ranks' rows of the sums here, beside own ones, a part of them.
 func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.View) []hostir.Node {
-	from, word := hostir.Var("from"), w.named(summed, s.Sums)
+	from, word := hostir.Var("from"), w.words(summed, s.Sums, cut.members())
 	at := func(rank hostir.Expr) hostir.View { return hostir.Chunk(s.Sums, cut.chunk(rank)) }
 	return []hostir.Node{
 		hostir.Post(on, word, every).Member(cut.part()),
@@ -163,14 +170,6 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(on, word, from).Member(cut.part()),
 			hostir.Set(on, at(from), sums.At(from)))}
-}
-
-// toAllAtOnce does so on the caller's stream, and waits until all ranks have them.
-func (w *writer) toAllAtOnce(s *stage) []hostir.Node {
-	done := w.named(read, s.Sums)
-	w.semaphores(w.named(summed, s.Sums))
-	return append(w.toAll(mainRef, s, parts{}, hostir.Whole(w.named(reduced, s.Sums))),
-		hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
 }
 
 var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).
@@ -230,10 +229,9 @@ func stagedMemory(w *writer, s *stage) {
 // compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
 // It waits after this rank's own copy of the step, for which another rank may wait.
 func stagedLeave(w *writer, s *stage) departure {
-	d := w.slotsSummed(putRef, s)
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
-	ready, free := w.named(ready, s.Sums), w.named(free, s.Sums)
-	d.words = append([]hostir.Semaphore{{Name: ready}, {Name: free}}, d.words...)
+	ready, free := w.word(ready, s.Sums), w.word(free, s.Sums)
+	d := w.slotsSummed(putRef, s)
 	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
 		return append(hostir.MovesOf(s.Sums, behind), into(buffer, products)...)
