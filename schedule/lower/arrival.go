@@ -223,7 +223,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := orUse(leaveOut, l.need, ofAllRows)
+			hint := orUse(leaveOut, l.need.with(ofAllRows))
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

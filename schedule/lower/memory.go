@@ -201,11 +201,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.Sums:
 		w.ofRows(made, o.Out, s.Own, columns)
 	case s.departs():
-		for _, name := range s.leaving.each {
-			w.ofEachRank(s, name)
-		}
-		if s.leaving.memory != nil {
-			s.leaving.memory(w, s)
+		for _, of := range s.leaving.memory {
+			of(w, s)
 		}
 	case s.inKernel(o): // into memory of its kernel's way
 	case s.Given != "":
@@ -319,8 +316,13 @@ func (w *writer) leavingRows(s *stage) []string {
 	return w.there(names)
 }
 
-// ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
-// rank's. Rows of batches that leave together lie together there.
+// declare is memory of what leaves a stage; each is that with a part of every rank.
+type declare func(w *writer, s *stage)
+
+func each(name string) declare { return func(w *writer, s *stage) { w.ofEachRank(s, name) } }
+
+// ofEachRank declares such memory: of partial results, or of slots for this rank's. Rows of batches that leave together
+// lie together there.
 func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {

@@ -99,7 +99,8 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return w.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
 			s.Sums)
 	default:
-		s.leaving = leaving{memory: partsMemory, plan: partsLeave, ofAll: true, cut: w.inParts(way.Parts, "j", "Parts")}
+		s.leaving = leaving{memory: []declare{partsMemory}, plan: partsLeave, ofAll: true,
+			cut: w.inParts(way.Parts, "j", "Parts")}
 		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made

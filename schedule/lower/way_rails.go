@@ -34,8 +34,9 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
-	s.leaving = leaving{meet: slots, memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"),
-		behind: true}
+	s.leaving = leaving{meet: slots, plan: railsLeave,
+		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
+		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
 }
 
@@ -179,9 +180,8 @@ const (
 	railSums = "others" // of each host's ranks, for this rank
 )
 
-// railsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
+// railsMemory is that for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
-	slotMemory(w, s)
 	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut) }
 	of(hostSums)
 	of(railSums)

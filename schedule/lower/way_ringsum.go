@@ -10,7 +10,7 @@ import (
 var sumRings = slices.Concat(
 	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
 		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-			s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
+			s.leaving = leaving{memory: []declare{each(ringSums), reducedMemory}, plan: accumulatedInRing}
 			return nil
 		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).with(except(
 		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
@@ -22,10 +22,7 @@ var sumRings = slices.Concat(
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	s.madeWhole(w)
-	s.leaving = leaving{each: []string{ringSums}, plan: summedInRing, memory: func(w *writer, s *stage) {
-		summandMemory(w, s)
-		reducedMemory(w, s)
-	}}
+	s.leaving = leaving{memory: []declare{each(ringSums), summandMemory, reducedMemory}, plan: summedInRing}
 	return w.pooled(s, "Streams", way.Streams, false)
 }
 

@@ -29,7 +29,7 @@ var slottedSums = slices.Concat(
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: slotMemory}
+	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -46,13 +46,7 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	return w.pooled(s, "Streams", way.Streams, way.Equal)
 }
 
-// slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
-func slotMemory(w *writer, s *stage) {
-	summandMemory(w, s)
-	w.ofEachRank(s, slots)
-	reducedMemory(w, s)
-}
-
+// summandMemory is that of partial results.
 func summandMemory(w *writer, s *stage) {
 	if s.Given == "" || s.whole {
 		w.ofEachRank(s, partial)
@@ -184,7 +178,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use "+plainSums,
 			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
 	}
-	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
+	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
 	return w.pooled(s, "Streams", way.Streams, way.Equal)
 }
@@ -207,7 +201,8 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
+	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory, stagedMemory},
+		plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled(s, "Buffers", way.Buffers, false)
 }, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
@@ -217,7 +212,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 
 func stagedMemory(w *writer, s *stage) {
 	axes := w.program.At(s.Sums).Tensor.Axes
-	if reducedMemory(w, s); s.ToAll || len(axes) == 0 {
+	if s.ToAll || len(axes) == 0 {
 		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
