@@ -32,7 +32,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 			"peers on streams of their own, and a kernel that waits keeps the device from what peers wait for")
 	}
 	s.arriving = mistakes(way).rows
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
 
 // mistakes are those of a pull.

@@ -190,7 +190,7 @@ func partsLeave(w *writer, s *stage) (d departure) {
 
 var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, way.WithStep) }
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofSteps)).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:

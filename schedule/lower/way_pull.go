@@ -52,7 +52,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
 		return nil
 	}
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // pullOnce does rows by counts, all of which one product takes, as New is told how many it has.

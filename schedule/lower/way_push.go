@@ -30,7 +30,7 @@ func pushedPart(w *writer, s *stage) arrival {
 
 func push(w *writer, s *stage, way schedule.Push) error {
 	s.arriving, s.once, s.cut = pushedRows, s.takenWhole(), w.inParts(way.Parts, "p", "Parts")
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
@@ -61,7 +61,7 @@ var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBala
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 	s.arriving, s.once = broadcastRows, s.takenWhole()
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when

@@ -38,7 +38,7 @@ func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows fu
 		halves = 2
 	}
 	s.cut = w.inParts(halves, "", "Direction")
-	return w.pooled(s, "Streams", streams, false)
+	return w.pooled(s, "Streams", streams)
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

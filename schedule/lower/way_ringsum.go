@@ -23,7 +23,7 @@ var sumRings = slices.Concat(
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	s.madeWhole(w)
 	s.leaving = leaving{memory: []declare{each(ringSums), summandMemory, reducedMemory}, plan: summedInRing}
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // ringSums holds the sums that pass through this rank, by the ranks that own them.
@@ -128,7 +128,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
 	return x.passedOn(mainRef, hostir.StreamSet{}, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
 		first, made := x.partials(mainRef, chunk)
-		made[0] = onStep(made[0], hostir.Step.Accumulated)
+		made = hostir.ChangeSteps(made, hostir.Step.Accumulated)
 		before := hostir.Sub(i, one)
 		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
 			hostir.Set(mainRef, dst, x.rowsAt(x.ring, chunk).At(previous))), into(dst, made))

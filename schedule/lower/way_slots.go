@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -43,7 +44,7 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
 	w.pool.falls = true
-	return w.pooled(s, "Streams", way.Streams, way.Equal)
+	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
 
 // summandMemory is that of partial results.
@@ -180,7 +181,7 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 	}
 	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
-	return w.pooled(s, "Streams", way.Streams, way.Equal)
+	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -204,7 +205,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory, stagedMemory},
 		plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
-	return w.pooled(s, "Buffers", way.Buffers, false)
+	return w.pooled(s, "Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
