@@ -103,7 +103,7 @@ func carries(s hostir.Step) (from, to hostir.View, ok bool) {
 	case hostir.Copy:
 		return x.From, x.To, true
 	case hostir.Gather:
-		return x.From[0], x.To, true
+		return x.Each, x.To, true
 	case hostir.PacketGather:
 		return x.Each, x.To, true
 	case hostir.Collective:
@@ -249,7 +249,7 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 	for _, t := range w.Terms {
 		w.Scales = append(w.Scales, x.of(t))
 	}
-	axes, scales := x.At(w.Terms[0].Buffer).Tensor.Axes, x.At(w.Scales[0].Buffer)
+	axes, scales := x.At(w.Term().Buffer).Tensor.Axes, x.At(x.of(w.Term()).Buffer)
 	columns := axes[len(axes)-1]
 	w.Columns = hostir.Extent(columns.Extent)
 	if block, ok := blockAxis(scales.Tensor); ok {

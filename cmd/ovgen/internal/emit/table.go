@@ -193,10 +193,10 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.Sum:
 		k.Terms, k.Varies = u.termsOf(slices.Concat(x.Terms, x.Scales))
 		if len(x.Scales) > 0 {
-			k.Coded = u.typeOf(x.Terms[0])
+			k.Coded = u.typeOf(x.Term())
 		}
 	case hostir.Gather:
-		k.Terms, k.Varies = u.termsOf(x.From)
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	}
 	return k
 }
