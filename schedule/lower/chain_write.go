@@ -61,14 +61,6 @@ func writeChain(w *writer) error {
 	}
 	w.tail()
 	w.again()
-	hostir.Steps(w.program.Body, func(s hostir.Step) { // peers may read the caller's memory
-		reads, _ := s.Views()
-		for _, v := range reads {
-			if b := w.program.At(v.Buffer); b.Owner == hostir.Caller && !v.Peer.IsZero() {
-				b.Shared = true
-			}
-		}
-	})
 	return w.wrong
 }
 
