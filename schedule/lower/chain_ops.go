@@ -128,16 +128,15 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	if buffer = w.MadeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
-	cut := hostir.Const(w.fine[buffer])
-	switch fine := w.fine[buffer] > 0; {
-	case fine && !p.ranks.IsZero():
-		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), hostir.Mul(p.ranks, cut))
-	case fine && !p.part.IsZero():
-		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, cut), p.part))
-	case fine:
-		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), cut)
+	fine := parts{n: w.fine[buffer]}
+	first := fine.all(p.rank)
+	switch {
 	case !p.ranks.IsZero():
-		return hostir.Chunks(buffer, p.rank, p.ranks)
+		return hostir.Chunks(buffer, first, fine.all(p.ranks))
+	case fine.n > 0 && !p.part.IsZero():
+		return hostir.Chunk(buffer, hostir.Add(first, p.part))
+	case fine.n > 0:
+		return hostir.Chunks(buffer, first, hostir.Const(fine.n))
 	case w.n > 1: // where each batch has rows of all ranks
 		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank))
 	}

@@ -13,7 +13,7 @@ func (w *writer) batches(s *stage) []hostir.Node {
 	switch {
 	case s.through, s.comes.ownLast, // peers may read its input already
 		!s.First && s.AddsShares() && (s.held != nil || w.early(s)):
-	case !s.First && s.pulls() && !w.early(s):
+	case s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
 	case s.Bare() && (!s.First || s.whole):
 		if s.whole {
@@ -234,9 +234,7 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 		switch {
 		case t.then != nil:
 			products = append(products, w.nested(s, t)...)
-		case !s.pulls():
-			nodes = append(nodes, t.over(nil, round...)...)
-		case a.oneLoop:
+		case !s.pulls(), a.oneLoop:
 			nodes = append(nodes, t.over(instead, append(bring, round...)...)...)
 		default:
 			nodes = append(nodes, t.over(instead, bring...)...)

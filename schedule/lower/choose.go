@@ -181,20 +181,17 @@ func choose(w *writer) error {
 		}
 	}
 	var moves []schedule.Move
-	var used []int
 	w.program.Edges = make([]hostir.Edge, len(w.legs))
 	for i, l := range w.legs {
-		chosen := w.move(l, of[i])
-		w.edge = &w.program.Edges[i]
 		open := w.usual(l)
+		w.edge = &w.program.Edges[i]
 		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
 			Products: w.productTexts(l.beside)}
-		if chosen >= 0 {
+		if chosen := w.move(l, of[i]); chosen >= 0 {
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
 		}
 		w.edge.Carrier = hostir.CarrierOf(w.edge.Way)
-		used = append(used, chosen)
 		x, err := w.lowering(l, w.edge.Way)
 		if err != nil {
 			return err
@@ -209,7 +206,9 @@ func choose(w *writer) error {
 		return err
 	}
 	for i, m := range w.Original.Moves {
-		if !slices.Contains(used, i) {
+		if path := fmt.Sprintf("Moves[%d].Way", i); !slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
+			return e.Path == path
+		}) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}

@@ -97,12 +97,11 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
-// cutFlat lets a stage's sums, their summands, and other buffers, be indexed by a part of their elements a rank, and
-// asks of the shape that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or
-// other steps take rows of a rank. What functions read beside the sums is cut as they are.
-func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
-	sums := w.program.At(s.Sums)
-	axes := sums.Tensor.Axes
+// cutFlat lets a stage's sums and their summands be indexed by a part of their elements a rank, and asks of the shape
+// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take rows
+// of a rank. What functions read beside the sums is cut as they are.
+func (w *writer) cutFlat(s *stage, rows bool) {
+	axes := w.program.At(s.Sums).Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
 	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
 		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
@@ -114,10 +113,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		}
 		w.program.Ask(check)
 	}
-	for _, name := range append(names, s.Sums, w.summands(s)) {
-		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
-	}
-	for _, name := range stages.InRows(w.Schedule.With(s.Last()).Then) {
+	for _, name := range append(stages.InRows(w.Schedule.With(s.Last()).Then), s.Sums, w.summands(s)) {
 		w.byRank(name)
 		b := w.program.At(name)
 		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))

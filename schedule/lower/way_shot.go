@@ -98,11 +98,11 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
 func (w *writer) ownPart(s *stage, rows bool) hostir.View {
-	name, sums := w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
-	w.memory(name, hostir.Expr{}, partOf(sums))
-	w.cutFlat(s, rows, name)
-	b := w.program.At(name)
-	b.Elements, b.Tensor.Type = b.Chunk, sums.Type
+	name, sums := w.named(reduced, s.Sums), *w.program.At(s.Sums)
+	w.memory(name, hostir.Expr{}, partOf(sums.Tensor))
+	w.cutFlat(s, rows)
+	b, part := w.program.At(name), hostir.Div(sums.Elements, hostir.Size)
+	b.Elements, b.Chunk, b.Tensor.Type = part, part, sums.Tensor.Type
 	return hostir.Whole(name)
 }
 
