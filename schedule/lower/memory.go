@@ -157,14 +157,18 @@ func (w *writer) memories() {
 	for _, s := range w.stages {
 		all := schedule.Dim(w.ColumnsOf(s.Input).Extent)
 		switch {
-		case !s.Gathers, s.Into != "" && w.program.At(s.Into).Name != "": // the caller's
+		case !s.Gathers, w.program.At(s.Into).Name != "": // the caller's
 		case s.Into != "" && s.Moved != (edges.Edge{}), s.Moved.From.Columns():
 			w.ofRows(s.here(), s.Input, s.Moved.To.Rows(), all)
 		default:
 			w.eachRank(s.here(), s.Input, w.ColumnsOf(s.Input))
 		}
 		for _, o := range s.Ops {
-			w.results(s, o)
+			if o.Out == s.Sums {
+				w.sums(s)
+			} else {
+				w.results(s, o)
+			}
 		}
 	}
 	for _, s := range w.stages {
@@ -178,7 +182,7 @@ func (w *writer) memories() {
 	}
 }
 
-// results declares memory for partial results of an operation, and for a result that the caller does not get.
+// results declares memory for a result of an operation that the caller does not get.
 func (w *writer) results(s *stage, o schedule.Op) {
 	columns, made := w.ColumnsOf(o.Out), w.MadeIn(o.Out)
 	_, declared := w.Schedule.Tensor(o.Out)
@@ -186,36 +190,40 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	switch {
-	case o.Out != s.Sums && declared && made == o.Out:
-	case o.Out != s.Sums && o.Name() == schedule.GradientWord: // whose rows are columns of an operand
+	case declared && made == o.Out:
+	case o.Name() == schedule.GradientWord: // whose rows are columns of an operand
 		w.ofRows(made, o.Out, w.At[o.Out].Rows(), columns)
-	case o.Out != s.Sums && w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
+	case w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
 		w.eachRank(made, o.Out, columns)
-	case o.Out != s.Sums && w.CalledForSummands(o.Out):
+	case w.CalledForSummands(o.Out):
 		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
 		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
-	case o.Out != s.Sums:
+	default:
 		w.ofRows(made, o.Out, s.Own, columns)
+	}
+}
+
+// sums declares memory for partial results, and for their sums if there is none.
+func (w *writer) sums(s *stage) {
+	partial := w.named(partial, s.Sums)
+	switch {
 	case s.departs():
 		for _, of := range s.leaving.memory {
 			of(w, s)
 		}
-	case s.inKernel(o): // into memory of its kernel's way
+	case s.inKernel(s.Last()): // into memory of its kernel's way
 	case s.Given != "":
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
 	case w.byRanks(s):
-		w.eachRank(w.named(partial, s.Sums), s.Sums, columns)
+		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
-		partial := w.named(partial, s.Sums)
-		if w.ofRows(partial, s.Sums, false, columns); !s.ToAll {
+		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {
 			w.cut(partial, schedule.D)
 		}
 	}
-	if o.Out == s.Sums {
-		w.sum(s)
-	}
+	w.sum(s)
 }
 
 // sum declares memory for a stage's sums, if there is none.
