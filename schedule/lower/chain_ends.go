@@ -16,7 +16,7 @@ func (w *writer) head() {
 	now, then := w.startFirst()
 	posts := mainRef
 	if len(now) > 0 {
-		begin := forked(now...)
+		begin := hostir.Forked(now...)
 		begin.Remark = "the first product starts before the post"
 		w.add(begin)
 	} else if len(carry) > 0 {
@@ -34,7 +34,7 @@ func (w *writer) head() {
 		w.open(posts)
 	}
 	if streams := slices.Concat(refs(carry), then, refs(w.beside())); len(streams) > 0 {
-		w.add(forked(streams...))
+		w.add(hostir.Forked(streams...))
 	}
 	if posts != mainRef {
 		w.open(posts)
@@ -214,7 +214,7 @@ func (w *writer) join(last hostir.StreamRef) {
 		on = append(on, collectiveRef)
 	}
 	if len(on) > 0 {
-		w.add(join(on...))
+		w.add(hostir.Joined(on...))
 	}
 }
 

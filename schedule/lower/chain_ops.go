@@ -2,7 +2,6 @@ package lower
 
 import (
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -229,7 +228,7 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 	for _, tensor := range added {
 		terms = append(terms, at(tensor))
 	}
-	list, word := w.trees(behind)
+	list, word := w.Trees(behind)
 	return terms, hostir.FinishBy(word, list, w.columns(o), beside(list, at)...)
 }
 
@@ -257,22 +256,13 @@ func (w *writer) columns(o schedule.Op) hostir.Expr {
 	return columns
 }
 
-// trees are functions as trees, and their words.
-func (w *writer) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
-	var words []string
-	for _, f := range functions {
-		list, words = append(list, w.Original.Tree(f)), append(words, f.Name())
-	}
-	return list, strings.Join(words, " and ")
-}
-
 // make is what the formulas behind an operation make of x, on a piece of the rows, if there are any.
 func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) []hostir.Node {
 	own := w.Schedule.Own(o)
 	if len(own) == 0 {
 		return nil
 	}
-	list, word := w.trees(own)
+	list, word := w.Trees(own)
 	at := func(tensor string) hostir.View { return w.at(tensor, p) }
 	return []hostir.Node{hostir.MakeOf(on, word, list, w.columns(o), w.at(o.Out, p), x, beside(list, at)...).
 		Applying(w.functionsOf(o, true))}

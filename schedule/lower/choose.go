@@ -186,7 +186,7 @@ func choose(w *writer) error {
 		open := w.usual(l)
 		w.edge = &w.program.Edges[i]
 		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
-			Products: w.productTexts(l.beside)}
+			Products: w.ProductTexts(l.beside)}
 		if chosen := w.move(l, of[i]); chosen >= 0 {
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)

@@ -32,7 +32,7 @@ type departure struct {
 	puts  hostir.StreamSet            // of the copies of each round, if these have streams of their own
 	own   hostir.StreamRef            // of the product of own rows
 	take  func(p piece) []hostir.Node // brings a peer's rows to their owner
-	after []hostir.StreamRef          // that the sum waits for, beside that
+	after []hostir.StreamSet          // that the sum waits for, beside that
 	came  []hostir.Node               // waits until all peers' parts of own rows are here
 	sums  hostir.StreamRef            // of the sum
 	sum   hostir.Step                 // of own rows
@@ -135,7 +135,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		return w.goOn(*s.across, last, taken, d)
 	}
 	if len(last) > 0 {
-		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))
+		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, refs(d.after)...)...))
 	}
 	return append(last, hostir.MovesOf(s.Sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

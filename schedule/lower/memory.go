@@ -197,7 +197,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case w.CalledForSummands(o.Out):
 		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
-		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
+		w.memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
 	default:
 		w.ofRows(made, o.Out, s.Own, columns)
 	}
@@ -236,17 +236,8 @@ func (w *writer) sum(s *stage) {
 	}
 }
 
-// rowAxis is the rows of a tensor: each rank's own, or all.
-func (w *writer) rowAxis(of string, own bool) schedule.Axis {
-	rows := schedule.Dim(w.RowExtent(of))
-	if own {
-		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
-	}
-	return rows
-}
-
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	w.memory(name, hostir.Expr{}, w.rowAxis(of, own), columns)
+	w.memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
@@ -345,7 +336,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.Ops {
 		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.rowsOf(o)...)
+			names = append(names, w.RowsOf(o)...)
 		}
 	}
 	return w.there(names)
@@ -354,14 +345,6 @@ func (w *writer) eachRows(s *stage) (names []string) {
 // there are the names of memory that is declared.
 func (w *writer) there(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
-}
-
-// rowsOf is the memory of what operations make of rows, and of what functions read beside it.
-func (w *writer) rowsOf(ops ...schedule.Op) (names []string) {
-	for _, o := range ops {
-		names = append(append(names, w.MadeIn(o.Out)), stages.InRows(o.Then)...)
-	}
-	return names
 }
 
 // summands is the memory in which each rank has its summands of a stage's sums.

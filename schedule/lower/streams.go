@@ -81,18 +81,6 @@ func (w *writer) streams(sets ...hostir.StreamSet) {
 	}
 }
 
-// forked makes streams wait for the caller's, and join makes that wait for others at the end.
-func forked(streams ...hostir.StreamRef) hostir.Synchronize {
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.ForksField}, Streams: streams,
-		On: []hostir.StreamRef{mainRef}}
-}
-
-func join(streams ...hostir.StreamRef) hostir.Synchronize {
-	n := hostir.After(mainRef, streams...)
-	n.Remark = "join"
-	return n
-}
-
 func refs(sets []hostir.StreamSet) []hostir.StreamRef {
 	var list []hostir.StreamRef
 	for _, s := range sets {
@@ -134,15 +122,10 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// onStep changes a node that is a step.
-func onStep(n hostir.Node, change func(hostir.Step) hostir.Step) hostir.Node {
+// described gives a node that is a step a remark.
+func described(n hostir.Node, remark string) hostir.Node {
 	if s, ok := n.(hostir.Step); ok {
-		return change(s)
+		return s.Described(remark)
 	}
 	return n
-}
-
-// described gives a step a remark.
-func described(n hostir.Node, remark string) hostir.Node {
-	return onStep(n, func(s hostir.Step) hostir.Step { return s.Described(remark) })
 }

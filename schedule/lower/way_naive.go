@@ -68,8 +68,8 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		}
 		w.streams(sets...)
 		t.set = hostir.StreamSet{} // the head forks none of it
-		t.bring = slices.Insert(t.bring, 0, hostir.Node(forked(streams...)))
-		t.behind = []hostir.Node{join(t.work)}
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Forked(streams...)))
+		t.behind = []hostir.Node{hostir.Joined(t.work)}
 	}
 	return a
 }

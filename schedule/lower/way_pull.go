@@ -109,7 +109,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	t.bring = append(t.bring, w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
-		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
+		a.turns = []turns{w.partsMade(made, s, word, t, a.on)}
 		a.ready, a.ownLast = nil, true
 	}
 	return a

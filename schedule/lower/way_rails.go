@@ -164,7 +164,7 @@ func railsArrive(w *writer, s *stage) arrival {
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, cut parts) {
-	own, columns := w.rowAxis(of, true), w.ColumnsOf(of)
+	own, columns := w.RowAxis(of, true), w.ColumnsOf(of)
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})

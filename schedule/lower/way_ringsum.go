@@ -101,7 +101,7 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 	alone := x.product(mainRef, x.to, hostir.Rank)
 	nodes := slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish, toAll)
 	if set.Name != "" {
-		nodes = append(nodes, join(refs([]hostir.StreamSet{set})...))
+		nodes = append(nodes, hostir.Joined(refs([]hostir.StreamSet{set})...))
 	}
 	return departure{order: []turns{{set: set}}, passes: func() []hostir.Node {
 		if on != mainRef {

@@ -94,12 +94,12 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		d.begin = []hostir.Node{hostir.Wait(putRef, named(free), every)}
 	}
 	if d.puts.Name != putName {
-		d.after = refs([]hostir.StreamSet{d.puts})
+		d.after = []hostir.StreamSet{d.puts}
 		if cut.n > 1 {
-			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{putRef}})
+			d.begin = append(d.begin, hostir.Synchronize{Streams: refs(d.after), On: []hostir.StreamRef{putRef}})
 		}
 		if w.pool.streams > 0 { // own rows may have one of many
-			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
+			d.after = append(d.after, w.set)
 		}
 	}
 	return d
@@ -193,7 +193,7 @@ func storesLeave(w *writer, s *stage) departure {
 			hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank)))
 	}
 	if w.outward(s) {
-		d.after = refs([]hostir.StreamSet{w.set})
+		d.after = []hostir.StreamSet{w.set}
 	}
 	return d
 }
@@ -214,7 +214,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 func stagedMemory(w *writer, s *stage) {
 	axes := w.program.At(s.Sums).Tensor.Axes
 	if s.ToAll || len(axes) == 0 {
-		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
+		axes = []schedule.Axis{w.RowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
 	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
@@ -243,7 +243,7 @@ func stagedLeave(w *writer, s *stage) departure {
 			hostir.After(w.work, putRef),
 			hostir.Wait(w.work, free, p.rank).Described("the buffer is free again")}
 	}
-	d.own, d.after = mainRef, refs([]hostir.StreamSet{w.set})
+	d.own, d.after = mainRef, []hostir.StreamSet{w.set}
 	return d
 }
 

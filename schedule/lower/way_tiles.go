@@ -65,7 +65,7 @@ func (t tiling) check() error {
 // take has the kernel make the product of an operation, if it makes such.
 func (t tiling) take(s *stage, o schedule.Op) error {
 	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.Sums} // by groups of tiles
-	t.edge.Products = t.productTexts([]schedule.Op{o})
+	t.edge.Products = t.ProductTexts([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
 	if o.Name() != schedule.LinearWord {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
