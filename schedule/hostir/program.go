@@ -3,6 +3,7 @@ package hostir
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,19 @@ func (b *Buffer) Pad(most schedule.Extent) {
 	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(most), columns}
 	b.Room = Mul(Extent(most), b.Chunk)
 	b.Elements = Mul(Size, b.Room)
+}
+
+// Cut lets the buffer be indexed by parts of the first axis that a rank has more than one index of.
+func (b *Buffer) Cut(parts ...schedule.Extent) {
+	axes, first := slices.Clone(b.Tensor.Axes), 0
+	for a := axes[0]; a.Extent == schedule.D && len(a.Outer) > 0 && a.Outer[0].Kind == schedule.DeviceX; a = axes[first] {
+		first++
+	}
+	axes[first].Outer = nil
+	for _, n := range parts {
+		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
+	}
+	b.Chunk = Elements(schedule.Tensor{Axes: axes})
 }
 
 // Bits is the number of bits of an element, given that of the plan's elements.
@@ -170,6 +184,23 @@ func (p *Program) Ask(d Divide) {
 		d.Times = 0
 	}
 	p.Checks = append(p.Checks, d)
+}
+
+// AskParts makes New check that an axis can be cut into its parts.
+func (p *Program) AskParts(a schedule.Axis) {
+	check := Divide{Extent: a.Extent}
+	for _, s := range a.Outer {
+		switch {
+		case s.Uneven || s.Count == a.Extent:
+		case s.Count == schedule.D:
+			check.By = s.Count
+		default:
+			check.Times = p.Constants[string(s.Count)]
+		}
+	}
+	if check.By != "" {
+		p.Ask(check)
+	}
 }
 
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.

@@ -30,18 +30,8 @@ func (w *writer) tensors() {
 			cut = declared.Axes // some of these are one
 		}
 		for _, a := range cut {
-			check := hostir.Divide{Extent: a.Extent} // that it can be cut into its parts
-			for _, s := range a.Outer {
-				switch {
-				case s.Uneven || s.Count == a.Extent:
-				case s.Count == schedule.D:
-					check.By = s.Count
-				default:
-					check.Times = w.program.Constants[string(s.Count)]
-				}
-			}
-			if check.By != "" && !a.InBlocks() { // the products of their tensor ask more
-				w.program.Ask(check)
+			if !a.InBlocks() { // the products of their tensor ask more
+				w.program.AskParts(a)
 			}
 		}
 		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
@@ -63,22 +53,7 @@ func (w *writer) cut(name string, parts ...schedule.Extent) {
 	if n := w.fine[name]; n > 1 {
 		parts = append(parts, schedule.Number(n))
 	}
-	b := w.program.At(name)
-	b.Chunk = part(b.Tensor, parts...)
-}
-
-// part counts the elements of one chunk of a tensor: of the first axis that ranks have more than one index of, the
-// extents cut a part.
-func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
-	axes, first := slices.Clone(t.Axes), 0
-	for axes[first].Extent == schedule.D && edges.Of(schedule.Tensor{Axes: axes[first : first+1]}).Spread() {
-		first++
-	}
-	axes[first].Outer = nil
-	for _, n := range parts {
-		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
-	}
-	return hostir.Elements(schedule.Tensor{Axes: axes})
+	w.program.At(name).Cut(parts...)
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts. It refuses parts where
