@@ -3,6 +3,7 @@ package hostir
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,35 @@ type StreamSet struct {
 	First, Count Expr // absent: a single stream
 	High         bool // top priority, else lowest
 	Falling      bool // each stream has a lower priority than the one before it, all below the top, down to the lowest
+}
+
+// WithSet is a list of sets of streams and another one, which may have the name of one of these: then that one has the
+// streams of both. A set without a name is the caller's stream.
+func (p *Program) WithSet(sets []StreamSet, other StreamSet) []StreamSet {
+	size := func(e Expr, ranks int64) int64 {
+		env := maps.Clone(p.Constants)
+		env[string(schedule.D)], env["H"] = ranks, min(ranks, 2)
+		n, _ := e.Eval(env)
+		return n
+	}
+	i := slices.IndexFunc(sets, func(x StreamSet) bool { return x.Name == other.Name })
+	switch {
+	case other.Name == "":
+		return sets
+	case i < 0:
+		return append(sets, other)
+	}
+	x := &sets[i]
+	if size(other.First, 8) < size(x.First, 8) {
+		x.First = other.First
+	}
+	if size(other.Count, 8) > size(x.Count, 8) {
+		x.Count, other.Count = other.Count, x.Count
+	}
+	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
+		x.Count = Add(x.Count, Const(lack))
+	}
+	return sets
 }
 
 // Divide is a requirement on the shape: By, multiplied by Times where Times is above one, divides Extent, multiplied by

@@ -134,37 +134,11 @@ func (w *writer) plan() error {
 		}
 		if w.inTurns(s) {
 			for _, t := range w.order(s) {
-				w.sets = w.withSet(w.sets, t.set)
+				w.sets = w.program.WithSet(w.sets, t.set)
 			}
 		}
 	}
 	return nil
-}
-
-// withSet is a list of sets and another one.
-func (w *writer) withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
-	if other.Name == "" { // the caller's stream
-		return sets
-	}
-	size := func(e hostir.Expr, ranks int64) int64 {
-		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: int64(w.pool.streams), "H": min(ranks, 2)})
-		return n
-	}
-	i := slices.IndexFunc(sets, func(x hostir.StreamSet) bool { return x.Name == other.Name })
-	if i < 0 {
-		return append(sets, other)
-	}
-	x := &sets[i]
-	if size(other.First, 8) < size(x.First, 8) {
-		x.First = other.First
-	}
-	if size(other.Count, 8) > size(x.Count, 8) {
-		x.Count, other.Count = other.Count, x.Count
-	}
-	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
-		x.Count = hostir.Add(x.Count, hostir.Const(lack))
-	}
-	return sets
 }
 
 // cutAlike cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.

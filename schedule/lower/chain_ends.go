@@ -99,7 +99,7 @@ func (w *writer) exchanges() bool {
 func (w *writer) beside() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		for _, set := range slices.Concat(s.comes.beside, s.leaves.beside) {
-			sets = w.withSet(sets, set)
+			sets = w.program.WithSet(sets, set)
 		}
 	}
 	return sets
@@ -111,9 +111,9 @@ func (w *writer) putting(s *stage) bool { return s.leaves.sums.Set == putName }
 func (w *writer) putSets() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		if w.putting(s) {
-			sets = w.withSet(sets, hostir.StreamSet{Name: putName, High: true})
+			sets = w.program.WithSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
-		sets = w.withSet(sets, s.leaves.puts)
+		sets = w.program.WithSet(sets, s.leaves.puts)
 	}
 	return sets
 }

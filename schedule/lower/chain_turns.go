@@ -65,7 +65,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	var sets []hostir.StreamSet
 	for _, t := range w.order(s) {
-		sets = w.withSet(sets, t.set)
+		sets = w.program.WithSet(sets, t.set)
 	}
 	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
