@@ -31,10 +31,10 @@ type Memory struct {
 
 // BufferMemory is a buffer of the caller.
 type BufferMemory struct {
-	Name  string
-	Bytes int64 // with uneven parts, the largest that counts may ask for
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"` // with uneven parts, the largest that counts may ask for
 	// Shared says that peers use the buffer: a Bind of new memory for it is collective.
-	Shared bool
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Caller is the sum of the caller's buffers in bytes.
@@ -78,26 +78,17 @@ func (m Memory) String() string {
 // MarshalJSON writes the amounts and their sums, words and workspaces as numbers and all else in bytes, under the names
 // that they have in C.
 func (m Memory) MarshalJSON() ([]byte, error) {
-	type buffer struct {
-		Name   string `json:"name"`
-		Bytes  int64  `json:"bytes"`
-		Shared bool   `json:"shared,omitempty"`
-	}
-	buffers := []buffer{}
-	for _, b := range m.Buffers {
-		buffers = append(buffers, buffer(b))
-	}
 	return json.Marshal(struct {
-		Buffers    []buffer `json:"buffers"`
-		Caller     int64    `json:"caller_bytes"`
-		Staging    int64    `json:"staging_bytes"`
-		Packets    int64    `json:"packets_bytes,omitempty"`
-		Words      int64    `json:"words"`
-		Arena      int64    `json:"arena_bytes"`
-		Workspaces int      `json:"workspaces"`
-		Workspace  int64    `json:"workspace_bytes"`
-		Tuning     int64    `json:"tuning_bytes"`
-	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
+		Buffers    []BufferMemory `json:"buffers"`
+		Caller     int64          `json:"caller_bytes"`
+		Staging    int64          `json:"staging_bytes"`
+		Packets    int64          `json:"packets_bytes,omitempty"`
+		Words      int64          `json:"words"`
+		Arena      int64          `json:"arena_bytes"`
+		Workspaces int            `json:"workspaces"`
+		Workspace  int64          `json:"workspace_bytes"`
+		Tuning     int64          `json:"tuning_bytes"`
+	}{append([]BufferMemory{}, m.Buffers...), m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
 }
 
 // Measure is Memory of every generated package's Shape: the most device memory that any rank needs for a plan of the
@@ -147,7 +138,7 @@ func (b *Builder) measure() (Memory, error) {
 	if err := p.number(); err != nil {
 		return Memory{}, fmt.Errorf("measure %s: %w", p.program.Name, err)
 	}
-	var m Memory
+	m := Memory{Tuning: p.tried}
 	for _, f := range p.bindable {
 		m.Buffers = append(m.Buffers, BufferMemory{f.name, f.bytes, f.shared})
 	}

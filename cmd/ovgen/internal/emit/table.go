@@ -166,10 +166,10 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	switch x := s.Do.(type) {
 	case hostir.Tiles:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Shards})
-		k.Bias = x.Bias.Buffer != ""
+		k.Bias, k.InOrder = x.Bias.Buffer != "", x.InOrder
 	case hostir.Scatter:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
-		k.Added = len(x.Added)
+		k.Added, k.InOrder = len(x.Added), x.InOrder
 	case hostir.Packets:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 		k.Added = len(x.Added)
