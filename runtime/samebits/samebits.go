@@ -29,8 +29,7 @@ func Tiles(b *plan.Builder, code *driver.Code, kind kernels.Kind, d driver.Matmu
 
 // comparison is what the outcome depends on.
 type comparison struct {
-	device    string
-	version   int    // of CUDA's driver
+	device    driver.UUID
 	algorithm string // of the library
 	source    string // of the kernels
 	kind      kernels.Kind
@@ -46,8 +45,7 @@ func (t *trial) once(code *driver.Code, kind kernels.Kind) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.MatmulDestroy(t.product)) }()
-	p := t.Properties()
-	c := comparison{p.Name, p.Version, t.MatmulAlgorithm(t.product), code.Source, kind, t.desc}
+	c := comparison{t.Properties().UUID, t.MatmulAlgorithm(t.product), code.Source, kind, t.desc}
 	if _, done := same.Load(c); done {
 		return nil
 	}
