@@ -62,10 +62,13 @@ func TestSameBits(t *testing.T) {
 					if c.want == "" {
 						return errors.Join(err, p.Close(ctx))
 					}
-					of := new(plan.RankError)
-					if own := g.Rank() == 1; err == nil || !strings.Contains(err.Error(), c.want) ||
-						own == errors.As(err, &of) || !own && of.Rank != 1 {
-						return fmt.Errorf("New says: %w", err)
+					for range 2 { // it fails again
+						of := new(plan.RankError)
+						if own := g.Rank() == 1; err == nil || !strings.Contains(err.Error(), c.want) ||
+							own == errors.As(err, &of) || !own && of.Rank != 1 {
+							return fmt.Errorf("New says: %w", err)
+						}
+						_, err = invariantmlptiles.New(ctx, g, s)
 					}
 					return nil
 				})

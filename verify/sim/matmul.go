@@ -209,7 +209,7 @@ func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, ha
 	case halves:
 		addSum(d, floats, scales, 0, d.K/2)
 		addSum(d, floats, scales, d.K/2, d.K)
-	case d.Scaled() || d.InOrder:
+	case d.Scaled():
 		addSum(d, floats, scales, 0, d.K)
 	default:
 		sumOf(d, floats, 0, d.K)
@@ -260,7 +260,7 @@ func sumOf(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
 	blas32.Gemm(transA, trans, 1, a, b, 1, c)
 }
 
-// inOrder adds the products of a part of the depth as the kernels of tiles do on a host.
+// inOrder adds the sum of a part of the depth, made as the kernels of tiles make it on a host.
 func inOrder(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
 	apart, step := 1, d.N // of columns of B, and of what a column has of the depth
 	if d.Transposed {
