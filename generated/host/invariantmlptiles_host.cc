@@ -2,7 +2,7 @@
 
 // The kernels of invariantmlptiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6af115c9383ad37d7a645a72ec137dc3305ebe949da268db0b680aa9326f0401
+// 1dfcf8cdcbd2d335d58daed086e23322a5928ddc2199872909c9c9c152eb7e5e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -182,7 +182,7 @@ func init() {
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("invariantmlptiles", "e61539ed97e2a78ced5953e68f5893242fa115a7976d9d2e0d6b8cc3b9d7c55e",
+	sim.Compiled("invariantmlptiles", "0cf8ba4e1384ab29bee2e8e9616b4fe09e106a842d697b1f729c7e08d54c9fd8",
 		unsafe.Pointer(C.invariantmlptiles_kernels))
 	sim.Compiled("layernormlinear", "f164ec644f340cd5dbbcebc9ff46090c19a9b244e8cf83cf28cd46484e87e65c",
 		unsafe.Pointer(C.layernormlinear_kernels))

@@ -223,8 +223,8 @@ struct tiles_code {
   DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
   // tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band
-  // of rows, then the next columns. Every second shard goes back by columns, and so
-  // begins with what the cache holds of B's rows.
+  // of rows, then the next columns. Every second shard goes back by columns, and so begins with
+  // columns that the cache holds of B.
   DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
   {
     const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;

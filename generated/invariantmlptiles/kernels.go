@@ -47,7 +47,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlptiles",
-	Source:  "e61539ed97e2a78ced5953e68f5893242fa115a7976d9d2e0d6b8cc3b9d7c55e",
+	Source:  "0cf8ba4e1384ab29bee2e8e9616b4fe09e106a842d697b1f729c7e08d54c9fd8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "invariantmlptiles",
-	Hash:    "93be096b572da370428d86516f3e243afef8ab7cbde87f742e9bd2edc75ecce5",
+	Hash:    "f752df0be5b263e217777e75963d32b2715d1b3099ebabf607c8cc179647e785",
 	Proof:   "proven for D = 1..8, stamp 5a73c5dea66fd17a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},
