@@ -49,6 +49,12 @@ func layOut(d driver.MatmulDesc) memory {
 	return x
 }
 
+// Bytes is the memory that New allocates to compare a product of that depth and so many columns, and frees.
+func Bytes(depth, columns int64) int64 {
+	x := layOut(driver.MatmulDesc{K: int(depth), N: int(columns), Type: driver.BF16}) // all its types have 16 bits
+	return x.bytes
+}
+
 // move moves everything to an address.
 func (x *memory) move(base driver.Ptr) {
 	for _, p := range []*driver.Ptr{&x.a, &x.b, &x.bias, &x.staging, &x.tiles, &x.library, &x.words, &x.workspace} {
