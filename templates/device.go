@@ -102,7 +102,7 @@ func (d Device) Headers() (names []string) {
 	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
 	powers := d.reads(driver.UE8M0) || d.makes(schedule.DoLoud)
 	eight := powers || d.reads(driver.E4M3) || d.reads(driver.E5M2)
-	add(eight, "eight.h")
+	add(eight || d.Narrow(), "eight.h")
 	coded := d.any(func(k kernels.Kernel) bool { return k.Coded != 0 })
 	add(makes || coded, "arith.h", "units.h")
 	add(eight, "eightunits.h")
@@ -122,7 +122,7 @@ func (d Device) Headers() (names []string) {
 	add(d.any(kernels.Kernel.Multiplies), "product.h")
 	add(len(d.FewRows) > 0 || d.any(d.Table.StartsEarly), "early.h")
 	add(len(d.FewRows) > 0, "fewrows.h")
-	add(slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Narrow }), "narrow.h")
+	add(d.Narrow(), "narrow.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
 }

@@ -37,6 +37,11 @@ func (d Device) boxes() bool {
 	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Boxes })
 }
 
+// Narrow reports whether some kernels of products take a weight of eight bits.
+func (d Device) Narrow() bool {
+	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Narrow })
+}
+
 // Only90 reports whether the package's kernels use instructions that only compute capability 9.0 has.
 func (d Device) Only90() bool { return d.boxes() || d.any(kernels.Kernel.Multiplies) }
 

@@ -206,13 +206,13 @@ func init() {
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducesquaresfp8", "082ed35f3dba75daa2fbb5f3b4695b2a1afba684d8a5be9ec38a1abe8a2a7ac2",
+	sim.Compiled("linearallreducesquaresfp8", "29326e238409ec59fcec6169c89288d721427ed91ea45ccd4bd1a4cb98c9c76e",
 		unsafe.Pointer(C.linearallreducesquaresfp8_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "8c4acb4ff29c6b716ef4a628e67161352a56ad229ae7932acf34594d71f6384c",
+	sim.Compiled("linearallreduceweightsfp8", "028147989872f93501d8ed33070679d4f3293b15335f341c78a64b50f0a4241f",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 30b8cf67d715c7f2722efde6557c586c8bde0d4b708ea3a66ef17a3e683d241a
+// 5b54cc2e85dc1f400b7d2701abe1d16dc8dac6741650c8f214c7d86ca9e07e2a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

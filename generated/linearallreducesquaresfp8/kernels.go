@@ -19,13 +19,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed linearallreducesquaresfp8_sm80.ptx
+//go:embed linearallreducesquaresfp8_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducesquaresfp8",
-	Source:  "082ed35f3dba75daa2fbb5f3b4695b2a1afba684d8a5be9ec38a1abe8a2a7ac2",
+	Source:  "29326e238409ec59fcec6169c89288d721427ed91ea45ccd4bd1a4cb98c9c76e",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Squares.Code(table.Types)...),
 }

@@ -12,6 +12,7 @@
 #include "../device/byblock.h"
 #include "../device/bf16.h"
 #include "../device/fp16.h"
+#include "../device/eight.h"
 #include "../device/sum.h"
 #include "../device/packets.h"
 #include "../device/early.h"
@@ -410,34 +411,34 @@ struct fewrows_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 2) squares8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, squared, 1, 1, 6, false, as_it_is>::run(p);
+  fewrows_code<bf16, squared, 2, 1, 4, false, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) squares8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, squared, 1, 1, 6, false, as_it_is>::run(p);
+  fewrows_code<fp16, squared, 2, 1, 4, false, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) squares16_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) squares16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, squared, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<bf16, squared, 4, 2, 4, false, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) squares16_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) squares16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, squared, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<fp16, squared, 4, 2, 4, false, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) squares32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, squared, 2, 4, 4, false, as_it_is>::run(p);
+  fewrows_code<bf16, squared, 4, 4, 3, false, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) squares32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, squared, 2, 4, 4, false, as_it_is>::run(p);
+  fewrows_code<fp16, squared, 4, 4, 3, false, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) squares64_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, squared, 4, 8, 2, false, as_it_is>::run(p);
+  fewrows_code<bf16, squared, 3, 8, 2, false, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) squares64_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, squared, 4, 8, 2, false, as_it_is>::run(p);
+  fewrows_code<fp16, squared, 3, 8, 2, false, as_it_is>::run(p);
 }
 }

@@ -19,13 +19,13 @@ var table = kernels.Table{
 	},
 }
 
-//go:embed linearallreduceweightsfp8_sm80.ptx
+//go:embed linearallreduceweightsfp8_sm89.ptx
 var ptx []byte
 
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "8c4acb4ff29c6b716ef4a628e67161352a56ad229ae7932acf34594d71f6384c",
+	Source:  "028147989872f93501d8ed33070679d4f3293b15335f341c78a64b50f0a4241f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

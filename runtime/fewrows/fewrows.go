@@ -41,20 +41,23 @@ var Kernels = Family{
 
 // Narrow is the family for weights of eight bits.
 var Narrow = Family{
-	{Rows: 8, Parts: 1, Ahead: 6, Beside: 2, Narrow: true},
-	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
-	{Rows: 32, Parts: 2, Ahead: 4, Beside: 1, Narrow: true},
+	{Rows: 8, Parts: 2, Ahead: 4, Beside: 2, Narrow: true},
+	{Rows: 16, Parts: 4, Ahead: 4, Beside: 1, Narrow: true},
+	{Rows: 32, Parts: 4, Ahead: 3, Beside: 1, Narrow: true},
 	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
 }
 
 // Squares is the family for weights of eight bits with scales of squares.
 var Squares = Narrow.squares()
 
+// squares are the same kernels for such scales. The sums of a square take registers of their own, so the widest tile
+// has a part less.
 func (f Family) squares() Family {
 	f = slices.Clone(f)
 	for i := range f {
 		f[i].Squares = true
 	}
+	f[len(f)-1].Parts--
 	return f
 }
 
@@ -227,8 +230,11 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 		for _, k := range f {
 			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
 				Early: k.Early, Ahead: k.Early, Form: k.Function.form(), Row: Row{typ, k.Narrow, k.Boxes, k.Function}}
-			if k.Early {
+			switch {
+			case k.Early:
 				code.From = 90
+			case k.Narrow:
+				code.From = 89 // an instruction widens codes
 			}
 			if k.Boxes {
 				code.Params, code.Cluster, code.Only = int(unsafe.Sizeof(Boxed{})), cluster, 90

@@ -1,45 +1,56 @@
-// Weights of eight bits, e4m3, as the tensor cores take them: numbers of 16 bits, which have all numbers of eight. A
-// code's exponent and digits are moved to where a number of 16 bits has them, which makes a number that is smaller by a
-// power of two, and that is multiplied. So a NaN would become 480, and is told apart.
+// Weights of eight bits, e4m3, as the tensor cores take them: numbers of 16 bits, which have all numbers of eight.
 
-// A code is a byte, here the upper one of a half of a word. coding says by how many bits it has to be moved, which bits
-// of both halves it then has beside the sign, and by what it is multiplied.
+// lower and upper are the numbers of two codes: of the lower bytes of a word, or of its upper ones. An instruction
+// makes fp16 of codes from compute capability 8.9 on (PTX cvt.rn.f16x2.e4m3x2), and bf16 is made of fp16; eight.h makes
+// the same, on hosts too.
+#if defined(OVGEN_HOST) || defined(OVGEN_LOOPS) || __CUDA_ARCH__ < 890
+
 template <typename E>
-struct coding;
-
-template <>
-struct coding<struct bf16> {
-  enum : unsigned { down = 4, digits = 0x07f007f0u, factor = 0x7b807b80u };  // 2^120
-};
-
-template <>
-struct coding<struct fp16> {
-  enum : unsigned { down = 1, digits = 0x3f803f80u, factor = 0x5c005c00u };  // 2^8
-};
-
-#if defined(OVGEN_HOST) || defined(OVGEN_LOOPS)
-
-// times is two exact products.
-template <typename E>
-DEVICE unsigned times(E, unsigned x, unsigned y)
+DEVICE unsigned lower(E, unsigned codes)
 {
-  const float low = E::widen(x & 0xffff) * E::widen(y & 0xffff), high = E::widen(x >> 16) * E::widen(y >> 16);
-  return E::narrow(low) | (unsigned)E::narrow(high) << 16;
+  return E::narrow(e4m3::widen(codes & 0xff)) | (unsigned)E::narrow(e4m3::widen(codes >> 8 & 0xff)) << 16;
+}
+
+template <typename E>
+DEVICE unsigned upper(E, unsigned codes)
+{
+  return lower(E(), codes >> 16);
 }
 
 #else
 
-DEVICE unsigned times(struct bf16, unsigned x, unsigned y)
+DEVICE unsigned halves_of(unsigned short codes)
 {
-  asm("fma.rn.bf16x2 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(0x80008000u));  // a zero that keeps each sign
-  return x;
+  unsigned made;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(made) : "h"(codes));
+  return made;
 }
 
-DEVICE unsigned times(struct fp16, unsigned x, unsigned y)
+// A half of a word that is named as such needs no shift.
+DEVICE unsigned lower(struct fp16, unsigned codes)
 {
-  asm("mul.rn.f16x2 %0, %0, %1;" : "+r"(x) : "r"(y));
-  return x;
+  unsigned short low, high;
+  asm("mov.b32 {%0, %1}, %2;" : "=h"(low), "=h"(high) : "r"(codes));
+  return halves_of(low);
 }
+
+DEVICE unsigned upper(struct fp16, unsigned codes)
+{
+  unsigned short low, high;
+  asm("mov.b32 {%0, %1}, %2;" : "=h"(low), "=h"(high) : "r"(codes));
+  return halves_of(high);
+}
+
+DEVICE unsigned bfloats_of(unsigned halves)
+{
+  const float first = fp16::widen(halves), second = fp16::widen(halves >> 16);
+  unsigned made;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(made) : "f"(second), "f"(first));
+  return made;
+}
+
+DEVICE unsigned lower(struct bf16, unsigned codes) { return bfloats_of(lower(fp16(), codes)); }
+DEVICE unsigned upper(struct bf16, unsigned codes) { return bfloats_of(upper(fp16(), codes)); }
 
 #endif
 
@@ -51,31 +62,12 @@ struct coded {
   DEVICE unsigned put() { return threadIdx.x; }
   DEVICE uint4 take(const uint4 *at) { return at[threadIdx.x]; }
 
-  // two are the numbers of two codes, the lower bytes of a word.
-  template <typename E>
-  DEVICE unsigned two(unsigned codes)
-  {
-    const unsigned apart = (codes & 0xffu) << 8 | (codes & 0xff00u) << 16;
-    return times(E(), (apart & 0x80008000u) | (apart >> coding<E>::down & coding<E>::digits), coding<E>::factor);
-  }
-
-  // nans has bit 7 of each byte that is the code of a NaN.
-  DEVICE unsigned nans(unsigned codes) { return ((codes & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u; }
-
-  // spoiled are ones where two codes are NaNs.
-  DEVICE unsigned spoiled(unsigned nans) { return (nans >> 7 & 1) * 0x7fffu | (nans >> 15 & 1) * 0x7fff0000u; }
-
   // of are the numbers of one half of 16 codes.
   template <typename E>
   DEVICE uint4 of(const uint4 &x, unsigned half)
   {
     const unsigned first = half == 0 ? x.x : x.z, second = half == 0 ? x.y : x.w;
-    uint4 y = {two<E>(first), two<E>(first >> 16), two<E>(second), two<E>(second >> 16)};
-    if ((nans(first) | nans(second)) != 0) {
-      y = {y.x | spoiled(nans(first)), y.y | spoiled(nans(first) >> 16), y.z | spoiled(nans(second)),
-           y.w | spoiled(nans(second) >> 16)};
-    }
-    return y;
+    return {lower(E(), first), upper(E(), first), lower(E(), second), upper(E(), second)};
   }
 };
 

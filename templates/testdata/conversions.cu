@@ -53,6 +53,14 @@ DEVICE u64 put_type(char *to, u64 at, unsigned codes, const struct Threads &t)
   return put(to, at, numbers, t, [](u64 i) { return (unsigned char)E::narrow(number(i)); });
 }
 
+// put_pairs writes the numbers of all pairs of codes, in the lower half of a word and in the upper one.
+template <typename E>
+DEVICE u64 put_pairs(char *to, u64 at, const struct Threads &t)
+{
+  at = put(to, at, pairs, t, [](u64 i) { return coded::of<E>(uint4{(unsigned)i, 0, 0, 0}, 0).x; });
+  return put(to, at, pairs, t, [](u64 i) { return coded::of<E>(uint4{(unsigned)i << 16, 0, 0, 0}, 0).y; });
+}
+
 // conversions_code returns the number of bytes.
 DEVICE u64 conversions_code(char *to, const struct Threads &t)
 {
@@ -64,8 +72,7 @@ DEVICE u64 conversions_code(char *to, const struct Threads &t)
   at = put(to, at, numbers, t, [](u64 i) { return f_power(number(i)); });
   at = put(to, at, numbers, t, [](u64 i) { return f_up(number(i)); });
   at = put(to, at, numbers, t, [](u64 i) { return f_loud_power(number(i)); });
-  at = put(to, at, pairs, t, [](u64 i) { return coded::of<bf16>(uint4{(unsigned)i, 0, 0, 0}, 0).x; });
-  return put(to, at, pairs, t, [](u64 i) { return coded::of<fp16>(uint4{(unsigned)i, 0, 0, 0}, 0).x; });
+  return put_pairs<fp16>(to, put_pairs<bf16>(to, at, t), t);
 }
 
 #ifndef OVGEN_HOST

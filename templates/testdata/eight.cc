@@ -17,9 +17,12 @@ static float half_to_float(unsigned bits)
   return bits >> 15 ? -size : size;
 }
 
-// Of numbers that a half has.
+// Of numbers that a half has, and NaN.
 static unsigned float_to_half(float x)
 {
+  if (std::isnan(x)) {
+    return 0x7fffu;
+  }
   const float size = std::fabs(x);
   const int exponent = size < 0x1p-14f ? -14 : std::ilogb(size);
   const unsigned code = ((unsigned)(exponent + 14) << 10) + (unsigned)std::ldexp(size, 10 - exponent);

@@ -30,8 +30,9 @@ func numbers() (list []float32) {
 const numbered = 6 << 16
 
 // ConvertedBytes is the number of bytes that Conversions compares: of 784 codes; of each number as an element of units
-// of four types, by itself, and as four operations for scales make it; and of all pairs of codes in two types.
-const ConvertedBytes = 784*4 + numbered*3 + numbered/2 + numbered*4 + numbered*4*4 + 2<<16*4
+// of four types, by itself, and as four operations for scales make it; and of all pairs of codes, in both halves of a
+// word, in two types.
+const ConvertedBytes = 784*4 + numbered*3 + numbered/2 + numbered*4 + numbered*4*4 + 4<<16*4
 
 // Conversions compares what device code makes of all codes of 8 and 4 bits and of numbers, as the kernel conversions of
 // templates/testdata/conversions.cu writes it, with the reference's.
@@ -63,9 +64,11 @@ func Conversions(t testing.TB, made []byte) {
 		}
 	}
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
-		for codes := range 1 << 16 {
-			want := append(decoded(driver.E4M3, byte(codes)), decoded(driver.E4M3, byte(codes>>8))...)
-			x.same(fmt.Sprintf("%s of e4m3 %#04x", typ, codes), typ, want)
+		for _, half := range []string{"lower", "upper"} {
+			for codes := range 1 << 16 {
+				want := append(decoded(driver.E4M3, byte(codes)), decoded(driver.E4M3, byte(codes>>8))...)
+				x.same(fmt.Sprintf("%s of e4m3 %#04x, the %s half of a word", typ, codes, half), typ, want)
+			}
 		}
 	}
 	if len(x.made) > 0 {

@@ -132,10 +132,10 @@ func (r *Rank) inEight(list []weight) []weight {
 func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 
 // mostNarrow is the most rows of a step whose products have weights alone of eight bits, by a kernel of the packages.
-// Rows of larger steps get eight bits too, for the library: of 4 layers of 8B's sizes on one H200 a step takes .76 ms
-// by weights alone and .73 so for 1 row, .76 and .76 for 8, .84 and .77 for 16, 1.45 and .85 for 64
-// (docs/results/2026-11-28-eight-llama-sums-1.txt). So few rows stay as exact as in bf16.
-var mostNarrow = 8
+// Rows of larger steps get eight bits too, for the library: of 4 layers of 8B's sizes on one H200 a step takes .56 ms
+// by weights alone and .65 so for 1 row, .58 and .68 for 8, .68 and .70 for 16, .78 and .69 for 24
+// (docs/results/2026-11-30-eight-llama-1.txt). So few rows stay as exact as in bf16.
+var mostNarrow = 16
 
 // scaled says that what the products of a bucket of rows that all ranks have read has eight bits. Rows of blocks always
 // have: no kernel multiplies rows of 16 bits by a weight of squares. Families without layers of more rows have none.

@@ -83,8 +83,8 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 // arch is the GPUs for which PTX is compiled.
 type arch struct{ suffix, option string }
 
-// Compute capability 8.0 and later; 8.9 and later, with an instruction that narrows to eight bits; 9.0 and later, where
-// launches may start early; and 9.0 alone, for its tensor cores.
+// Compute capability 8.0 and later; 8.9 and later, with instructions that narrow to eight bits and widen them; 9.0
+// and later, where launches may start early; and 9.0 alone, for its tensor cores.
 var (
 	sm80  = arch{"_sm80.ptx", "--gpu-architecture=compute_80"}
 	sm89  = arch{"_sm89.ptx", "--gpu-architecture=compute_89"}
@@ -99,7 +99,7 @@ func archOf(d templates.Device) arch {
 		return sm90a
 	case d.Table.Early:
 		return sm90
-	case slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Narrows):
+	case d.Narrow() || slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Narrows):
 		return sm89
 	}
 	return sm80

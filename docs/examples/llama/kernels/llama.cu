@@ -297,15 +297,16 @@ DEVICE void bring(const char *) {}
 DEVICE void bring(const char *from) { asm volatile("prefetch.global.L2 [%0];" : : "l"(from)); }
 #endif
 
-// store_kept stores 16 bytes that the second cache keeps longer than others, by the policy that
-// createpolicy.fractional.L2::evict_last makes for all of an access.
+// store_kept stores 16 bytes that the second cache keeps longer than others (PTX createpolicy).
 #ifdef OVGEN_HOST
 DEVICE void store_kept(float *to, uint4 v) { *(uint4 *)to = v; }
 #else
 DEVICE void store_kept(float *to, uint4 v)
 {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;"
-               : : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(0x14f0000000000000) : "memory");
+               : : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy) : "memory");
 }
 #endif
 

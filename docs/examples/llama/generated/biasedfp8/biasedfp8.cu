@@ -12,6 +12,7 @@
 #include "../device/byblock.h"
 #include "../device/bf16.h"
 #include "../device/fp16.h"
+#include "../device/eight.h"
 #include "../device/arith.h"
 #include "../device/units.h"
 #include "../device/groups.h"
@@ -496,27 +497,27 @@ struct fewrows_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 2) narrow8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 1, 1, 6, true, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 2, 1, 4, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 1, 1, 6, true, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 2, 1, 4, true, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 4, 2, 4, true, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 4, 2, 4, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 4, 4, true, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 4, 4, 3, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 4, 4, true, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 4, 4, 3, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_bf16(const __grid_constant__ struct fewrows p)
 {

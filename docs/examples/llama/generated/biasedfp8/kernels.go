@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "11dc20bf505ad4a5c3cf004048b56f899b0e73f219a7bb2843ee4094aee0d241",
+	Source:  "fa2c1ea7aeacc33f300e0a5bf76382a28de4ac5342e7195c218e1f48f8566198",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "3ee95a39f30e644dd2072e4b871f10d91e577c934216fe34fa66c225d930ef22",
+	Source:  "8bb859ffafcb94c889848cf7527e16e1aa4f555f7d9e2292bae1fabfa6afd454",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

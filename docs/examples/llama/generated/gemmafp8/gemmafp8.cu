@@ -12,6 +12,7 @@
 #include "../device/byblock.h"
 #include "../device/bf16.h"
 #include "../device/fp16.h"
+#include "../device/eight.h"
 #include "../device/arith.h"
 #include "../device/units.h"
 #include "../device/groups.h"
@@ -591,27 +592,27 @@ struct made1 : as_it_is {
 extern "C" {
 __global__ void __launch_bounds__(256, 2) narrow8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 1, 1, 6, true, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 2, 1, 4, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 1, 1, 6, true, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 2, 1, 4, true, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 4, 2, 4, true, as_it_is>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3, false, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 4, 2, 4, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 4, 4, true, as_it_is>::run(p);
+  fewrows_code<bf16, coded, 4, 4, 3, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 4, 4, true, as_it_is>::run(p);
+  fewrows_code<fp16, coded, 4, 4, 3, true, as_it_is>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_bf16(const __grid_constant__ struct fewrows p)
 {
@@ -623,27 +624,27 @@ __global__ void __launch_bounds__(256, 1) narrow64_fp16(const __grid_constant__ 
 }
 __global__ void __launch_bounds__(256, 2) narrow8_made1_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 1, 1, 6, true, made1>::run(p);
+  fewrows_code<bf16, coded, 2, 1, 4, true, made1>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow8_made1_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 1, 1, 6, true, made1>::run(p);
+  fewrows_code<fp16, coded, 2, 1, 4, true, made1>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_made1_bf16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_made1_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3, false, made1>::run(p);
+  fewrows_code<bf16, coded, 4, 2, 4, true, made1>::run(p);
 }
-__global__ void __launch_bounds__(256, 2) narrow16_made1_fp16(const __grid_constant__ struct fewrows p)
+__global__ void __launch_bounds__(256, 1) narrow16_made1_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3, false, made1>::run(p);
+  fewrows_code<fp16, coded, 4, 2, 4, true, made1>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_made1_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 4, 4, true, made1>::run(p);
+  fewrows_code<bf16, coded, 4, 4, 3, true, made1>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_made1_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 4, 4, true, made1>::run(p);
+  fewrows_code<fp16, coded, 4, 4, 3, true, made1>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_made1_bf16(const __grid_constant__ struct fewrows p)
 {

@@ -43,7 +43,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "6089a68a2224bd58ed2544625577516722f25f9f8509ddb644497bc0e54cdfe7",
+	Source:  "55aec5a78299d8d5cbcc3890daceff8ef6f9b8282b14057a776944297a467719",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "aa92ff39ca408b884a39db74bbb743782b01a4387a212c3cc7d549b65d4c12ba",
+	Source:  "c443a8af2d6799283f5cb774d7d174863a6dbf3604354e4cdf0ee90e595cc930",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d52bb843042f36c20d3139e38c4bb3969b0fe220285a10784be54dca0fd3adfb
+// 246536195a38fa3325a2fcbdd77193353b828f188161d9825531b28ebf575d13
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

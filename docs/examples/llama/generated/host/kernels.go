@@ -37,7 +37,7 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "11dc20bf505ad4a5c3cf004048b56f899b0e73f219a7bb2843ee4094aee0d241",
+	sim.Compiled("biasedfp8", "fa2c1ea7aeacc33f300e0a5bf76382a28de4ac5342e7195c218e1f48f8566198",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
 		unsafe.Pointer(C.biasedscaled_kernels))
@@ -47,7 +47,7 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "3ee95a39f30e644dd2072e4b871f10d91e577c934216fe34fa66c225d930ef22",
+	sim.Compiled("decodefp8", "8bb859ffafcb94c889848cf7527e16e1aa4f555f7d9e2292bae1fabfa6afd454",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "edbe2e813986f84edca9896a693bb42fae1a303f1af7812cd6eac5073424afca",
 		unsafe.Pointer(C.decodenccl_kernels))
@@ -55,17 +55,17 @@ func init() {
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("gemma", "04d7c60f90842be936ddfd7ad67af495b634e5372ee4c90fc962cedfb7dd9a36",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "6089a68a2224bd58ed2544625577516722f25f9f8509ddb644497bc0e54cdfe7",
+	sim.Compiled("gemmafp8", "55aec5a78299d8d5cbcc3890daceff8ef6f9b8282b14057a776944297a467719",
 		unsafe.Pointer(C.gemmafp8_kernels))
 	sim.Compiled("gemmanormed", "dab0c6dff67fa1fc061cd49286588927b09f2e62f54821125191e9c7f6ed851a",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "aa92ff39ca408b884a39db74bbb743782b01a4387a212c3cc7d549b65d4c12ba",
+	sim.Compiled("gemmanormedfp8", "c443a8af2d6799283f5cb774d7d174863a6dbf3604354e4cdf0ee90e595cc930",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
 	sim.Compiled("normed", "5bfebd0ab1869dca1e96011bc51b601f96e7db67e63384c58a212249036b5bcf",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "004d5295019405a2d9d7d214313adecc161f5a61f452a41381a006d944081d01",
+	sim.Compiled("normedfp8", "86f29778c317184cc2f3a9f1971181c96ac323df0181674f7be33fb71b52ad3c",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
 		unsafe.Pointer(C.normedscaled_kernels))

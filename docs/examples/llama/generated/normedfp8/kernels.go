@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "004d5295019405a2d9d7d214313adecc161f5a61f452a41381a006d944081d01",
+	Source:  "86f29778c317184cc2f3a9f1971181c96ac323df0181674f7be33fb71b52ad3c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

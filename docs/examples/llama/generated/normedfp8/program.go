@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "565b58fe054e89040fb9d74ddf801fa4b8b13cc8ef1be87f4537c0eecb5f4690",
+	Hash:    "501869ad7e3cd4c1fd66c139debfe3f6efd7cdd9922615e9c3ff351d15e963c2",
 	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
