@@ -23,9 +23,9 @@ type Memory struct {
 	// Workspaces is the number of streams that run products. Each has a workspace of driver.WorkspaceBytes. Plans of a
 	// group share streams of one name and priority, and thus their workspaces.
 	Workspaces int
-	// Tuning is the memory, in bytes, that New allocates while it tunes a product on a GPU or tries NCCL's collectives,
-	// and then frees: the operands and a workspace of the largest product, or the data that the largest collectives
-	// send and receive. NCCL allocates more memory, which is not counted here.
+	// Tuning is the memory, in bytes, that New allocates while it tunes or compares a product on a GPU or tries NCCL's
+	// collectives, and then frees: the operands and a workspace of the largest product, or the data that the largest
+	// collectives send and receive. NCCL allocates more memory, which is not counted here.
 	Tuning int64
 }
 
