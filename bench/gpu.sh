@@ -293,8 +293,8 @@ if [ "$PART" = same ]; then
       same $forms -shapes "$(rows "8 64 128 512" 4096,4096)" -extents F=14336 || wrong=1
     done
     for type in bf16 fp16; do
-      same mlp mlpshot mlppackets mlptiles -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \
-        -oneprocess || wrong=1
+      same mlp mlpshot mlppackets mlptiles -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 \
+        -type $type -oneprocess || wrong=1
     done
     same mlp mlppackets -shapes "$(rows "8 64 256" 512,512)" -extents F=1024 -type fp32 -oneprocess || wrong=1
     return $wrong

@@ -84,8 +84,8 @@ func TestTilesInOrder(t *testing.T) {
 				}
 			}
 			if got != want[i] || len(free) != len(ordered) || len(free) < 100 {
-				t.Errorf("%s, in order or not: %d and %d lines, which differ by%s\nwant%s", kind, len(free), len(ordered),
-					got, want[i])
+				t.Errorf("%s, in order or not: %d and %d lines, which differ by%s\nwant%s", kind, len(free),
+					len(ordered), got, want[i])
 			}
 		}
 	}

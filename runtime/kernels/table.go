@@ -26,20 +26,21 @@ type Kernel struct {
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
 	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the largest number of them.
-	Terms   int
-	Varies  bool
-	Coded   driver.Type // type of terms with scales, which follow all terms, one for each; 0: terms have the plan's type
-	Added   int         // tensors that are added to the sum of packets or tiles
-	Bias    bool        // a bias is added to each row of a product
-	InOrder bool        // the tiles of every shard add up the depth from front to end
-	Tile    Tile        // of a product
-	Made    *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
-	Finish  *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
+	Terms  int
+	Varies bool
+	Coded  driver.Type // type of terms with scales, which follow all terms, one for each; 0: terms have the plan's type
+	Added  int         // tensors that are added to the sum of packets or tiles
+	Bias   bool        // a bias is added to each row of a product
+	Tile   Tile        // of a product
+	Made   *Made       // the function of a kernel of elements or groups, or of rows of the sum of packets
+	Finish *Made       // the function of each element of a sum, which is then rounded, or of all ranks' rows
 	// Spread are the results that go to all ranks. Of a sum of packets 1 is the sum, 2 the result of Made, 4 ...; of
 	// rows 1 is the result of Made, 2 ..., and the last one its scales.
 	Spread uint
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
+	// InOrder says that the tiles of every shard add up the depth from front to end.
+	InOrder bool
 }
 
 // Words is the number of words that a kernel posts or awaits at one place.

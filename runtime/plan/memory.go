@@ -88,7 +88,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		Workspaces int            `json:"workspaces"`
 		Workspace  int64          `json:"workspace_bytes"`
 		Tuning     int64          `json:"tuning_bytes"`
-	}{append([]BufferMemory{}, m.Buffers...), m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
+	}{append([]BufferMemory{}, m.Buffers...), m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces,
+		m.Workspace(), m.Tuning})
 }
 
 // Measure is Memory of every generated package's Shape: the most device memory that any rank needs for a plan of the

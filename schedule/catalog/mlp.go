@@ -57,8 +57,8 @@ var GatedMLP = s.Schedule{
 }
 
 // InvariantMLP is GatedMLP with equal bits: a row's result does not depend on the number of rows in the batch, and
-// InvariantMLPPackets and InvariantMLPTiles make the same. Choose them where an answer must not change with the load of a server, or
-// where training has to meet the bits of serving.
+// InvariantMLPPackets and InvariantMLPTiles make the same. Choose them where an answer must not change with the load of
+// a server, or where training has to meet the bits of serving.
 var InvariantMLP = s.Schedule{Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true}
 
 // InvariantMLPPackets is InvariantMLP for few rows, by packets.

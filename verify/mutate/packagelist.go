@@ -66,7 +66,7 @@ var Packages = []PackageMutant{
 	{Package: "invariantmlp", File: "program.go", Text: "rows whose bits change with their number", Edits: []Edit{
 		{"Transposed: true, InOrder: true})", "Transposed: true})"}}},
 	{Package: "invariantmlptiles", File: "kernels.go", Text: "a gather in any order", Edits: []Edit{
-		{"InOrder: true, Tile: kernels.Tile{Columns: 112", "Tile: kernels.Tile{Columns: 112"}}},
+		{"Columns: 112, Cluster: 2}, InOrder: true}", "Columns: 112, Cluster: 2}}"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{
