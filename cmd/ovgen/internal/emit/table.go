@@ -29,8 +29,8 @@ func (u *unit) table() (kernels.Table, error) {
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
 			return o.Kind == k.Kind && o.Bias == k.Bias && o.Added == k.Added && o.Coded == k.Coded &&
-				o.Tile == k.Tile && o.InOrder == k.InOrder && o.Spread == k.Spread && signalsAlike(o, k) && sameMade(k.Made, o.Made) &&
-				sameMade(k.Finish, o.Finish)
+				o.Tile == k.Tile && o.InOrder == k.InOrder && o.Spread == k.Spread && signalsAlike(o, k) &&
+				sameMade(k.Made, o.Made) && sameMade(k.Finish, o.Finish)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
