@@ -88,6 +88,17 @@ func After(s StreamRef, others ...StreamRef) Synchronize {
 	return Synchronize{Streams: []StreamRef{s}, On: others}
 }
 
+// Forked makes streams wait for the caller's, and Joined makes that wait for others at the end.
+func Forked(streams ...StreamRef) Synchronize {
+	return Synchronize{Origin: Origin{Field: ForksField}, Streams: streams, On: []StreamRef{Stream(MainStream)}}
+}
+
+func Joined(streams ...StreamRef) Synchronize {
+	n := After(Stream(MainStream), streams...)
+	n.Remark = "join"
+	return n
+}
+
 // Described is the step with a remark for its readers.
 func (s Step) Described(remark string) Step { s.Remark = remark; return s }
 

@@ -3,6 +3,8 @@ package hostir
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +63,19 @@ func (b *Buffer) Pad(most schedule.Extent) {
 	b.Elements = Mul(Size, b.Room)
 }
 
+// Cut lets the buffer be indexed by parts of the first axis that a rank has more than one index of.
+func (b *Buffer) Cut(parts ...schedule.Extent) {
+	axes, first := slices.Clone(b.Tensor.Axes), 0
+	for a := axes[0]; a.Extent == schedule.D && len(a.Outer) > 0 && a.Outer[0].Kind == schedule.DeviceX; a = axes[first] {
+		first++
+	}
+	axes[first].Outer = nil
+	for _, n := range parts {
+		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
+	}
+	b.Chunk = Elements(schedule.Tensor{Axes: axes})
+}
+
 // Bits is the number of bits of an element, given that of the plan's elements.
 func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), plan) }
 
@@ -99,6 +114,35 @@ type StreamSet struct {
 	First, Count Expr // absent: a single stream
 	High         bool // top priority, else lowest
 	Falling      bool // each stream has a lower priority than the one before it, all below the top, down to the lowest
+}
+
+// WithSet is a list of sets of streams and another one, which may have the name of one of these: then that one has the
+// streams of both. A set without a name is the caller's stream.
+func (p *Program) WithSet(sets []StreamSet, other StreamSet) []StreamSet {
+	size := func(e Expr, ranks int64) int64 {
+		env := maps.Clone(p.Constants)
+		env[string(schedule.D)], env["H"] = ranks, min(ranks, 2)
+		n, _ := e.Eval(env)
+		return n
+	}
+	i := slices.IndexFunc(sets, func(x StreamSet) bool { return x.Name == other.Name })
+	switch {
+	case other.Name == "":
+		return sets
+	case i < 0:
+		return append(sets, other)
+	}
+	x := &sets[i]
+	if size(other.First, 8) < size(x.First, 8) {
+		x.First = other.First
+	}
+	if size(other.Count, 8) > size(x.Count, 8) {
+		x.Count, other.Count = other.Count, x.Count
+	}
+	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
+		x.Count = Add(x.Count, Const(lack))
+	}
+	return sets
 }
 
 // Divide is a requirement on the shape: By, multiplied by Times where Times is above one, divides Extent, multiplied by
@@ -170,6 +214,23 @@ func (p *Program) Ask(d Divide) {
 		d.Times = 0
 	}
 	p.Checks = append(p.Checks, d)
+}
+
+// AskParts makes New check that an axis can be cut into its parts.
+func (p *Program) AskParts(a schedule.Axis) {
+	check := Divide{Extent: a.Extent}
+	for _, s := range a.Outer {
+		switch {
+		case s.Uneven || s.Count == a.Extent:
+		case s.Count == schedule.D:
+			check.By = s.Count
+		default:
+			check.Times = p.Constants[string(s.Count)]
+		}
+	}
+	if check.By != "" {
+		p.Ask(check)
+	}
 }
 
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.

@@ -24,6 +24,9 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return n
 }
 
+// Term is one of the terms: they differ by their places alone.
+func (x Sum) Term() View { return x.Terms[0] }
+
 // Kind is SumKind.
 func (Sum) Kind() Kind { return SumKind }
 

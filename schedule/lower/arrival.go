@@ -89,13 +89,12 @@ func (w *writer) shift(cut parts) turns {
 type arrival struct {
 	turns []turns
 	on    hostir.StreamRef // that brings them: that of the copies, or that of the products of a round
-	words []hostir.Semaphore
-	free  []hostir.Node // posts that peers may write here
-	ready []hostir.Node // posts that peers may read the own rows
-	begin []hostir.Node // waits for all peers, ahead of all batches
-	ahead []hostir.Node // begins beside all else
-	own   hostir.Node   // the own part to its place, if all come at once; nil: own rows
-	all   []hostir.Node // in place of rounds and of the own part
+	free  []hostir.Node    // posts that peers may write here
+	ready []hostir.Node    // posts that peers may read the own rows
+	begin []hostir.Node    // waits for all peers, ahead of all batches
+	ahead []hostir.Node    // begins beside all else
+	own   hostir.Node      // the own part to its place, if all come at once; nil: own rows
+	all   []hostir.Node    // in place of rounds and of the own part
 	// The own rows are made as they leave, and go through the stage behind all others.
 	ownLast bool
 	// Peers read this memory until the end of the run. There a rank posts it and waits for others, or all such arrivals
@@ -135,37 +134,11 @@ func (w *writer) plan() error {
 		}
 		if w.inTurns(s) {
 			for _, t := range w.order(s) {
-				w.sets = w.withSet(w.sets, t.set)
+				w.sets = w.program.WithSet(w.sets, t.set)
 			}
 		}
 	}
 	return nil
-}
-
-// withSet is a list of sets and another one.
-func (w *writer) withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
-	if other.Name == "" { // the caller's stream
-		return sets
-	}
-	size := func(e hostir.Expr, ranks int64) int64 {
-		n, _ := e.Eval(hostir.Env{string(schedule.D): ranks, poolName: int64(w.pool.streams), "H": min(ranks, 2)})
-		return n
-	}
-	i := slices.IndexFunc(sets, func(x hostir.StreamSet) bool { return x.Name == other.Name })
-	if i < 0 {
-		return append(sets, other)
-	}
-	x := &sets[i]
-	if size(other.First, 8) < size(x.First, 8) {
-		x.First = other.First
-	}
-	if size(other.Count, 8) > size(x.Count, 8) {
-		x.Count, other.Count = other.Count, x.Count
-	}
-	if lack := size(other.Count, 1) - size(x.Count, 1); lack > 0 { // one rank has the fewest of most
-		x.Count = hostir.Add(x.Count, hostir.Const(lack))
-	}
-	return sets
 }
 
 // cutAlike cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
@@ -224,7 +197,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := orUse(leaveOut, l.need, ofAllRows)
+			hint := orUse(leaveOut, l.need.with(ofAllRows))
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

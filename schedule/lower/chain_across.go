@@ -92,7 +92,7 @@ func (w *writer) memoryOf(j junction) []string {
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	return slices.Concat(names, stages.InRows(last.Then), w.rowsOf(j.across()...))
+	return slices.Concat(names, stages.InRows(last.Then), w.RowsOf(j.across()...))
 }
 
 // ofPart cuts steps to one part of their own rows.
@@ -158,15 +158,13 @@ func (w *writer) makerOf(s *stage) *stage {
 
 // partsMade are rounds that make a part of own rows and post that peers may read it. Then the parts of all peers come,
 // on a stream that waits for the post: peers may wait for it in the same place.
-func (w *writer) partsMade(from, s *stage, post hostir.Node, each turns, on hostir.StreamRef) turns {
+func (w *writer) partsMade(from, s *stage, word string, each turns, on hostir.StreamRef) turns {
 	from.through = true
 	n := s.cut
 	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), w.operations(mainRef, from, from.Ops, piece{}))}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
-		onStep(post, func(post hostir.Step) hostir.Step {
-			return post.Member(n.part()).Described("peers may read a part of " + s.Input)
-		}))...)
+		hostir.Post(mainRef, word, every).Member(n.part()).Described("peers may read a part of "+s.Input))...)
 	behind := hostir.MovesOf(s.here(), hostir.After(on, mainRef))
 	if on.Set == workName {
 		each.bring = append(behind, each.bring...)

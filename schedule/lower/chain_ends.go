@@ -16,7 +16,7 @@ func (w *writer) head() {
 	now, then := w.startFirst()
 	posts := mainRef
 	if len(now) > 0 {
-		begin := forked(now...)
+		begin := hostir.Forked(now...)
 		begin.Remark = "the first product starts before the post"
 		w.add(begin)
 	} else if len(carry) > 0 {
@@ -35,7 +35,7 @@ func (w *writer) head() {
 		w.open(posts)
 	}
 	if streams := slices.Concat(refs(carry), then, refs(w.beside())); len(streams) > 0 {
-		w.add(forked(streams...))
+		w.add(hostir.Forked(streams...))
 	}
 	if posts != mainRef {
 		w.open(posts)
@@ -100,7 +100,7 @@ func (w *writer) exchanges() bool {
 func (w *writer) beside() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		for _, set := range slices.Concat(s.comes.beside, s.leaves.beside) {
-			sets = w.withSet(sets, set)
+			sets = w.program.WithSet(sets, set)
 		}
 	}
 	return sets
@@ -112,9 +112,9 @@ func (w *writer) putting(s *stage) bool { return s.leaves.sums.Set == putName }
 func (w *writer) putSets() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		if w.putting(s) {
-			sets = w.withSet(sets, hostir.StreamSet{Name: putName, High: true})
+			sets = w.program.WithSet(sets, hostir.StreamSet{Name: putName, High: true})
 		}
-		sets = w.withSet(sets, s.leaves.puts)
+		sets = w.program.WithSet(sets, s.leaves.puts)
 	}
 	return sets
 }
@@ -215,7 +215,7 @@ func (w *writer) join(last hostir.StreamRef) {
 		on = append(on, collectiveRef)
 	}
 	if len(on) > 0 {
-		w.add(join(on...))
+		w.add(hostir.Joined(on...))
 	}
 }
 

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -134,16 +133,18 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	if buffer = w.MadeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
-	cut := hostir.Const(w.fine[buffer])
-	switch fine := w.fine[buffer] > 0; {
-	case fine && !p.ranks.IsZero():
-		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), hostir.Mul(p.ranks, cut))
-	case fine && !p.part.IsZero():
-		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, cut), p.part))
-	case fine:
-		return hostir.Chunks(buffer, hostir.Mul(p.rank, cut), cut)
-	case w.n > 1 && w.Order != stages.BatchInRound: // where each batch has rows of all ranks
+	fine := parts{n: w.fine[buffer]}
+	if fine.n == 0 && w.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
 		p.rank = hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank)
+	}
+	first := fine.all(p.rank)
+	switch {
+	case !p.ranks.IsZero():
+		return hostir.Chunks(buffer, first, fine.all(p.ranks))
+	case fine.n > 0 && !p.part.IsZero():
+		return hostir.Chunk(buffer, hostir.Add(first, p.part))
+	case fine.n > 0:
+		return hostir.Chunks(buffer, first, hostir.Const(fine.n))
 	}
 	return hostir.View{Buffer: buffer, Index: p.rank, Count: p.ranks}
 }
@@ -234,7 +235,7 @@ func (w *writer) finish(s *stage, rows hostir.View) (terms []hostir.View, finish
 	for _, tensor := range added {
 		terms = append(terms, at(tensor))
 	}
-	list, word := w.trees(behind)
+	list, word := w.Trees(behind)
 	return terms, hostir.FinishBy(word, list, w.columns(o), beside(list, at)...)
 }
 
@@ -262,22 +263,13 @@ func (w *writer) columns(o schedule.Op) hostir.Expr {
 	return columns
 }
 
-// trees are functions as trees, and their words.
-func (w *writer) trees(functions []schedule.Func) (list []schedule.Expr, word string) {
-	var words []string
-	for _, f := range functions {
-		list, words = append(list, w.Original.Tree(f)), append(words, f.Name())
-	}
-	return list, strings.Join(words, " and ")
-}
-
 // make is what the formulas behind an operation make of x, on a piece of the rows, if there are any.
 func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) []hostir.Node {
 	own := w.Schedule.Own(o)
 	if len(own) == 0 {
 		return nil
 	}
-	list, word := w.trees(own)
+	list, word := w.Trees(own)
 	at := func(tensor string) hostir.View { return w.at(tensor, p) }
 	return []hostir.Node{hostir.MakeOf(on, word, list, w.columns(o), w.at(o.Out, p), x, beside(list, at)...).
 		Applying(w.functionsOf(o, true))}

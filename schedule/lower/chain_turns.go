@@ -13,7 +13,7 @@ func (w *writer) batches(s *stage) []hostir.Node {
 	switch {
 	case s.through, s.comes.ownLast, // peers may read its input already
 		!s.First && s.AddsShares() && (s.held != nil || w.early(s)):
-	case !s.First && s.pulls() && !w.early(s):
+	case s.pulls() && !w.early(s):
 		nodes = w.begin(s, mainRef)
 	case s.Bare() && (!s.First || s.whole):
 		if s.whole {
@@ -68,7 +68,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	var sets []hostir.StreamSet
 	for _, t := range w.order(s) {
-		sets = w.withSet(sets, t.set)
+		sets = w.program.WithSet(sets, t.set)
 	}
 	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
 }
@@ -251,9 +251,7 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 		switch {
 		case t.then != nil:
 			products = append(products, w.nested(s, t)...)
-		case !s.pulls():
-			nodes = append(nodes, t.over(nil, round...)...)
-		case a.oneLoop:
+		case !s.pulls(), a.oneLoop:
 			nodes = append(nodes, t.over(instead, append(bring, round...)...)...)
 		default:
 			nodes = append(nodes, t.over(instead, bring...)...)

@@ -36,7 +36,9 @@ func writeChain(w *writer) error {
 	if err := w.plan(); err != nil {
 		return err
 	}
-	w.words()
+	if w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) }) { // peers' memory, until the end
+		w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: read})
+	}
 	w.head()
 	for _, s := range w.stages {
 		w.add(w.awaitComing(s)...)
@@ -59,14 +61,6 @@ func writeChain(w *writer) error {
 	}
 	w.tail()
 	w.again()
-	hostir.Steps(w.program.Body, func(s hostir.Step) { // peers may read the caller's memory
-		reads, _ := s.Views()
-		for _, v := range reads {
-			if b := w.program.At(v.Buffer); b.Owner == hostir.Caller && !v.Peer.IsZero() {
-				b.Shared = true
-			}
-		}
-	})
 	return w.wrong
 }
 
@@ -106,12 +100,12 @@ func (w *writer) named(name, move string) string {
 	return w.legs[i].name + name
 }
 
-func (w *writer) words() {
-	for _, s := range w.stages {
-		w.program.Semaphores = append(w.program.Semaphores, s.comes.words...)
-		w.program.Semaphores = append(w.program.Semaphores, s.leaves.words...)
-	}
-	if w.any(func(s *stage) bool { return s.comes.reads != "" || w.spreads(s) }) { // peers' memory, until the end
-		w.semaphores(read)
-	}
+// word is the name of a word of a move, which it declares.
+func (w *writer) word(name, move string) string { return w.words(name, move, hostir.Expr{}) }
+
+// words are so many members of one.
+func (w *writer) words(name, move string, count hostir.Expr) string {
+	name = w.named(name, move)
+	w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
+	return name
 }

@@ -102,26 +102,19 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// orUse is a hint with the ways of a communication that have a fact, orUseFirst with the first of these, and
-// orUseWithout with those that lack it.
-func orUse(hint string, n need, has fact) string { return orNames(hint, waysThat(n, has, true)) }
-func orUseWithout(hint string, n need, lacks fact) string {
-	return orNames(hint, waysThat(n, lacks, false))
-}
-func orUseFirst(hint string, n need, has fact) string {
-	names := waysThat(n, has, true)
-	return orNames(hint, names[:min(1, len(names))])
-}
-
-func orNames(hint string, names []string) string {
-	if len(names) == 0 {
+// orUse is a hint with ways, if there are some.
+func orUse(hint string, ways []string) string {
+	if len(ways) == 0 {
 		return hint
 	}
-	return hint + ", or use " + strings.Join(names, ", ")
+	return hint + ", or use " + strings.Join(ways, ", ")
 }
 
-// waysThat names the ways of a communication that have a fact, or lack it.
-func waysThat(n need, f fact, has bool) (names []string) {
+// with names the ways of a communication that have a fact, and without those that lack it.
+func (n need) with(f fact) []string    { return n.ways(f, true) }
+func (n need) without(f fact) []string { return n.ways(f, false) }
+
+func (n need) ways(f fact, has bool) (names []string) {
 	for _, l := range doing(n) {
 		if l.is(f) == has {
 			names = append(names, "schedule."+schedule.WayName(l.way))
@@ -188,20 +181,17 @@ func choose(w *writer) error {
 		}
 	}
 	var moves []schedule.Move
-	var used []int
 	w.program.Edges = make([]hostir.Edge, len(w.legs))
 	for i, l := range w.legs {
-		chosen := w.move(l, of[i])
-		w.edge = &w.program.Edges[i]
 		open := w.usual(l)
+		w.edge = &w.program.Edges[i]
 		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
-			Products: w.productTexts(l.beside)}
-		if chosen >= 0 {
+			Products: w.ProductTexts(l.beside)}
+		if chosen := w.move(l, of[i]); chosen >= 0 {
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
 		}
 		w.edge.Carrier = hostir.CarrierOf(w.edge.Way)
-		used = append(used, chosen)
 		x, err := w.lowering(l, w.edge.Way)
 		if err != nil {
 			return err
@@ -216,7 +206,9 @@ func choose(w *writer) error {
 		return err
 	}
 	for i, m := range w.Original.Moves {
-		if !slices.Contains(used, i) {
+		if path := fmt.Sprintf("Moves[%d].Way", i); !slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
+			return e.Path == path
+		}) {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
@@ -318,13 +310,14 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && ofRanks && !l.is(intoCallers) {
-		hint := orUseFirst(leaveOut, l.need, intoCallers) + w.orOneHost() // others may ask for more
+		others := l.with(intoCallers) // all but the first may ask for more
+		hint := orUse(leaveOut, others[:min(1, len(others))]) + w.orOneHost()
 		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
 		hint, why := leaveOut, "ranks write where others still read"
 		if l.bare {
-			hint = orUseWithout(hint, l.need, apart)
+			hint = orUse(hint, l.without(apart))
 		}
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
@@ -335,17 +328,17 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.need, ofMoved),
+		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.with(ofMoved)),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := orUseWithout("give each row of "+t.Name+" a scale", l.need, ofRowScales)
+		hint := orUse("give each row of "+t.Name+" a scale", l.without(ofRowScales))
 		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
 			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), orUseWithout(leaveOut, l.need, rounds),
+		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, l.without(rounds)),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -365,7 +358,7 @@ func (w *writer) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !w.coded(of.stage) {
 		return nil
 	}
-	hint := orUse(leaveOut, of.need, ofCodes)
+	hint := orUse(leaveOut, of.with(ofCodes))
 	if w.Original.OverHosts() {
 		hint = oneHost
 	}

@@ -12,9 +12,8 @@ import (
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
-	each   []string                  // memory with a part of every rank
-	meet   string                    // that in which those of own rows meet; empty: they are summed on their way
-	memory func(w *writer, s *stage) // further memory that it needs
+	meet   string // memory in which those of own rows meet; empty: they are summed on their way
+	memory []declare
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
 	ofAll  bool  // rows of all ranks leave together, a part of them at a time
@@ -31,13 +30,12 @@ func (s *stage) madeWhole(w *writer) {
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
 type departure struct {
-	words []hostir.Semaphore
 	open  []hostir.Node               // peers may begin
 	begin []hostir.Node               // waits for all peers, ahead of all parts
 	puts  hostir.StreamSet            // of the copies of each round, if these have streams of their own
 	own   hostir.StreamRef            // of the product of own rows
 	take  func(p piece) []hostir.Node // brings a peer's rows to their owner
-	after []hostir.StreamRef          // that the sum waits for, beside that
+	after []hostir.StreamSet          // that the sum waits for, beside that
 	came  []hostir.Node               // waits until all peers' parts of own rows are here
 	sums  hostir.StreamRef            // of the sum
 	sum   hostir.Step                 // of own rows
@@ -138,7 +136,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		return w.goOn(*s.across, last, taken, d)
 	}
 	if len(last) > 0 {
-		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, d.after...)...))
+		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, refs(d.after)...)...))
 	}
 	return append(last, hostir.MovesOf(s.Sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

@@ -107,13 +107,9 @@ func (w *writer) add(nodes ...hostir.Node) { w.program.Body = append(w.program.B
 // path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
 
-// edgeOf is the edge with a move's steps; nil: there is none.
+// edgeOf is the edge with a move's steps.
 func (w *writer) edgeOf(move string) *hostir.Edge {
-	i := slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })
-	if i < 0 {
-		return nil
-	}
-	return &w.program.Edges[i]
+	return &w.program.Edges[slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })]
 }
 
 // finish gives the program the axes of tensors of batches as they are declared.

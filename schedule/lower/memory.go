@@ -30,18 +30,8 @@ func (w *writer) tensors() {
 			cut = declared.Axes // some of these are one
 		}
 		for _, a := range cut {
-			check := hostir.Divide{Extent: a.Extent} // that it can be cut into its parts
-			for _, s := range a.Outer {
-				switch {
-				case s.Uneven || s.Count == a.Extent:
-				case s.Count == schedule.D:
-					check.By = s.Count
-				default:
-					check.Times = w.program.Constants[string(s.Count)]
-				}
-			}
-			if check.By != "" && !a.InBlocks() { // the products of their tensor ask more
-				w.program.Ask(check)
+			if !a.InBlocks() { // the products of their tensor ask more
+				w.program.AskParts(a)
 			}
 		}
 		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
@@ -63,22 +53,7 @@ func (w *writer) cut(name string, parts ...schedule.Extent) {
 	if n := w.fine[name]; n > 1 {
 		parts = append(parts, schedule.Number(n))
 	}
-	b := w.program.At(name)
-	b.Chunk = part(b.Tensor, parts...)
-}
-
-// part counts the elements of one chunk of a tensor: of the first axis that ranks have more than one index of, the
-// extents cut a part.
-func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
-	axes, first := slices.Clone(t.Axes), 0
-	for axes[first].Extent == schedule.D && edges.Of(schedule.Tensor{Axes: axes[first : first+1]}).Spread() {
-		first++
-	}
-	axes[first].Outer = nil
-	for _, n := range parts {
-		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
-	}
-	return hostir.Elements(schedule.Tensor{Axes: axes})
+	w.program.At(name).Cut(parts...)
 }
 
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts. It refuses parts where
@@ -97,12 +72,11 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
-// cutFlat lets a stage's sums, their summands, and other buffers, be indexed by a part of their elements a rank, and
-// asks of the shape that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or
-// other steps take rows of a rank. What functions read beside the sums is cut as they are.
-func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
-	sums := w.program.At(s.Sums)
-	axes := sums.Tensor.Axes
+// cutFlat lets a stage's sums and their summands be indexed by a part of their elements a rank, and asks of the shape
+// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take rows
+// of a rank. What functions read beside the sums is cut as they are.
+func (w *writer) cutFlat(s *stage, rows bool) {
+	axes := w.program.At(s.Sums).Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
 	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
 		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
@@ -114,10 +88,7 @@ func (w *writer) cutFlat(s *stage, rows bool, names ...string) {
 		}
 		w.program.Ask(check)
 	}
-	for _, name := range append(names, s.Sums, w.summands(s)) {
-		w.program.At(name).Chunk = hostir.Div(sums.Elements, parts{n: w.fine[name]}.all(hostir.Size))
-	}
-	for _, name := range stages.InRows(w.Schedule.With(s.Last()).Then) {
+	for _, name := range append(stages.InRows(w.Schedule.With(s.Last()).Then), s.Sums, w.summands(s)) {
 		w.byRank(name)
 		b := w.program.At(name)
 		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))
@@ -132,12 +103,6 @@ func (w *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 		b.Chunk = b.Elements
 	}
 	w.program.Buffers = append(w.program.Buffers, b)
-}
-
-func (w *writer) semaphores(names ...string) {
-	for _, n := range names {
-		w.program.Semaphores = append(w.program.Semaphores, hostir.Semaphore{Name: n})
-	}
 }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
@@ -167,14 +132,18 @@ func (w *writer) memories() {
 	for _, s := range w.stages {
 		all := schedule.Dim(w.ColumnsOf(s.Input).Extent)
 		switch {
-		case !s.Gathers, s.Into != "" && w.program.At(s.Into).Name != "": // the caller's
+		case !s.Gathers, w.program.At(s.Into).Name != "": // the caller's
 		case s.Into != "" && s.Moved != (edges.Edge{}), s.Moved.From.Columns():
 			w.ofRows(s.here(), s.Input, s.Moved.To.Rows(), all)
 		default:
 			w.eachRank(s.here(), s.Input, w.ColumnsOf(s.Input))
 		}
 		for _, o := range s.Ops {
-			w.results(s, o)
+			if o.Out == s.Sums {
+				w.sums(s)
+			} else {
+				w.results(s, o)
+			}
 		}
 	}
 	for _, s := range w.stages {
@@ -188,7 +157,7 @@ func (w *writer) memories() {
 	}
 }
 
-// results declares memory for partial results of an operation, and for a result that the caller does not get.
+// results declares memory for a result of an operation that the caller does not get.
 func (w *writer) results(s *stage, o schedule.Op) {
 	columns, made := w.ColumnsOf(o.Out), w.MadeIn(o.Out)
 	_, declared := w.Schedule.Tensor(o.Out)
@@ -196,39 +165,40 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	switch {
-	case o.Out != s.Sums && declared && made == o.Out:
-	case o.Out != s.Sums && o.Name() == schedule.GradientWord: // whose rows are columns of an operand
+	case declared && made == o.Out:
+	case o.Name() == schedule.GradientWord: // whose rows are columns of an operand
 		w.ofRows(made, o.Out, w.At[o.Out].Rows(), columns)
-	case o.Out != s.Sums && w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
+	case w.byRanks(s) && !w.Uneven(s.Input) && !w.Uneven(s.Sums):
 		w.eachRank(made, o.Out, columns)
-	case o.Out != s.Sums && w.CalledForSummands(o.Out):
+	case w.CalledForSummands(o.Out):
 		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
-		w.memory(made, hostir.Expr{}, each, w.rowAxis(o.Out, false), columns)
-	case o.Out != s.Sums:
+		w.memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
+	default:
 		w.ofRows(made, o.Out, s.Own, columns)
+	}
+}
+
+// sums declares memory for partial results, and for their sums if there is none.
+func (w *writer) sums(s *stage) {
+	partial := w.named(partial, s.Sums)
+	switch {
 	case s.departs():
-		for _, name := range s.leaving.each {
-			w.ofEachRank(s, name)
+		for _, of := range s.leaving.memory {
+			of(w, s)
 		}
-		if s.leaving.memory != nil {
-			s.leaving.memory(w, s)
-		}
-	case s.inKernel(o): // into memory of its kernel's way
+	case s.inKernel(s.Last()): // into memory of its kernel's way
 	case s.Given != "":
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
 	case w.byRanks(s), !s.ToAll && w.n > 1:
-		w.eachRank(w.named(partial, s.Sums), s.Sums, columns)
+		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
-		partial := w.named(partial, s.Sums)
-		if w.ofRows(partial, s.Sums, false, columns); !s.ToAll {
+		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {
 			w.cut(partial, schedule.D)
 		}
 	}
-	if o.Out == s.Sums {
-		w.sum(s)
-	}
+	w.sum(s)
 }
 
 // sum declares memory for a stage's sums, if there is none.
@@ -241,17 +211,8 @@ func (w *writer) sum(s *stage) {
 	}
 }
 
-// rowAxis is the rows of a tensor: each rank's own, or all.
-func (w *writer) rowAxis(of string, own bool) schedule.Axis {
-	rows := schedule.Dim(w.RowExtent(of))
-	if own {
-		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
-	}
-	return rows
-}
-
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	w.memory(name, hostir.Expr{}, w.rowAxis(of, own), columns)
+	w.memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
@@ -325,8 +286,13 @@ func (w *writer) leavingRows(s *stage) []string {
 	return w.there(names)
 }
 
-// ofEachRank declares memory with a part of every rank of what leaves a stage: of partial results, or of slots for this
-// rank's. Rows of batches that leave together lie together there.
+// declare is memory of what leaves a stage; each is that with a part of every rank.
+type declare func(w *writer, s *stage)
+
+func each(name string) declare { return func(w *writer, s *stage) { w.ofEachRank(s, name) } }
+
+// ofEachRank declares such memory: of partial results, or of slots for this rank's. Rows of batches that leave together
+// lie together there.
 func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {
@@ -345,7 +311,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.Ops {
 		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.rowsOf(o)...)
+			names = append(names, w.RowsOf(o)...)
 		}
 	}
 	return w.there(names)
@@ -354,14 +320,6 @@ func (w *writer) eachRows(s *stage) (names []string) {
 // there are the names of memory that is declared.
 func (w *writer) there(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return w.program.At(name).Name == "" })
-}
-
-// rowsOf is the memory of what operations make of rows, and of what functions read beside it.
-func (w *writer) rowsOf(ops ...schedule.Op) (names []string) {
-	for _, o := range ops {
-		names = append(append(names, w.MadeIn(o.Out)), stages.InRows(o.Then)...)
-	}
-	return names
 }
 
 // summands is the memory in which each rank has its summands of a stage's sums.

@@ -241,13 +241,3 @@ func (w *writer) travels() (list []leg) {
 	}
 	return list
 }
-
-// productTexts are the products among operations, as they are declared.
-func (w *writer) productTexts(ops []schedule.Op) (list []string) {
-	for _, o := range ops {
-		if declared, _ := w.Original.Maker(w.DeclaredAs(o.Out)); len(o.In) == 2 {
-			list = append(list, declared.String())
-		}
-	}
-	return list
-}

@@ -28,29 +28,39 @@ type pool struct {
 	asked, equal string // the options that ask for so many, and for one priority
 }
 
-// pooled sets how many streams rounds take in turn, or that these have one priority, as options of the way say. Ways
-// whose options do not say so follow the others.
-func (w *writer) pooled(s *stage, option string, streams int, equal bool) error {
-	const onePriority = "streams that steps take in turn have one priority"
-	switch asked := streams > 0; {
-	case asked && s.once && !schedule.Sums(w.edge.Way):
+const noPriorities = "streams that steps take in turn have one priority"
+
+// pooled sets how many streams rounds take in turn, if an option of the way asks for a number. Ways whose options do not
+// say so follow the others.
+func (w *writer) pooled(s *stage, option string, streams int) error {
+	switch {
+	case streams < 1:
+		return nil
+	case s.once && !schedule.Sums(w.edge.Way):
 		return w.refusal(option, leaveOut, noPart, w.edge.Of)
-	case asked && len(w.legs) > 1 && !schedule.Sums(w.edge.Way):
+	case len(w.legs) > 1 && !schedule.Sums(w.edge.Way):
 		return w.refusal(option, leaveOut, "products share their streams where %s travel",
 			strings.Join(w.travelling(), " and "))
-	case equal && w.n > 0 && w.Order == stages.BatchByBatch:
-		return w.refusal("Equal", leaveOut, "the products of batches have one priority")
-	case equal && (asked || w.pool.asked != ""):
-		return w.refusal("Equal", "leave it out, or Streams", onePriority)
-	case asked && w.pool.equal != "":
-		return refused(w.pool.equal, "leave it out, or Streams", onePriority)
-	case asked && w.pool.asked != "" && w.pool.streams != streams:
+	case w.pool.equal != "":
+		return refused(w.pool.equal, "leave it out, or Streams", noPriorities)
+	case w.pool.asked != "" && w.pool.streams != streams:
 		return w.refusal(option, "write the same for each of its sums", "all stages of a chain have the same streams")
-	case asked:
-		w.pool.streams, w.pool.asked = streams, w.path()+"."+option
-	case equal:
-		w.pool.equal = w.path() + ".Equal"
 	}
+	w.pool.streams, w.pool.asked = streams, w.path()+"."+option
+	return nil
+}
+
+// onePriority has the streams of products have one, if an option of the way asks for that.
+func (w *writer) onePriority(option string, asked bool) error {
+	switch {
+	case !asked:
+		return nil
+	case w.n > 0 && w.Order == stages.BatchByBatch:
+		return w.refusal(option, leaveOut, "the products of batches have one priority")
+	case w.pool.asked != "":
+		return w.refusal(option, "leave it out, or Streams", noPriorities)
+	}
+	w.pool.equal = w.path() + "." + option
 	return nil
 }
 
@@ -69,18 +79,6 @@ func (w *writer) streams(sets ...hostir.StreamSet) {
 			w.program.Streams = append(w.program.Streams, s)
 		}
 	}
-}
-
-// forked makes streams wait for the caller's, and join makes that wait for others at the end.
-func forked(streams ...hostir.StreamRef) hostir.Synchronize {
-	return hostir.Synchronize{Origin: hostir.Origin{Field: hostir.ForksField}, Streams: streams,
-		On: []hostir.StreamRef{mainRef}}
-}
-
-func join(streams ...hostir.StreamRef) hostir.Synchronize {
-	n := hostir.After(mainRef, streams...)
-	n.Remark = "join"
-	return n
 }
 
 func refs(sets []hostir.StreamSet) []hostir.StreamRef {
@@ -124,15 +122,10 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// onStep changes a node that is a step.
-func onStep(n hostir.Node, change func(hostir.Step) hostir.Step) hostir.Node {
+// described gives a node that is a step a remark.
+func described(n hostir.Node, remark string) hostir.Node {
 	if s, ok := n.(hostir.Step); ok {
-		return change(s)
+		return s.Described(remark)
 	}
 	return n
-}
-
-// described gives a step a remark.
-func described(n hostir.Node, remark string) hostir.Node {
-	return onStep(n, func(s hostir.Step) hostir.Step { return s.Described(remark) })
 }

@@ -32,7 +32,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 			"peers on streams of their own, and a kernel that waits keeps the device from what peers wait for")
 	}
 	s.arriving = mistakes(way).rows
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofRows), gather(ofBalanced), gather(ofBatches)).with(func(l *lowering) {
 	if l.of == ofBatches {
 		lacksKernel(l)
@@ -45,11 +45,12 @@ type mistakes schedule.Naive
 func (x mistakes) rows(w *writer, s *stage) arrival {
 	a := pulling{withStep: x.WithStep}.rows(w, s)
 	a.copied, a.oneLoop = x.Copied, x.StartInLoop || x.WithStep && x.SignalsInStep
-	t, done := &a.turns[0], w.named(read, s.here())
+	t := &a.turns[0]
 	from, to := t.pieces[0].rank, hostir.Var("to")
 	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
 	if x.SignalsInStep {
-		a.ready, a.reads, a.words = nil, "", append(a.words, hostir.Semaphore{Name: done})
+		done := w.word(read, s.here())
+		a.ready, a.reads = nil, ""
 		t.bring = slices.Concat([]hostir.Node{
 			hostir.Post(a.on, w.named(ready, s.here()), to).Described("get: send first, then recv")}, t.bring,
 			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
@@ -71,8 +72,8 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		}
 		w.streams(sets...)
 		t.set = hostir.StreamSet{} // the head forks none of it
-		t.bring = slices.Insert(t.bring, 0, hostir.Node(forked(streams...)))
-		t.behind = []hostir.Node{join(t.work)}
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Forked(streams...)))
+		t.behind = []hostir.Node{hostir.Joined(t.work)}
 	}
 	return a
 }

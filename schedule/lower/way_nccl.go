@@ -109,7 +109,8 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return w.refusal("Parts", leaveOut, "sums in parts begin a schedule, and other stages come before that of %s",
 			s.Sums)
 	default:
-		s.leaving = leaving{memory: partsMemory, plan: partsLeave, ofAll: true, cut: w.inParts(way.Parts, "j", "Parts")}
+		s.leaving = leaving{memory: []declare{partsMemory}, plan: partsLeave, ofAll: true,
+			cut: w.inParts(way.Parts, "j", "Parts")}
 		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
@@ -159,7 +160,7 @@ func partsMemory(w *writer, s *stage) {
 		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x)
 	}
-	inParts, atOnce := append(w.rowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
+	inParts, atOnce := append(w.RowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
 	for _, name := range append(w.eachRows(s), s.Input) {
 		switch {
 		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&
@@ -201,15 +202,15 @@ func partsLeave(w *writer, s *stage) (d departure) {
 
 var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, way.WithStep) }
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofSteps)).with(because(collectiveHoles))
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.Input, copied: true,
+	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.word(ready, s.here())
+	a := arrival{on: copyRef, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true

@@ -84,9 +84,8 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 // landing declares memory of a move in which a part of every rank's lands, with the given elements and axes: packets,
 // which are their own flags, or plain data with words behind it.
 func (w *writer) landing(move, name, flags string, chunk hostir.Expr, axes ...schedule.Axis) *hostir.Buffer {
-	name, flags = w.named(name, move), w.named(flags, move)
+	name, flags = w.named(name, move), w.word(flags, move)
 	w.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	w.semaphores(flags)
 	b := w.program.At(name)
 	b.Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves}
 	return b

@@ -29,7 +29,7 @@ func padded(w *writer, s *stage, way schedule.Padded) error {
 // rowsPadded brings rows with their padding. Where no products take them it copies them one after another from there
 // to their places, each part's while the next one travels.
 func rowsPadded(w *writer, s *stage) arrival {
-	name, word, from := s.here(), w.named(ready, s.here()), hostir.Var("from")
+	name, word, from := s.here(), w.word(ready, s.here()), hostir.Var("from")
 	if !s.padded {
 		name = s.Input + hostir.PaddedSuffix
 		columns := w.ColumnsOf(s.Input)
@@ -53,7 +53,7 @@ func rowsPadded(w *writer, s *stage) arrival {
 			steps(append(comes, hostir.After(mainRef, copyRef),
 				hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from)))...))
 	}
-	return arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}, all: nodes}
+	return arrival{on: copyRef, reads: name, all: nodes}
 }
 
 // most is the largest number of rows that a rank has of a tensor.

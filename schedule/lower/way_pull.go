@@ -52,7 +52,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
 		return nil
 	}
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
@@ -90,8 +90,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	if x.withStep {
 		a.on = t.work
 	}
-	p, word := t.pieces[0], w.named(ready, s.here())
-	a.words = []hostir.Semaphore{n.semaphore(word)}
+	p, word := t.pieces[0], w.words(ready, s.here(), n.members())
 	a.ready = n.posts(word)
 	to, from := w.at(s.here(), p), w.shard(s, p.part).At(p.rank)
 	if x.views != nil {
@@ -104,7 +103,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	t.bring = append(w.opened(&a, ahead, hostir.Wait(a.on, word, p.rank).Member(p.part)),
 		w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
-		a.turns = []turns{w.partsMade(made, s, a.ready[0], t, a.on)}
+		a.turns = []turns{w.partsMade(made, s, word, t, a.on)}
 		a.ready, a.ownLast = nil, true
 	}
 	return a
@@ -206,8 +205,8 @@ func partOfEach(w *writer, s *stage) arrival {
 func fromNeighbour(w *writer, s *stage) arrival {
 	distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
 	from, to := hostir.Var("from"), hostir.Var("to")
-	ready, read := w.named(ready, s.here()), w.named(read, s.here())
-	return w.onMain(s, hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
+	ready, read := w.word(ready, s.here()), w.word(read, s.here())
+	return onMain(hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
 		hostir.If{X: from, Y: hostir.Rank,
 			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole(s.Into), hostir.Whole(s.Input))},
 			Else: []hostir.Node{
@@ -229,8 +228,8 @@ func onwards(n int) hostir.Expr {
 
 func fromRoot(w *writer, s *stage) arrival {
 	root := hostir.Const(0)
-	ready, read := w.named(ready, s.here()), w.named(read, s.here())
-	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
+	ready, read := w.word(ready, s.here()), w.word(read, s.here())
+	return onMain(hostir.If{X: hostir.Rank, Y: root,
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
 			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input)),
@@ -244,7 +243,4 @@ func fromRoot(w *writer, s *stage) arrival {
 }
 
 // onMain is an arrival of one copy, on the caller's stream.
-func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
-	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{
-		{Name: w.named(ready, s.here())}, {Name: w.named(read, s.here())}}}
-}
+func onMain(nodes ...hostir.Node) arrival { return arrival{on: mainRef, all: nodes} }

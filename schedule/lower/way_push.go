@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -40,7 +39,7 @@ func pushedPart(w *writer, s *stage) arrival {
 
 func push(w *writer, s *stage, way schedule.Push) error {
 	s.arriving, s.once, s.cut = pushedRows, w.comesWhole(s), w.inParts(way.Parts, "p", "Parts")
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // pushedRows copies own rows into the memory of all others, while theirs arrive.
@@ -58,8 +57,7 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
 	p, to := t.pieces[0], hostir.Var("to")
 	dst, src := views(to)
-	open, came := w.named(free, s.here()), w.named(arrived, s.here())
-	a.words = []hostir.Semaphore{cut.semaphore(open), words.semaphore(came)}
+	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), words.members())
 	a.free = cut.posts(open)
 	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
 		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
@@ -81,7 +79,7 @@ var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBala
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 	s.arriving, s.once = broadcastRows, w.comesWhole(s)
-	return w.pooled(s, "Streams", way.Streams, false)
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
@@ -91,9 +89,9 @@ func broadcastRows(w *writer, s *stage) arrival {
 	if s.Moved.From.Columns() {
 		w.transferred(s)
 	}
-	open, came, words := w.named(free, s.here()), w.named(arrived, s.here()), w.apart()
-	a := arrival{on: copyRef, sent: !s.once, words: []hostir.Semaphore{{Name: open}, words.semaphore(came)},
-		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
+	words := w.apart()
+	open, came := w.word(free, s.here()), w.words(arrived, s.here(), words.members())
+	a := arrival{on: copyRef, sent: !s.once, free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
 	opened := hostir.Wait(copyRef, open, every)
@@ -112,9 +110,8 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Kind == edges.AllToAll }, gathersAll.why},
-	{func(n need) bool { return n.bare || n.Kind != edges.AllGather },
-		"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
+var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
+	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{

@@ -34,8 +34,9 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
-	s.leaving = leaving{meet: slots, memory: railsMemory, plan: railsLeave, cut: w.inParts(way.Parts, "j", "Parts"),
-		behind: true}
+	s.leaving = leaving{meet: slots, plan: railsLeave,
+		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
+		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
 }
 
@@ -103,11 +104,6 @@ func (x rails) relay(phase hostir.Expr) hostir.StreamRef {
 	return hostir.StreamAt(relayName, x.chunk(phase))
 }
 
-// words are those of a part of the rows of each phase.
-func (x rails) words() hostir.Semaphore {
-	return hostir.Semaphore{Name: x.passed, Count: x.all(hostir.Hosts)}
-}
-
 // at is a part of a rank's rows where all are.
 func (x rails) at(rank hostir.Expr) hostir.View { return hostir.Chunk(x.here, x.chunk(rank)) }
 
@@ -146,12 +142,12 @@ func (x rails) relayed(t *turns) {
 // railsArrive is the arrival, whose parts cross the network one after the other. Rows of the host's own ranks come
 // whole.
 func railsArrive(w *writer, s *stage) arrival {
-	x := rails{writer: w, parts: s.cut, here: s.here(), passed: w.named(passed, s.here())}
+	a, order := pulling{}.rows(w, s), w.byHosts()
+	x := rails{writer: w, parts: s.cut, here: s.here(), passed: w.words(passed, s.here(), s.cut.all(hostir.Hosts))}
 	if s.Into != "" {
 		x.landing = w.named(landing, s.here())
 		w.eachHost(x.landing, s.Input, s.cut)
 	}
-	a, order := pulling{}.rows(w, s), w.byHosts()
 	order[0].bring = a.turns[0].bring
 	x.relayed(&order[1])
 	a.turns = []turns{order[0], x.partByPart(order[1])}
@@ -161,14 +157,14 @@ func railsArrive(w *writer, s *stage) arrival {
 	}
 	ahead := phases()
 	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.Input, x.part()))...)
-	a.ahead, a.words = ahead.brought(), append(a.words, x.words())
+	a.ahead = ahead.brought()
 	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(x.all(one))}, true
 	return a
 }
 
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
 func (w *writer) eachHost(name, of string, cut parts) {
-	own, columns := w.rowAxis(of, true), w.ColumnsOf(of)
+	own, columns := w.RowAxis(of, true), w.ColumnsOf(of)
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
@@ -184,9 +180,8 @@ const (
 	railSums = "others" // of each host's ranks, for this rank
 )
 
-// railsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
+// railsMemory is that for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
-	slotMemory(w, s)
 	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut) }
 	of(hostSums)
 	of(railSums)
@@ -208,9 +203,8 @@ type railSum struct {
 // it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
 	x := railSum{w, s.leaving.cut, s, w.outward(s)}
-	d.words = []hostir.Semaphore{{Name: x.named(free)},
-		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
+	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
 	to, from := hostir.HostBehind(phase), hostir.HostAhead(phase) // as rows come
 	if x.first {
@@ -301,19 +295,15 @@ func (x railSum) terms(host hostir.Expr) []hostir.View {
 func (x railSum) ofHosts(d *departure) []hostir.Node {
 	theirs := hostir.Chunk(x.named(railSums), x.chunk(hostir.Var(hostir.RankIndex))).
 		Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)
-	rows := hostir.Chunk(x.s.Sums, x.part())
-	sum := func(into hostir.View) hostir.Node {
-		return x.sumOf(collectiveRef, x.s, into, rows, theirs).
-			Described("the hosts' sums, in their order, rounded once more")
-	}
+	own, rows := x.ownSums(x.s, x.parts)
+	sum := x.sumOf(collectiveRef, x.s, own, rows, theirs).
+		Described("the hosts' sums, in their order, rounded once more")
 	if !x.s.ToAll {
-		return []hostir.Node{sum(rows)}
+		return []hostir.Node{sum}
 	}
-	rows = hostir.Chunk(x.s.Sums, x.chunk(hostir.Rank))
-	own, word := hostir.Chunk(x.named(reduced), x.part()), x.named(summed)
-	all := rails{x.writer, x.parts, x.s.Sums, x.named(passed), x.named(landing)}
+	word := x.words(summed, x.s.Sums, x.members())
+	all := rails{x.writer, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
 	relay := all.relay(hostir.Const(0))
-	d.words = append(d.words, x.semaphore(word), all.words())
 	d.beside = append(d.beside, all.relays(hostir.Const(0)))
 	order, peer := x.byHosts(), hostir.Var("peer")
 	order[0].bring = []hostir.Node{hostir.Wait(relay, word, peer).Member(x.part()),
@@ -322,7 +312,7 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 	d.toAll = x.partByPart(turns{bring: []hostir.Node{hostir.Set(relay, rows, own)}, then: order}).brought()
 	others := phases()
 	others.bring = all.exchanged(own)
-	return slices.Concat([]hostir.Node{sum(own),
+	return slices.Concat([]hostir.Node{sum,
 		hostir.Post(collectiveRef, word, every).Member(x.part()).Described("peers may read " + own.Buffer),
 		hostir.After(relay, collectiveRef)}, others.brought())
 }

@@ -51,7 +51,7 @@ func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows fu
 		halves = 2
 	}
 	s.cut = w.inParts(halves, "", "Direction")
-	return w.pooled(s, "Streams", streams, false)
+	return w.pooled(s, "Streams", streams)
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.
@@ -117,8 +117,9 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 		Else: x.each(func(l lane) []hostir.Node { return []hostir.Node{of(l)} })}}
 }
 
-// rounds are an arrival round the ring, with a word for each round and one for the whole run.
-func (x ring) rounds(w *writer, s *stage, hop, once string) arrival {
+// rounds are an arrival round the ring, with a word for each round and one for the whole run, whose names it
+// returns.
+func (x ring) rounds(w *writer, s *stage, hop, once string) (a arrival, each, run string) {
 	if s.Moved.From.Columns() {
 		w.transferred(s)
 	}
@@ -127,15 +128,15 @@ func (x ring) rounds(w *writer, s *stage, hop, once string) arrival {
 	for _, l := range x.lanes {
 		t.names, t.pieces = append(t.names, l.names...), append(t.pieces, l.of(l.got))
 	}
-	return arrival{turns: []turns{t}, on: copyRef,
-		words: []hostir.Semaphore{{Name: hop, Count: n.all(w.apart().all(hostir.Size))}, n.semaphore(once)}}
+	each = w.words(hop, s.here(), n.all(w.apart().all(hostir.Size)))
+	return arrival{turns: []turns{t}, on: copyRef}, each, w.words(once, s.here(), n.members())
 }
 
 // pulled copies from the rank before the rows that it got a round ago, and tells the next rank when they are here.
 // Either way a round posts before it waits, so the ring can't hold itself.
 func (x ring) pulled(w *writer, s *stage) arrival {
-	word, done := w.named(ready, s.here()), w.named(read, s.here())
-	a, last := x.rounds(w, s, word, done), copyRef
+	a, word, done := x.rounds(w, s, ready, read)
+	last := copyRef
 	if x.withStep {
 		a.on, last = w.work, w.worker(hostir.Sub(step, one))
 	}
@@ -164,8 +165,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 
 // pushed copies the rows that have come to the next rank.
 func (x ring) pushed(w *writer, s *stage) arrival {
-	open, came := w.named(free, s.here()), w.named(arrived, s.here())
-	a := x.rounds(w, s, came, open)
+	a, came, open := x.rounds(w, s, arrived, free)
 	a.free = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, open, l.prev).Member(l.member()) })
 	opened := func(l lane) []hostir.Node {
 		wait := func(l lane) hostir.Node { return hostir.Wait(a.on, open, l.next).Member(l.member()) }

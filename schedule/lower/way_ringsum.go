@@ -10,7 +10,7 @@ import (
 var sumRings = slices.Concat(
 	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)),
 		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
-			s.leaving = leaving{each: []string{ringSums}, memory: reducedMemory, plan: accumulatedInRing}
+			s.leaving = leaving{memory: []declare{each(ringSums), reducedMemory}, plan: accumulatedInRing}
 			return nil
 		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows))...).with(except(
 		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
@@ -23,11 +23,8 @@ var sumRings = slices.Concat(
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
 	s.madeWhole(w)
-	s.leaving = leaving{each: []string{ringSums}, plan: summedInRing, memory: func(w *writer, s *stage) {
-		summandMemory(w, s)
-		reducedMemory(w, s)
-	}}
-	return w.pooled(s, "Streams", way.Streams, false)
+	s.leaving = leaving{memory: []declare{each(ringSums), summandMemory, reducedMemory}, plan: summedInRing}
+	return w.pooled(s, "Streams", way.Streams)
 }
 
 // ringSums holds the sums that pass through this rank, by the ranks that own them.
@@ -48,11 +45,7 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	own := hostir.Chunk(s.Sums, w.apart().part())
-	rows := own
-	if s.ToAll {
-		own, rows = hostir.Whole(w.named(reduced, s.Sums)), w.rowsAt(s.Sums, hostir.Rank)
-	}
+	own, rows := w.ownSums(s, w.apart())
 	x := inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), own, nil}
 	if w.Schedule.HasFinish(s.Last()) { // of the own chunk, which no step fills
 		x.to = w.rowsAt(x.ring, hostir.Rank)
@@ -109,8 +102,12 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 		posted(mainRef, hostir.Const(0)), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
 		add(x.to.Buffer, final, hostir.Rank))
 	var toAll []hostir.Node
-	if x.s.ToAll {
-		toAll = moved(x.toAllAtOnce(x.s)...)
+	if own, _ := x.ownSums(x.s, parts{}); x.s.ToAll {
+		toAll = x.toAll(mainRef, x.s, parts{}, own)
+	}
+	x.words(ready, x.s.Sums, x.apart().all(hostir.Size))
+	if done := x.meetIn(x.apart(), read, x.s.Sums, ""); x.s.ToAll {
+		toAll = moved(append(toAll, done...)...)
 	} else {
 		batch := x.apart().part()
 		peers = append(peers, moved(hostir.Post(on, x.read, previous).Member(batch),
@@ -122,16 +119,14 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 	alone := x.product(mainRef, x.to.Buffer, hostir.Rank)
 	nodes := slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish, toAll)
 	if set.Name != "" {
-		nodes = append(nodes, join(refs([]hostir.StreamSet{set})...))
+		nodes = append(nodes, hostir.Joined(refs([]hostir.StreamSet{set})...))
 	}
-	return departure{words: []hostir.Semaphore{{Name: x.ready, Count: x.apart().all(hostir.Size)},
-		x.apart().semaphore(x.read)},
-		order: []turns{{set: set}}, passes: func() []hostir.Node {
-			if on != mainRef {
-				x.streams(copySet) // where the first product is made
-			}
-			return nodes
-		}}
+	return departure{order: []turns{{set: set}}, passes: func() []hostir.Node {
+		if on != mainRef {
+			x.streams(copySet) // where the first product is made
+		}
+		return nodes
+	}}
 }
 
 var (

@@ -64,9 +64,10 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
-		return w.parts.inTurn(w.whileRead(w.parts, from, s.Sums, sum)...)
+		return w.parts.inTurn(slices.Concat(w.meetIn(w.parts, ready, s.Sums, "peers may read "+from), sum,
+			w.meetIn(w.parts, read, s.Sums, ""))...)
 	}
-	return w.whileRead(parts{}, from, s.Sums, w.parts.inTurn(sum...))
+	return w.whileRead(from, s.Sums, w.parts.inTurn(sum...)...)
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
@@ -75,22 +76,22 @@ func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
 		rows = append(rows, part.At(hostir.Var(hostir.RankIndex)).EachRank())
 	}
-	return w.whileRead(parts{}, s.Input, s.here(),
-		[]hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()), rows...)})
+	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))
 }
 
-// whileRead puts work of a move that reads memory of all ranks, or a part of it, between two meetings of all ranks.
-// Words are those of the work.
-func (w *writer) whileRead(cut parts, memory, move string, work []hostir.Node, words ...string) []hostir.Node {
-	ready, done := w.named(ready, move), w.named(read, move)
-	w.program.Semaphores = append(w.program.Semaphores, cut.semaphore(ready))
-	w.semaphores(words...)
-	w.program.Semaphores = append(w.program.Semaphores, cut.semaphore(done))
-	return append(append([]hostir.Node{
-		hostir.Post(mainRef, ready, every).Member(cut.part()).Described("peers may read " + memory),
-		hostir.Wait(mainRef, ready, every).Member(cut.part())}, work...),
-		hostir.Post(mainRef, done, every).Member(cut.part()),
-		hostir.Wait(mainRef, done, every).Member(cut.part()))
+// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks.
+func (w *writer) whileRead(memory, move string, work ...hostir.Node) []hostir.Node {
+	return slices.Concat(w.meet(ready, move, "peers may read "+memory), work, w.meet(read, move, ""))
+}
+
+// meet has all ranks meet on the caller's stream, and meetIn for each part.
+func (w *writer) meet(word, move, remark string) []hostir.Node {
+	return w.meetIn(parts{}, word, move, remark)
+}
+func (w *writer) meetIn(cut parts, word, move, remark string) []hostir.Node {
+	word = w.words(word, move, cut.members())
+	return []hostir.Node{hostir.Post(mainRef, word, every).Member(cut.part()).Described(remark),
+		hostir.Wait(mainRef, word, every).Member(cut.part())}
 }
 
 // sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks
@@ -103,17 +104,17 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
 		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
-	work := append([]hostir.Node{sum}, w.toAll(mainRef, s, parts{}, own)...)
-	return w.whileRead(parts{}, input, s.Sums, work, w.named(summed, s.Sums))
+	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
+		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))
 }
 
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
 func (w *writer) ownPart(s *stage, rows bool) hostir.View {
-	name, sums := w.named(reduced, s.Sums), w.program.At(s.Sums).Tensor
-	w.memory(name, hostir.Expr{}, partOf(sums))
-	w.cutFlat(s, rows, name)
-	b := w.program.At(name)
-	b.Elements, b.Tensor.Type = b.Chunk, sums.Type
+	name, sums := w.named(reduced, s.Sums), *w.program.At(s.Sums)
+	w.memory(name, hostir.Expr{}, partOf(sums.Tensor))
+	w.cutFlat(s, rows)
+	b, part := w.program.At(name), hostir.Div(sums.Elements, hostir.Size)
+	b.Elements, b.Chunk, b.Tensor.Type = part, part, sums.Tensor.Type
 	return hostir.Whole(name)
 }
 

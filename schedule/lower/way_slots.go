@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -33,7 +34,7 @@ var slottedSums = slices.Concat(
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: slotMemory}
+	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -47,16 +48,10 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
 	w.pool.falls = true
-	return w.pooled(s, "Streams", way.Streams, way.Equal)
+	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
 
-// slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
-func slotMemory(w *writer, s *stage) {
-	summandMemory(w, s)
-	w.ofEachRank(s, slots)
-	reducedMemory(w, s)
-}
-
+// summandMemory is that of partial results.
 func summandMemory(w *writer, s *stage) {
 	if s.Given == "" || s.whole {
 		w.ofEachRank(s, partial)
@@ -103,12 +98,12 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		d.begin = []hostir.Node{hostir.Wait(putRef, named(free), every)}
 	}
 	if d.puts.Name != putName {
-		d.after = refs([]hostir.StreamSet{d.puts})
+		d.after = []hostir.StreamSet{d.puts}
 		if cut.n > 1 {
-			d.begin = append(d.begin, hostir.Synchronize{Streams: d.after, On: []hostir.StreamRef{putRef}})
+			d.begin = append(d.begin, hostir.Synchronize{Streams: refs(d.after), On: []hostir.StreamRef{putRef}})
 		}
 		if w.pool.streams > 0 { // own rows may have one of many
-			d.after = append(d.after, refs([]hostir.StreamSet{w.set})...)
+			d.after = append(d.after, w.set)
 		}
 	}
 	return d
@@ -116,33 +111,40 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 
 // slotsFill is what owners do with slots that peers fill: they say that these are free, and sum when all have come.
 func (w *writer) slotsFill(s *stage) departure {
-	cut, free, arrived := w.partsOf(s), w.named(free, s.Sums), w.named(arrived, s.Sums)
+	cut, free := w.partsOf(s), w.slotsFree(s)
+	arrived := w.words(arrived, s.Sums, cut.members())
 	on := putRef
 	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
 		on = mainRef
 	}
 	d := w.slotsSummed(on, s)
-	d.words = append([]hostir.Semaphore{{Name: free}, cut.semaphore(arrived)}, d.words...)
-	d.open, d.came = w.slotsFree(s), []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
+	d.open, d.came = free, []hostir.Node{hostir.Wait(d.sums, arrived, every).Member(cut.part())}
 	return d
 }
 
 // slotsSummed is a departure that sums slots, and brings the sums to all ranks that get them.
 func (w *writer) slotsSummed(on hostir.StreamRef, s *stage) departure {
 	cut, d := w.partsOf(s), departure{sums: on}
-	rows := hostir.Chunk(s.Sums, cut.part())
-	dst := rows
+	dst, rows := w.ownSums(s, cut)
 	if s.ToAll {
-		rows, dst = w.at(s.Sums, w.pieceOf(s, hostir.Rank)), hostir.Chunk(w.named(reduced, s.Sums), cut.part())
-		d.words = []hostir.Semaphore{cut.semaphore(w.named(summed, s.Sums))}
 		d.toAll = w.toAll(on, s, cut, dst)
 	}
 	d.sum = w.slotsSum(on, s, dst, rows)
 	return d
 }
 
+// ownSums is where this rank makes its part of a stage's sums, and the rows of the result that these are.
+func (w *writer) ownSums(s *stage, cut parts) (to, rows hostir.View) {
+	if to = hostir.Chunk(s.Sums, cut.part()); !s.ToAll {
+		return to, to
+	}
+	return hostir.Chunk(w.named(reduced, s.Sums), cut.part()), w.at(s.Sums, piece{rank: hostir.Rank, part: cut.part()})
+}
+
+const mayWrite = "the slots may be written"
+
 func (w *writer) slotsFree(s *stage) []hostir.Node {
-	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.Sums), every).Described("the slots may be written")}
+	return []hostir.Node{hostir.Post(mainRef, w.word(free, s.Sums), every).Described(mayWrite)}
 }
 
 // slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
@@ -159,7 +161,7 @@ func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) 
 
 // toAll brings all ranks' rows of the sums here, beside own ones, a part of them.
 func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.View) []hostir.Node {
-	from, word := hostir.Var("from"), w.named(summed, s.Sums)
+	from, word := hostir.Var("from"), w.words(summed, s.Sums, cut.members())
 	at := func(rank hostir.Expr) hostir.View { return hostir.Chunk(s.Sums, cut.chunk(rank)) }
 	return []hostir.Node{
 		hostir.Post(on, word, every).Member(cut.part()),
@@ -169,21 +171,13 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-// toAllAtOnce does so on the caller's stream, and waits until all ranks have them.
-func (w *writer) toAllAtOnce(s *stage) []hostir.Node {
-	done := w.named(read, s.Sums)
-	w.semaphores(w.named(summed, s.Sums))
-	return append(w.toAll(mainRef, s, parts{}, hostir.Whole(w.named(reduced, s.Sums))),
-		hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
-}
-
 var stored = by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)).
 	has(ofSomeRows).with(wholeRows, because(slotHoles))
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
-	s.leaving = leaving{each: []string{slots}, meet: slots, memory: reducedMemory, plan: storesLeave}
+	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
-	return w.pooled(s, "Streams", way.Streams, way.Equal)
+	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
 
 // storesLeave lets the product itself write the owner's slot.
@@ -204,7 +198,7 @@ func storesLeave(w *writer, s *stage) departure {
 		}
 	}
 	if w.outward(s) {
-		d.after = refs([]hostir.StreamSet{w.set})
+		d.after = []hostir.StreamSet{w.set}
 	}
 	return d
 }
@@ -213,9 +207,10 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{each: []string{slots}, meet: slots, memory: stagedMemory, plan: stagedLeave}
+	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory, stagedMemory},
+		plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
-	return w.pooled(s, "Buffers", way.Buffers, false)
+	return w.pooled(s, "Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
@@ -223,8 +218,8 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 
 func stagedMemory(w *writer, s *stage) {
 	axes := w.program.At(s.Sums).Tensor.Axes
-	if reducedMemory(w, s); s.ToAll || len(axes) == 0 {
-		axes = []schedule.Axis{w.rowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
+	if s.ToAll || len(axes) == 0 {
+		axes = []schedule.Axis{w.RowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
 	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
@@ -238,10 +233,9 @@ func stagedMemory(w *writer, s *stage) {
 // compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
 // It waits after this rank's own copy of the step, for which another rank may wait.
 func stagedLeave(w *writer, s *stage) departure {
-	d := w.slotsSummed(putRef, s)
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
-	ready, free := w.named(ready, s.Sums), w.named(free, s.Sums)
-	d.words = append([]hostir.Semaphore{{Name: ready}, {Name: free}}, d.words...)
+	ready, free := w.word(ready, s.Sums), w.word(free, s.Sums)
+	d := w.slotsSummed(putRef, s)
 	buffer, behind := w.rowsAt(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
 	d.from = func(p piece) hostir.View { return w.at(staging, piece{rank: w.work.Index, part: p.part}) }
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
@@ -258,7 +252,7 @@ func stagedLeave(w *writer, s *stage) departure {
 			hostir.After(w.work, putRef),
 			hostir.Wait(w.work, free, p.rank).Described("the buffer is free again")}
 	}
-	d.own, d.after = mainRef, refs([]hostir.StreamSet{w.set})
+	d.own, d.after = mainRef, []hostir.StreamSet{w.set}
 	return d
 }
 

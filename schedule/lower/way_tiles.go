@@ -65,7 +65,7 @@ func (t tiling) check() error {
 // take has the kernel make the product of an operation, if it makes such.
 func (t tiling) take(s *stage, o schedule.Op) error {
 	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.Sums} // by groups of tiles
-	t.edge.Products = t.productTexts([]schedule.Op{o})
+	t.edge.Products = t.ProductTexts([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
 	if o.Name() != schedule.LinearWord {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
@@ -98,11 +98,11 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.Ops[0]
 	own := hostir.Whole(s.Input)
 	w.units(w.ColumnsOf(s.Input), w.columnsOfWeight(o))
-	nodes := w.whileRead(parts{}, s.Input, s.here(), []hostir.Node{
+	nodes := w.whileRead(s.Input, s.here(),
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
 			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: hostir.Whole(w.Schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
-			Applying(w.functionsOf(o, false))})
+			Applying(w.functionsOf(o, false)))
 	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.Input+" may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
 		slices.ContainsFunc(s.Ops[1:], func(o schedule.Op) bool { return o.In[0] == s.Input })
@@ -115,31 +115,24 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 
 // scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
-	o, rows := s.Last(), hostir.Whole(s.Sums)
-	to := rows
-	if reducedMemory(w, s); s.ToAll {
-		rows, to = w.rowsAt(s.Sums, hostir.Rank), hostir.Whole(w.named(reduced, s.Sums))
-	}
+	o := s.Last()
+	reducedMemory(w, s)
+	to, rows := w.ownSums(s, parts{})
 	added, finish := w.finish(s, rows)
 	w.ofEachRank(s, slots)
-	free, arrived, slots := w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
+	slots := w.named(slots, s.Sums)
 	x := w.at(o.In[0], piece{})
-	w.semaphores(free, arrived)
 	w.units(w.ColumnsOf(o.In[0]), w.columnsOfWeight(o))
 	at := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
-	nodes := append(w.slotsFree(s),
-		hostir.Wait(mainRef, free, every),
+	nodes := slices.Concat(w.meet(free, s.Sums, mayWrite), []hostir.Node{
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: to,
 			Slots: hostir.Whole(slots), Peers: at.Over(stepIndex, hostir.Const(1), hostir.Size),
 			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Added: added,
 			Finish: finish}).
 			Described("own rows last, and once, in the order of ranks").
-			Applying(w.functionsOf(o, false)),
-		hostir.Post(mainRef, arrived, every),
-		hostir.Wait(mainRef, arrived, every))
+			Applying(w.functionsOf(o, false))}, w.meet(arrived, s.Sums, ""))
 	if s.ToAll {
-		nodes = append(nodes, w.toAllAtOnce(s)...)
-		w.semaphores(w.named(read, s.Sums))
+		nodes = slices.Concat(nodes, w.toAll(mainRef, s, parts{}, to), w.meet(read, s.Sums, ""))
 	}
 	return nodes
 }

@@ -71,7 +71,7 @@ func besidePadding(p *hostir.Program, name string) string {
 	b := *p.At(name)
 	b.Name += hostir.PaddedSuffix
 	b.Tensor = schedule.Tensor{Name: b.Name, Type: b.Tensor.Type, Axes: b.Tensor.Axes}
-	b.Owner, b.Shared, b.Inner = hostir.Plan, false, hostir.Inner{}
+	b.Owner, b.Inner = hostir.Plan, hostir.Inner{}
 	b.Pad(p.Buffers[i].Tensor.Axes[1].Extent) // rows of a rank
 	p.Buffers = append(p.Buffers, b)
 	return b.Name

@@ -148,6 +148,13 @@ func readBeside(p *hostir.Program, result, tensor string) (beside bool) {
 // handles exchanges IPC handles once, before the first run, unless a way exchanges them in each run: those of the
 // caller's memory that peers read, and of the arena, which has all else.
 func handles(p *hostir.Program) error {
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		reads, _ := s.Views()
+		for _, v := range reads {
+			b := p.At(v.Buffer)
+			b.Shared = b.Shared || b.Owner == hostir.Caller && !v.Peer.IsZero()
+		}
+	})
 	inRun := false
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		_, shares := n.(hostir.Share)

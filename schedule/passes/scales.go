@@ -249,7 +249,7 @@ func (x *scaling) summed(w hostir.Sum) hostir.Sum {
 	for _, t := range w.Terms {
 		w.Scales = append(w.Scales, x.of(t))
 	}
-	axes, scales := x.At(w.Terms[0].Buffer).Tensor.Axes, x.At(w.Scales[0].Buffer)
+	axes, scales := x.At(w.Term().Buffer).Tensor.Axes, x.At(x.of(w.Term()).Buffer)
 	columns := axes[len(axes)-1]
 	w.Columns = hostir.Extent(columns.Extent)
 	if block, ok := blockAxis(scales.Tensor); ok {

@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // TestUnitsOfCodes: rows of codes are whole blocks, and where kernels copy them they and their scales are units of two
@@ -40,5 +41,23 @@ func TestUnitsOfCodes(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: asked are %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestScalesOfAll: peers read the codes of a weight whose columns come, and the scales of its rows are on every rank.
+func TestScalesOfAll(t *testing.T) {
+	s := scheduletest.Of("linear", scheduletest.Tensors("A[M/D K] B[N K/D] C[M/D N] SA[M/D] SB[N]")...)
+	for i, scales := range []string{"SA", "SB", "", "", ""} {
+		s.Tensors[i].Scale = scales
+		if scales != "" {
+			s.Tensors[i].Type, s.Tensors[i+3].Type = schedule.E4M3, schedule.FP32
+		}
+	}
+	p, err := lower.Lower("X", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shared := map[string]bool{"B": p.At("B").Shared, "SB": p.At("SB").Shared}; !shared["B"] || shared["SB"] {
+		t.Errorf("shared are %v, want B alone", shared)
 	}
 }

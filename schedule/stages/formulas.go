@@ -178,6 +178,16 @@ func (c *Chain) DeclaredAs(name string) string {
 	return name
 }
 
+// ProductTexts are the products among operations, as they are declared.
+func (c *Chain) ProductTexts(ops []schedule.Op) (list []string) {
+	for _, o := range ops {
+		if declared, _ := c.Original.Maker(c.DeclaredAs(o.Out)); len(o.In) == 2 {
+			list = append(list, declared.String())
+		}
+	}
+	return list
+}
+
 // known says that a tensor of the schedule has a name.
 func (c *Chain) known(name string) bool {
 	_, declared := c.Original.Tensor(name)

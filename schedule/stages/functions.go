@@ -169,6 +169,15 @@ func (c *Chain) besideAxes(path string, o schedule.Op, x schedule.Operand) error
 	return nil
 }
 
+// Trees are functions as trees, and their words.
+func (c *Chain) Trees(functions []schedule.Func) (list []schedule.Expr, word string) {
+	var words []string
+	for _, f := range functions {
+		list, words = append(list, c.Original.Tree(f)), append(words, f.Name())
+	}
+	return list, strings.Join(words, " and ")
+}
+
 // TurnsPairs says that a function makes pairs of columns of each other.
 func (c *Chain) TurnsPairs(f schedule.Func) bool {
 	return slices.ContainsFunc(schedule.Nodes(c.Original.Tree(f)), func(n schedule.Node) bool {

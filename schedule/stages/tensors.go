@@ -38,6 +38,15 @@ func (c *Chain) RowExtent(name string) schedule.Extent {
 	return c.extentOf(name, schedule.Contraction.Rows)
 }
 
+// RowAxis is the axis of a tensor's rows: each rank's own, or all.
+func (c *Chain) RowAxis(of string, own bool) schedule.Axis {
+	rows := schedule.Dim(c.RowExtent(of))
+	if own {
+		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	return rows
+}
+
 // ColumnsOf is the axis of a tensor's columns. Of a tensor that is not declared each rank has what operations leave.
 func (c *Chain) ColumnsOf(name string) schedule.Axis {
 	if t, declared := c.Schedule.Tensor(name); declared {
@@ -69,6 +78,14 @@ func (c *Chain) extentOf(name string, letter func(schedule.Contraction) byte) sc
 		}
 	}
 	return ""
+}
+
+// RowsOf is the memory of what operations make of rows, and of what functions read beside it.
+func (c *Chain) RowsOf(ops ...schedule.Op) (names []string) {
+	for _, o := range ops {
+		names = append(append(names, c.MadeIn(o.Out)), InRows(o.Then)...)
+	}
+	return names
 }
 
 // InRows are the operands of functions that have the rows of what these are of. Partial results are in no memory of

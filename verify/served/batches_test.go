@@ -39,6 +39,8 @@ var batchWays = map[string]form{
 	"BatchesNaive":         batchForm(s.Naive{Copied: true, SignalsInStep: true, HandlesInLoop: true}),
 	"BatchesNaiveWithStep": batchForm(s.Naive{StartInLoop: true, WithStep: true}),
 	"BatchesShot":          batchForm(s.GatherShot{}),
+	"BatchesEightShot":     linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").by("A", s.GatherShot{}),
+	"BatchesEightPush":     linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(false, "A", "B").by("A", s.Push{}),
 	"StepsShot":            linear("A[M*4/D K] B[N K] C[M:4*D N]").by("A", s.GatherShot{}),
 	"BatchesKept":          batchesKept(nil),
 	"BatchesKeptRing":      batchesKept(s.Ring{}),
