@@ -161,9 +161,6 @@ var notPlaced = []declared{
 		s.BatchedLinear("H", "A", "W", s.RMSNorm("V")), s.BatchedLinear("C", "H", "W2")), at("Tensors[5]",
 		"no pass takes batches through other chains than a gather, products and a sum, and what goes on with each "+
 			"rank's own rows (leave the batches out)")},
-	{"batches", "that the caller gets too", of("A[4 M/D K] W[N/D K] C[4 M:D N/D] G[4 M:D K]",
-		s.BatchedLinear("C", "A", "W", s.GELU()), s.Copy("G", "A")), at("Tensors[3]",
-		"Pull gathers into memory of the plan only")},
 	{"a result", "where an operand is that travels", of("A[M/D N] C[M/D N] R[M N/D]",
 		s.Copy("R", "A"), s.Copy("C", "R", s.Scale(2))).within("C", "A"), at("Tensors[1].Within",
 		"by Pull ranks write where others still read")},
