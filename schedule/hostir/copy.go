@@ -5,7 +5,8 @@ import "fmt"
 // Copy copies a view to a view of the same size, by the copy engine or by a kernel.
 type Copy struct{ From, To View }
 
-// Gather copies each view of a range, one after another, to a view that they fill. A kernel does it between its signals.
+// Gather copies each view of a range, one after another, to a view that they fill. A kernel does it between its
+// signals.
 type Gather struct{ Each, To View }
 
 // Set copies src to dst.

@@ -30,7 +30,7 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 func (w *writer) onAll(s *stage) []hostir.Node {
 	var all piece
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		all = piece{rank: hostir.Const(0), ranks: hostir.Size}
+		all = piece{rank: zero, ranks: hostir.Size}
 	}
 	return w.operations(mainRef, s, s.Ops, all)
 }
@@ -112,7 +112,7 @@ func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 // whole is all of a buffer: of rows by counts the parts of all ranks, if it has these.
 func (w *writer) whole(buffer string) hostir.View {
 	if w.program.At(buffer).Counts.Equal(hostir.Var(countChunk)) {
-		return hostir.Chunks(buffer, hostir.Const(0), hostir.Size)
+		return hostir.Chunks(buffer, zero, hostir.Size)
 	}
 	return hostir.Whole(buffer)
 }

@@ -69,7 +69,7 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
 	open, came, to := w.word(free, s.here()), w.word(arrived, s.here()), hostir.Var("to")
-	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
+	t := w.turns(zero, hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
 	t.instead = []hostir.Node{
 		hostir.Wait(copyRef, open, every),

@@ -52,23 +52,21 @@ func (w *writer) coded(s *stage) bool { return w.Tensor(s.Given).Type.Coded() }
 
 func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 	w.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
-	s.gathering = rowsOfPeers
+	s.gathering = func(w *writer, s *stage) []hostir.Node {
+		return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()),
+			hostir.Whole(s.Input).At(rankIndex).EachRank()))
+	}
 	return nil
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	from := w.summands(s)
-	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
+	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
-		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
+		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	return w.whileRead(from, s.Sums,
 		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark))
-}
-
-func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()),
-		hostir.Whole(s.Input).At(hostir.Var(hostir.RankIndex)).EachRank()))
 }
 
 // whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks.
@@ -91,7 +89,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 		w.cut(input, schedule.D)
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
-		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
+		At(rankIndex).EachRank()).Described("own part, in the order of ranks")
 	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
 		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))
 }
