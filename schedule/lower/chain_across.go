@@ -92,7 +92,7 @@ func (w *writer) memoryOf(j junction) []string {
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	return slices.Concat(names, stages.InRows(last.Then), w.RowsOf(j.across()...))
+	return slices.Concat(names, stages.InRows(last.Then), w.InRowsOf(j.across()...))
 }
 
 // ofPart cuts steps to one part of their own rows.

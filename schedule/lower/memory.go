@@ -311,7 +311,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.Ops {
 		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.RowsOf(o)...)
+			names = append(names, w.InRowsOf(o)...)
 		}
 	}
 	return w.there(names)

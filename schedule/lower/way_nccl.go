@@ -148,7 +148,7 @@ func partsMemory(w *writer, s *stage) {
 		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x)
 	}
-	inParts, atOnce := append(w.RowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
+	inParts, atOnce := append(w.InRowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
 	for _, name := range append(w.eachRows(s), s.Input) {
 		switch {
 		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&

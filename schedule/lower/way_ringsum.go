@@ -90,9 +90,10 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 		toAll = x.toAll(mainRef, x.s, parts{}, own)
 	}
 	x.words(ready, x.s.Sums, hostir.Size)
-	if done := x.meet(read, x.s.Sums, ""); x.s.ToAll {
-		toAll = moved(append(toAll, done...)...)
+	if x.s.ToAll {
+		toAll = moved(append(toAll, x.meet(read, x.s.Sums, "")...)...)
 	} else {
+		x.word(read, x.s.Sums)
 		peers = append(peers, moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next))...)
 	}
 	if on != mainRef {
