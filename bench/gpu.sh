@@ -259,8 +259,14 @@ if [ "$PART" = cost ] || [ "$PART" = same ]; then
     "$BIN/invariant-run" bench freepackets,mlppackets,freefew,fewmlppackets,freefewearly,fewmlpearly -ranks "$gpus" \
       -driver cuda -type bf16 -shapes "$(rows "8 16 32 64 128 512" 4096,4096)" -extents F=14336 -iters "${ROUNDS:-16}"
   }
+  bytiles() {
+    "$BIN/invariant-run" bench free,mlp,freetiles,mlptiles -ranks "$gpus" -driver cuda -type bf16 \
+      -shapes "$(rows "512 1024 2048 4096" 4096,4096)" -extents F=14336 -iters "${ROUNDS:-16}"
+  }
   part "same-cost-$gpus" cost
+  part "same-cost-tiles-$gpus" bytiles
   part "same-cost-few-$gpus" few
+  python3 bench/tables.py run "$OUT/same-cost-tiles-$gpus.txt" free mlp freetiles mlptiles
   python3 bench/tables.py run "$OUT/same-cost-few-$gpus.txt" freefew freepackets mlppackets freefew fewmlppackets \
     freefewearly fewmlpearly
   [ "$PART" = same ] || exit $failed
@@ -276,19 +282,19 @@ if [ "$PART" = same ]; then
       same scatterslots scattershot scatterstores scatterkernels scatterparts scatterpackets scatterwords \
         scatterstaged -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" $mode || wrong=1
     done
-    same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
-    same reduceslots reduceshot reducetwoshot reducepackets reducewords reducetwopackets -oneprocess \
+    same scatterslots scatterpackets scattertiles -shapes "$(rows "$gpus 256 1024 4096" 8192,4096)" || wrong=1
+    same reduceslots reduceshot reducetwoshot reducepackets reducewords reducetwopackets reducetiles -oneprocess \
       -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
     same normslots normshot normrows normowners -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
     same gatherpull gatherkernels gatheronce gatherparts gatherpush gatherpushring gathergrouped gatherring \
-      gatherbroadcast gathershot gatherpackets gathernccl \
+      gatherbroadcast gathershot gatherpackets gathernccl gathertiles \
       -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
     for forms in "fewmlp fewmlppackets" fewmlpearly; do # whose bits are equal
       same $forms -shapes "$(rows "8 64 128 512" 4096,4096)" -extents F=14336 || wrong=1
     done
     for type in bf16 fp16; do
-      same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \
-        -oneprocess || wrong=1
+      same mlp mlpshot mlppackets mlptiles -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 \
+        -type $type -oneprocess || wrong=1
     done
     same mlp mlppackets -shapes "$(rows "8 64 256" 512,512)" -extents F=1024 -type fp32 -oneprocess || wrong=1
     return $wrong

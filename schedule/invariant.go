@@ -20,16 +20,19 @@ func (s Schedule) checkInvariant(v *validation) {
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d].Way", i)
 		way := FactsOf(m.Way)
-		switch sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) }); {
+		sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) })
+		switch {
 		case sums && way.Unordered:
 			v.add(path, "take one that adds in the order of ranks, such as "+forSums+", or leave Invariant out",
 				"%s adds partial results in an order that the place of a row, or NCCL, decides", WayName(m.Way))
-		case way.Multiplies && !sums:
-			v.add(path, "use "+travelling+", or leave Invariant out",
-				"tiles of every second shard are added from the back")
-		case way.Multiplies:
-			v.add(path, "use "+forSums+", or leave Invariant out",
-				"New compares no algorithm of the library with the order of tiles")
+		case way.Multiplies && s.FewRows > 0:
+			other := travelling
+			if sums {
+				other = forSums
+			}
+			v.add(path, "use "+other+", or leave FewRows out",
+				"%s adds up the depth as the library does, and the kernels of few rows in an order of their own",
+				WayName(m.Way))
 		}
 	}
 	s.checkOneSum(v)

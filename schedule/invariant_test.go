@@ -52,6 +52,7 @@ func said(s schedule.Schedule, calls bool) schedule.Schedule {
 const (
 	ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
 		"in the order of ranks, such as schedule.Slots or schedule.PushShot, or leave Invariant out)"
+	few     = " adds up the depth as the library does, and the kernels of few rows in an order of their own (use "
 	unasked = ": nothing asks for the word of an author but a call in a schedule that is Invariant (leave it out)"
 )
 
@@ -63,17 +64,19 @@ var invariants = []struct {
 	{invariant(catalog.GatedMLP), ""},
 	{invariant(catalog.GatedMLP, schedule.Move{Of: "A", Way: schedule.NCCL{}}), ""},
 	{invariant(catalog.GatedMLP, schedule.Move{Of: "C", Way: schedule.PushTwoShot{}}), ""},
-	{invariant(catalog.GatedMLP, schedule.Move{Of: "C", Way: schedule.Tiles{}}), "Moves[0].Way: " +
-		"New compares no algorithm of the library with the order of tiles (use schedule.Slots or " +
-		"schedule.PushShot, or leave Invariant out)"},
+	{invariant(catalog.GatedMLP, schedule.Move{Of: "C", Way: schedule.Tiles{}}), ""},
+	{invariant(catalog.GatedMLP, schedule.Move{Of: "A", Way: schedule.Tiles{Columns: 128}}), ""},
+	{ofFew(invariant(catalog.GatedMLP, schedule.Move{Of: "C", Way: schedule.Tiles{}}), 64),
+		"Moves[0].Way: Tiles" + few + "schedule.Slots or schedule.PushShot, or leave FewRows out)"},
+	{ofFew(invariant(catalog.GatedMLP, schedule.Move{Of: "A", Way: schedule.Tiles{}}), 64),
+		"Moves[0].Way: Tiles" + few + "schedule.Pull or schedule.PushGather, or leave FewRows out)"},
+	{ofFew(schedule.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
+		Moves: []schedule.Move{{Of: "A", Way: schedule.Tiles{}}}}, 64), ""},
 	{invariant(catalog.GatedMLP, schedule.Move{Of: "C", Way: schedule.NCCL{}}), "Moves[0].Way: NCCL" + ordered},
 	{invariant(catalog.LinearReduceScatter, schedule.Move{Of: "C", Way: schedule.RingSum{}}),
 		"Moves[0].Way: RingSum" + ordered},
 	{invariant(catalog.LinearReduceScatter, schedule.Move{Of: "C", Way: schedule.RingAccumulate{}}),
 		"Moves[0].Way: RingAccumulate" + ordered},
-	{invariant(catalog.GatedMLP, schedule.Move{Of: "A", Way: schedule.Tiles{}}), "Moves[0].Way: " +
-		"tiles of every second shard are added from the back (use schedule.Pull or schedule.PushGather, or leave " +
-		"Invariant out)"},
 	{invariant(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order " +
 		"is its own (leave it out, or Invariant)"},
 	{invariant(catalog.ColumnWeightGradient), "Ops[0]: C is a sum over the rows of A (leave Invariant out)"},

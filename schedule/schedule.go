@@ -22,9 +22,9 @@ type Schedule struct {
 	// bits beside any number of rows. With Invariant they make products of any number of rows.
 	FewRows int
 	// Invariant: a row of a result has the same bits beside any number of rows, and in every other Invariant schedule
-	// of the same operations, by any ways. Products add over K in one order, and partial results meet in the order of
-	// ranks. Ways with another order are refused, and so are calls that don't say it (Op.Invariant); New refuses sizes
-	// for which this can't hold.
+	// of the same operations, by any ways. Products add over K in one order, which New compares, and partial results
+	// meet in the order of ranks. Ways with another order are refused, and so are calls that don't say it
+	// (Op.Invariant); New refuses sizes and devices for which this can't hold.
 	Invariant bool `json:",omitempty"`
 	// Teaches says that the schedule shows a choice and its cost: package tuned and run tune do not consider it.
 	Teaches bool

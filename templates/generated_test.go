@@ -84,7 +84,8 @@ func TestGeneratedText(t *testing.T) {
 // known are the sections of every kernel, for elements of these types: of none, of all that the tests run.
 func known(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
-	list := append(sections(t, withAttention(t, every(), types...)), tilesAlone(t, types...)...)
+	list := slices.Concat(sections(t, withAttention(t, every(), types...)), tilesAlone(t, false, types...),
+		tilesAlone(t, true, types...))
 	behind := slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
 	list = included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
 	d := device(ofCodes...)
@@ -102,9 +103,9 @@ func known(t *testing.T, types ...driver.Type) []section {
 // sumHeader is the name of the section that includes the code of sums; that of sums of codes is behind it.
 const sumHeader = `#include "../device/sum.h"`
 
-// tilesAlone has the kernels of tiles without a bias, and the kernels that add a tensor to their sum, numbered as in a
-// package that has no others: every has them behind others.
-func tilesAlone(t *testing.T, types ...driver.Type) []section {
+// tilesAlone has the kernels of tiles without a bias, in order or not, and the kernels that add a tensor to their sum,
+// numbered as in a package that has no others: every has them behind others, and TestHopper those in order.
+func tilesAlone(t *testing.T, inOrder bool, types ...driver.Type) []section {
 	t.Helper()
 	d := device()
 	if len(types) > 0 {
@@ -112,7 +113,7 @@ func tilesAlone(t *testing.T, types ...driver.Type) []section {
 	}
 	for _, k := range transportList() {
 		if k.Multiplies() {
-			k.Bias = false
+			k.Bias, k.InOrder = false, inOrder
 			if k.Scatters() {
 				k.Added = 1
 			}

@@ -11,6 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
+	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
 	"ovgen/verify/sampling"
 )
@@ -35,7 +36,10 @@ func TestHopper(t *testing.T) {
 			d.Table.Kernels = append(d.Table.Kernels, k)
 		}
 	}
-	names := []string{"tiles_fp16", "scatter_bf16"} // as many as compile in a few seconds
+	ordered := d.Table.Kernels[0] // the first of tiles
+	ordered.Number, ordered.InOrder = 5, true
+	d.Table.Kernels = append(d.Table.Kernels, ordered)
+	names := []string{"tiles_fp16", "tiles5_fp16", "scatter_bf16"} // as many as compile in a few seconds
 	// It runs for longer than it compiles.
 	flags := []string{"-O1", "-Wno-unused-parameter", "-Wno-clobbered", "-Wno-psabi"}
 	if sampling.All() {
@@ -45,6 +49,45 @@ func TestHopper(t *testing.T) {
 	}
 	if out, err := onCores(t, d, names, "hopper", flags...); err != nil || out != "" {
 		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
+	}
+}
+
+// TestTilesInOrder: kernels of a gather in order differ from others by the order of the depth, and kernels of a sum by
+// nothing.
+func TestTilesInOrder(t *testing.T) {
+	text := func(kind kernels.Kind, inOrder bool) []string {
+		d := device()
+		for _, k := range transportList() {
+			if k.InOrder = inOrder; k.Kind == kind {
+				d.Table.Kernels = append(d.Table.Kernels, k)
+			}
+		}
+		all := sections(t, d.checked())
+		return strings.Split(all[len(all)-1].text, "\n")
+	}
+	for kind, want := range map[kernels.Kind][2]string{
+		kernels.Scatter: {},
+		kernels.Tiles: {`
+  // of rows, then the next columns. Every second shard goes back, by columns and by depth, and so
+  // begins with what the cache holds of B.
+        load(p, m, at.stage, tile, (goes_back(tile.ahead) ? steps - 1 - k : k) * deep, of_cluster);`, `
+  // of rows, then the next columns. Every second shard goes back by columns, and so begins with
+  // columns that the cache holds of B.
+        load(p, m, at.stage, tile, k * deep, of_cluster);`},
+	} {
+		free, ordered := text(kind, false), text(kind, true)
+		for i, lines := range [2][]string{free, ordered} {
+			got := ""
+			for j, line := range lines {
+				if j < len(free) && j < len(ordered) && free[j] != ordered[j] {
+					got += "\n" + line
+				}
+			}
+			if got != want[i] || len(free) != len(ordered) || len(free) < 100 {
+				t.Errorf("%s, in order or not: %d and %d lines, which differ by%s\nwant%s", kind, len(free),
+					len(ordered), got, want[i])
+			}
+		}
 	}
 }
 

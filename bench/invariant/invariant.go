@@ -1,5 +1,5 @@
 // Package invariant has one operation by several ways, all of which must give a row the same bits; `bench/gpu.sh same`
-// compares them on GPUs. Free is without the promise, for its cost.
+// compares them on GPUs. Free ... are without the promise, for its cost.
 package invariant
 
 import (
@@ -19,9 +19,17 @@ func out(w s.Way) s.Move { return s.Move{Of: "C", Way: w} }
 
 func in(w s.Way) s.Move { return s.Move{Of: "A", Way: w} }
 
-// tiles are kernels of tiles, which have one order without the promise.
-func tiles(of s.Schedule, m s.Move) s.Schedule {
-	return s.Schedule{Tensors: of.Tensors, Ops: of.Ops, Moves: []s.Move{m}, Types: []s.Type{s.BF16, s.FP16}}
+// tiles is by for kernels of tiles, which take two types.
+func tiles(of s.Schedule, moves ...s.Move) s.Schedule {
+	x := by(of, moves...)
+	x.Types = []s.Type{s.BF16, s.FP16}
+	return x
+}
+
+// free is a schedule without the promise, for its cost.
+func free(x s.Schedule) s.Schedule {
+	x.Invariant = false
+	return x
 }
 
 // A product and its reduce-scatter.
@@ -45,6 +53,7 @@ var (
 	ReducePackets    = by(catalog.LinearAllReduce, out(s.PushShot{}))
 	ReduceWords      = by(catalog.LinearAllReduce, out(s.PushShot{Words: true}))
 	ReduceTwoPackets = by(catalog.LinearAllReduce, out(s.PushTwoShot{}))
+	ReduceTiles      = tiles(catalog.LinearAllReduce, out(s.Tiles{}))
 )
 
 // An all-gather and its product.
@@ -61,6 +70,7 @@ var (
 	GatherShot      = by(catalog.AllGatherLinear, in(s.GatherShot{}))
 	GatherPackets   = by(catalog.AllGatherLinear, in(s.PushGather{}))
 	GatherNCCL      = by(catalog.AllGatherLinear, in(s.NCCL{}))
+	GatherTiles     = tiles(catalog.AllGatherLinear, in(s.Tiles{}))
 )
 
 // An all-reduce, the residual and the norm behind a product: by every rank or by owners of rows.
@@ -88,9 +98,10 @@ var (
 	MLP         = by(catalog.GatedMLP)
 	MLPShot     = by(catalog.GatedMLP, out(s.Shot{}))
 	MLPPackets  = by(catalog.GatedMLP, in(s.PushGather{}), out(s.PushShot{}))
-	Free        = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops}
-	FreePackets = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
-		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
+	MLPTiles    = tiles(catalog.GatedMLP, in(s.Tiles{}), out(s.Tiles{}))
+	Free        = free(MLP)
+	FreePackets = free(MLPPackets)
+	FreeTiles   = free(MLPTiles)
 )
 
 // The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights

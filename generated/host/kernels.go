@@ -48,6 +48,7 @@ const void *gatedmlpfewrows_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
 const void *gatedmlpvquantised_kernels(const void *engine);
 const void *invariantmlppackets_kernels(const void *engine);
+const void *invariantmlptiles_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
 const void *linearallreducefewrows_kernels(const void *engine);
@@ -181,6 +182,8 @@ func init() {
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("invariantmlppackets", "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
+	sim.Compiled("invariantmlptiles", "0cf8ba4e1384ab29bee2e8e9616b4fe09e106a842d697b1f729c7e08d54c9fd8",
+		unsafe.Pointer(C.invariantmlptiles_kernels))
 	sim.Compiled("layernormlinear", "f164ec644f340cd5dbbcebc9ff46090c19a9b244e8cf83cf28cd46484e87e65c",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",

@@ -43,6 +43,7 @@ import (
 	_ "ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/gatedmlpvquantised"
 	_ "ovgen/generated/invariantmlppackets"
+	_ "ovgen/generated/invariantmlptiles"
 	_ "ovgen/generated/layernormlinear"
 	_ "ovgen/generated/linearallreduce"
 	_ "ovgen/generated/linearallreducefewrows"

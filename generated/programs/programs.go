@@ -96,6 +96,7 @@ import (
 	_ "ovgen/generated/host"
 	"ovgen/generated/invariantmlp"
 	"ovgen/generated/invariantmlppackets"
+	"ovgen/generated/invariantmlptiles"
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducefewrows"
@@ -314,6 +315,8 @@ var All = []harness.Program{
 	harness.Of(&invariantmlp.Program, schedules.InvariantMLP, invariantmlp.New, (*invariantmlp.Plan).Bind),
 	harness.Of(&invariantmlppackets.Program, schedules.InvariantMLPPackets, invariantmlppackets.New,
 		(*invariantmlppackets.Plan).Bind),
+	harness.Of(&invariantmlptiles.Program, schedules.InvariantMLPTiles, invariantmlptiles.New,
+		(*invariantmlptiles.Plan).Bind),
 	harness.Of(&layernormlinear.Program, schedules.LayerNormLinear, layernormlinear.New, (*layernormlinear.Plan).Bind),
 	harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreducefp8.Program, schedules.LinearAllReduceFP8, linearallreducefp8.New,

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/invariantmlp"
 	"ovgen/generated/invariantmlppackets"
+	"ovgen/generated/invariantmlptiles"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -31,5 +32,8 @@ func schedulesOfInvariantMLP() []tuning.Candidate[invariantmlp.Shape, invariantm
 		tuning.Other(&invariantmlppackets.Program, invariantmlppackets.New, (*invariantmlppackets.Plan).Bind,
 			func(s shape) invariantmlppackets.Shape { return invariantmlppackets.Shape(s) },
 			func(x buffers) invariantmlppackets.Buffers { return invariantmlppackets.Buffers(x) }),
+		tuning.Other(&invariantmlptiles.Program, invariantmlptiles.New, (*invariantmlptiles.Plan).Bind,
+			func(s shape) invariantmlptiles.Shape { return invariantmlptiles.Shape(s) },
+			func(x buffers) invariantmlptiles.Buffers { return invariantmlptiles.Buffers(x) }),
 	}
 }

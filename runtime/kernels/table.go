@@ -39,6 +39,8 @@ type Kernel struct {
 	Spread uint
 	// ByBlocks says that each block posts, awaits and works for its part of the work, by separate words.
 	ByBlocks bool
+	// InOrder says that the tiles of every shard add up the depth from front to end.
+	InOrder bool
 }
 
 // Words is the number of words that a kernel posts or awaits at one place.

@@ -56,7 +56,8 @@ func TestTileBlocks(t *testing.T) {
 		{2, 2, 4096, 4096, 4096, 132},
 	} {
 		k := &kernel{Layout: Layout{Kernel: Kernel{Kind: Tiles, Tile: Tile{Columns: 112, Cluster: c.cluster}}}}
-		if got := k.tiles(133, c.ranks, driver.MatmulDesc{M: c.m, K: c.k, N: c.n}); got != c.want {
+		p := Product{MatmulDesc: driver.MatmulDesc{M: c.m, K: c.k, N: c.n}, Ranks: c.ranks}
+		if got := k.Grid(133, &p); got != c.want {
 			t.Errorf("%+v: got %d blocks", c, got)
 		}
 	}
@@ -125,7 +126,7 @@ func TestGroups(t *testing.T) {
 	} {
 		d := driver.MatmulDesc{M: c.m, N: c.n}
 		g := s.groups(s.kernels[1], c.ranks, d)
-		if g != (groups{c.rows, c.columns}) || g.count(d) != c.count || c.count > MostGroups(c.ranks) {
+		if g != (TileGroups{c.rows, c.columns}) || g.count(d) != c.count || c.count > MostGroups(c.ranks) {
 			t.Errorf("%+v: got %+v, %d of at most %d", c, g, g.count(d), MostGroups(c.ranks))
 		}
 	}

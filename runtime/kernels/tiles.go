@@ -63,10 +63,7 @@ func (l *Layout) tile(next func(words int) int) {
 	t.Ranks, t.Rank = next(1), next(1)
 	t.Rows, t.K, t.N = next(1), next(1), next(1)
 	if !l.Scatters() {
-		t.Shards = next(l.Terms)
-	}
-	if !l.Scatters() {
-		t.Bias = next(1)
+		t.Shards, t.Bias = next(l.Terms), next(1)
 	}
 	l.finish(next)
 	const alignment = 8 // of a tensor map, in words
@@ -103,29 +100,67 @@ func (s Summing) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signa
 	}
 	k = s.set.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
 	s.tell(k)
-	k.describe(q, d, o, s.added.at[:k.Added], peers)
-	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
-	t := k.At.Tiled
-	at(t.Apart, plan.CountApart)
-	at(t.Ranks, driver.Ptr(q.Size()))
-	at(t.Rank, driver.Ptr(q.Rank()))
-	at(t.Rows, driver.Ptr(d.M))
-	at(t.K, driver.Ptr(d.K))
-	at(t.N, driver.Ptr(d.N))
+	p := Product{MatmulDesc: d, Operands: o, Added: s.added.at[:k.Added], Peers: peers, Ranks: q.Size(), Rank: q.Rank()}
 	if k.Scatters() {
-		g := s.set.groups(k, q.Size(), d)
-		at(t.Groups, driver.Ptr(g.count(d)))
-		at(t.High, driver.Ptr(g.rows))
-		at(t.Broad, driver.Ptr(g.columns))
-		q.AwaitsGroups(x, g.count(d))
-	} else {
-		at(t.Gathered, o.Staging)
-		for i, shard := range peers {
-			at(t.Shards+i, shard)
-		}
-		at(t.Bias, o.Bias)
+		p.Groups = s.set.groups(k, q.Size(), d)
+		q.AwaitsGroups(x, p.Groups.count(d))
 	}
-	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
+	k.Multiply(k.params, &p, func(i int, m driver.TensorMapDesc) { k.encode(q, i, m) })
+	k.enqueue(q, on, k.Grid(q.Multiprocessors(), &p), TileThreads)
+}
+
+// Product is the product of a launch of tiles on one of several ranks, with the memory that it touches.
+type Product struct {
+	driver.MatmulDesc // of a shard
+	Operands
+	Added       []driver.Ptr // tensors that a sum adds
+	Peers       []driver.Ptr // the shards of the peers, of rank+1 first, or this rank's slots there
+	Groups      TileGroups   // of a sum
+	Ranks, Rank int
+}
+
+// Multiply fills in the parameters of a launch, except words and the function of each element. encode gets each map.
+func (l *Layout) Multiply(params []uint64, p *Product, encode func(which int, m driver.TensorMapDesc)) {
+	at := func(place, value int) { params[place] = uint64(value) }
+	describe := func(which int, at driver.Ptr, shards, rows, columns, box int) {
+		encode(which, driver.TensorMapDesc{At: at, Type: p.Type, Shards: shards, Rows: rows, Columns: columns,
+			BoxRows: box})
+	}
+	t := l.At.Tiled
+	at(t.Apart, plan.CountApart)
+	at(t.Ranks, p.Ranks)
+	at(t.Rank, p.Rank)
+	at(t.Rows, p.M)
+	at(t.K, p.K)
+	at(t.N, p.N)
+	describe(WeightsMap, p.B, 1, p.N, p.K, l.Tile.Columns/l.Tile.Cluster)
+	if !l.Scatters() {
+		at(t.Gathered, int(p.Staging))
+		for i, shard := range p.Peers {
+			at(t.Shards+i, int(shard))
+		}
+		at(t.Bias, int(p.Operands.Bias))
+		gathered := p.Staging
+		if p.Ranks == 1 {
+			gathered = p.A // this map does not read it
+		}
+		describe(OwnMap, p.A, 1, p.M, p.K, TileRows)
+		describe(RowsMap, gathered, p.Ranks, p.M, p.K, TileRows)
+		describe(ResultMap, p.C, p.Ranks, p.M, p.N, boxRows)
+		return
+	}
+	at(t.Groups, p.Groups.count(p.MatmulDesc))
+	at(t.High, p.Groups.Rows)
+	at(t.Broad, p.Groups.Columns)
+	describe(SlotsMap, p.Staging, p.Ranks, p.M, p.N, TileRows)
+	describe(RowsMap, p.A, p.Ranks, p.M, p.K, TileRows)
+	describe(ResultMap, p.C, 1, p.M, p.N, boxRows)
+	for i, tensor := range p.Added {
+		describe(AddedMap+i, tensor, 1, p.M, p.N, TileRows)
+	}
+	for i, slot := range p.Peers {
+		describe(l.SlotsAtPeers()+i, slot, 1, p.M, p.N, boxRows)
+	}
 }
 
 // best is the kernel of the given name, if it differs from k only in its tiles, else the kernel by the estimate.
@@ -163,49 +198,20 @@ func (k *kernel) waves(multiprocessors, ranks int, d driver.MatmulDesc) int {
 }
 
 // clusters counts the clusters of blocks that make the tiles of all ranks.
-func (k *kernel) clusters(ranks int, d driver.MatmulDesc) int {
-	tall, wide := k.Tile.Cluster*TileRows, k.Tile.Columns
+func (l *Layout) clusters(ranks int, d driver.MatmulDesc) int {
+	tall, wide := l.Tile.Cluster*TileRows, l.Tile.Columns
 	return ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
 }
 
-// tiles returns the number of blocks of a launch of tiles: as many as there are tiles, or as many as are needed to pull
+// Grid returns the number of blocks of a launch of tiles: as many as there are tiles, or as many as are needed to pull
 // all shards at once, but no more than multiprocessors.
-func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks int) {
-	c, clusters := k.Tile.Cluster, k.clusters(ranks, d)
-	if !k.Scatters() {
+func (l *Layout) Grid(multiprocessors int, p *Product) (blocks int) {
+	c, clusters := l.Tile.Cluster, l.clusters(p.Ranks, p.MatmulDesc)
+	if !l.Scatters() {
 		const pulled = 4 * 16 * 96 // bytes that a block has in flight
-		clusters = max(clusters, ((ranks-1)*d.M*d.K*2/pulled+c-1)/c)
+		clusters = max(clusters, ((p.Ranks-1)*p.M*p.K*2/pulled+c-1)/c)
 	}
 	return min(clusters, multiprocessors/c) * c
-}
-
-// describe encodes the maps of a launch.
-func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added, peers []driver.Ptr) {
-	ranks := q.Size()
-	encode := func(i int, at driver.Ptr, shards, rows, columns, box int) {
-		k.encode(q, i, driver.TensorMapDesc{At: at, Type: d.Type, Shards: shards, Rows: rows, Columns: columns,
-			BoxRows: box})
-	}
-	encode(WeightsMap, o.B, 1, d.N, d.K, k.Tile.Columns/k.Tile.Cluster)
-	if k.Scatters() {
-		encode(SlotsMap, o.Staging, ranks, d.M, d.N, TileRows)
-		encode(RowsMap, o.A, ranks, d.M, d.K, TileRows)
-		encode(ResultMap, o.C, 1, d.M, d.N, boxRows)
-		for i, tensor := range added {
-			encode(AddedMap+i, tensor, 1, d.M, d.N, TileRows)
-		}
-		for i, slot := range peers {
-			encode(k.SlotsAtPeers()+i, slot, 1, d.M, d.N, boxRows)
-		}
-		return
-	}
-	gathered := o.Staging
-	if ranks == 1 {
-		gathered = o.A // this map does not read it
-	}
-	encode(OwnMap, o.A, 1, d.M, d.K, TileRows)
-	encode(RowsMap, gathered, ranks, d.M, d.K, TileRows)
-	encode(ResultMap, o.C, ranks, d.M, d.N, boxRows)
 }
 
 // encode makes a map, if it has changed since the last launch.

@@ -210,3 +210,9 @@ func (b *Builder) Kernel(name string) *Kernel {
 	b.plan.kernels = append(b.plan.kernels, k)
 	return k
 }
+
+// Try has New try something on this rank once the kernels are loaded: New returns its error. It may allocate the given
+// bytes meanwhile.
+func (b *Builder) Try(bytes int64, try func(driver.Driver, driver.Module, driver.Stream) error) {
+	b.plan.trials, b.plan.tried = append(b.plan.trials, try), max(b.plan.tried, bytes)
+}

@@ -179,9 +179,5 @@ func ranks(list []int) string {
 }
 
 func numbers(list []int) string {
-	s := make([]string, len(list))
-	for i, n := range list {
-		s[i] = fmt.Sprint(n)
-	}
-	return strings.Join(s, ", ")
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
 }

@@ -319,5 +319,10 @@ func (p *Plan) warmUp() error {
 	if err := p.driver.StreamSynchronize(p.main.own); err != nil {
 		return fmt.Errorf("launch kernels for the first time: %w", err)
 	}
+	for _, try := range p.trials {
+		if err := try(p.driver, p.module, p.main.own); err != nil {
+			return err
+		}
+	}
 	return nil
 }

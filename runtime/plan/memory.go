@@ -23,18 +23,18 @@ type Memory struct {
 	// Workspaces is the number of streams that run products. Each has a workspace of driver.WorkspaceBytes. Plans of a
 	// group share streams of one name and priority, and thus their workspaces.
 	Workspaces int
-	// Tuning is the memory, in bytes, that New allocates while it tunes a product on a GPU or tries NCCL's collectives,
-	// and then frees: the operands and a workspace of the largest product, or the data that the largest collectives
-	// send and receive. NCCL allocates more memory, which is not counted here.
+	// Tuning is the memory, in bytes, that New allocates while it tunes or compares a product on a GPU or tries NCCL's
+	// collectives, and then frees: the operands and a workspace of the largest product, or the data that the largest
+	// collectives send and receive. NCCL allocates more memory, which is not counted here.
 	Tuning int64
 }
 
 // BufferMemory is a buffer of the caller.
 type BufferMemory struct {
-	Name  string
-	Bytes int64 // with uneven parts, the largest that counts may ask for
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"` // with uneven parts, the largest that counts may ask for
 	// Shared says that peers use the buffer: a Bind of new memory for it is collective.
-	Shared bool
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Caller is the sum of the caller's buffers in bytes.
@@ -78,26 +78,18 @@ func (m Memory) String() string {
 // MarshalJSON writes the amounts and their sums, words and workspaces as numbers and all else in bytes, under the names
 // that they have in C.
 func (m Memory) MarshalJSON() ([]byte, error) {
-	type buffer struct {
-		Name   string `json:"name"`
-		Bytes  int64  `json:"bytes"`
-		Shared bool   `json:"shared,omitempty"`
-	}
-	buffers := []buffer{}
-	for _, b := range m.Buffers {
-		buffers = append(buffers, buffer(b))
-	}
 	return json.Marshal(struct {
-		Buffers    []buffer `json:"buffers"`
-		Caller     int64    `json:"caller_bytes"`
-		Staging    int64    `json:"staging_bytes"`
-		Packets    int64    `json:"packets_bytes,omitempty"`
-		Words      int64    `json:"words"`
-		Arena      int64    `json:"arena_bytes"`
-		Workspaces int      `json:"workspaces"`
-		Workspace  int64    `json:"workspace_bytes"`
-		Tuning     int64    `json:"tuning_bytes"`
-	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
+		Buffers    []BufferMemory `json:"buffers"`
+		Caller     int64          `json:"caller_bytes"`
+		Staging    int64          `json:"staging_bytes"`
+		Packets    int64          `json:"packets_bytes,omitempty"`
+		Words      int64          `json:"words"`
+		Arena      int64          `json:"arena_bytes"`
+		Workspaces int            `json:"workspaces"`
+		Workspace  int64          `json:"workspace_bytes"`
+		Tuning     int64          `json:"tuning_bytes"`
+	}{append([]BufferMemory{}, m.Buffers...), m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces,
+		m.Workspace(), m.Tuning})
 }
 
 // Measure is Memory of every generated package's Shape: the most device memory that any rank needs for a plan of the
@@ -147,7 +139,7 @@ func (b *Builder) measure() (Memory, error) {
 	if err := p.number(); err != nil {
 		return Memory{}, fmt.Errorf("measure %s: %w", p.program.Name, err)
 	}
-	var m Memory
+	m := Memory{Tuning: p.tried}
 	for _, f := range p.bindable {
 		m.Buffers = append(m.Buffers, BufferMemory{f.name, f.bytes, f.shared})
 	}

@@ -42,6 +42,8 @@ type Plan struct {
 	streams     []*Stream
 	products    []*Product
 	kernels     []*Kernel
+	trials      []func(driver.Driver, driver.Module, driver.Stream) error
+	tried       int64                   // bytes that a trial allocates, at most
 	tiles       []string                // kernels that differ by their tiles
 	tile        string                  // the kernel to launch; empty where an estimate chooses
 	summed      driver.Type             // element type of the collectives that add up
@@ -136,6 +138,19 @@ func (p *Plan) enter() error {
 
 func (p *Plan) leave() { <-p.turn }
 
+// inTurn does one call of the plan's user in its turn, and says in its error which call.
+func (p *Plan) inTurn(what string, call func() error) error {
+	err := p.enter()
+	if err == nil {
+		defer p.leave()
+		err = call()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", what, p, err)
+	}
+	return err
+}
+
 // Enqueue issues one run on the caller's stream: after everything that the caller has enqueued there, and before
 // everything that the caller enqueues next. The host does not wait. The stream may be captured into a graph of the
 // caller. This graph must not be launched after Close of this plan, after the group's Done, or after a Bind of memory
@@ -148,14 +163,7 @@ func (p *Plan) leave() { <-p.turn }
 // bounds them. Errors wrap ErrNotBound, ErrBusy, ErrClosed, ErrEager in a capture of a program that must not be
 // captured, group.ErrClosed or *group.AbortError.
 func (p *Plan) Enqueue(s driver.Stream) error {
-	if err := p.enter(); err != nil {
-		return fmt.Errorf("enqueue %s: %w", p, err)
-	}
-	defer p.leave()
-	if err := p.eager(nil, s); err != nil {
-		return fmt.Errorf("enqueue %s: %w", p, err)
-	}
-	return nil
+	return p.inTurn("enqueue", func() error { return p.eager(nil, s) })
 }
 
 // eager issues the run call by call.
@@ -184,36 +192,24 @@ func (p *Plan) eager(ctx context.Context, s driver.Stream) error {
 // priorities of the plan's streams, and not the priority of s. The stream must not be in capture. A program that must
 // not be captured has no graph: Replay returns ErrEager.
 func (p *Plan) Replay(s driver.Stream) error {
-	if err := p.enter(); err != nil {
-		return fmt.Errorf("replay %s: %w", p, err)
-	}
-	defer p.leave()
-	if err := p.replay(nil, s); err != nil {
-		return fmt.Errorf("replay %s: %w", p, err)
-	}
-	return nil
+	return p.inTurn("replay", func() error { return p.replay(nil, s) })
 }
 
 // Run replays the plan's graph on a stream of the group, or enqueues a program that must not be captured, and waits for
 // the run. If ctx ends first, or has no deadline and Config.RunTimeout passes, the group is aborted on all ranks, since
 // the peers can't be left waiting. The *group.AbortError says which rank waited for which. Other errors are Enqueue's.
 func (p *Plan) Run(ctx context.Context) error {
-	if err := p.enter(); err != nil {
-		return fmt.Errorf("run %s: %w", p, err)
-	}
-	defer p.leave()
-	once := p.replay
-	if p.program.Eager {
-		once = p.eager
-	}
-	err := once(ctx, p.main.own)
-	if err == nil {
-		err = p.group.Wait(&p.run)
-	}
-	if err != nil {
-		return fmt.Errorf("run %s: %w", p, err)
-	}
-	return nil
+	return p.inTurn("run", func() error {
+		once := p.replay
+		if p.program.Eager {
+			once = p.eager
+		}
+		err := once(ctx, p.main.own)
+		if err == nil {
+			err = p.group.Wait(&p.run)
+		}
+		return err
+	})
 }
 
 func (p *Plan) replay(ctx context.Context, s driver.Stream) error {

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -151,10 +153,7 @@ func (q *Queue) Idle(s *Stream, bytes int64) bool {
 
 // Set copies bytes by the copy engine.
 func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
-	if q.Idle(s, bytes) {
-		return
-	}
-	if q.node(s, "Set", "") {
+	if !q.Idle(s, bytes) && q.node(s, "Set", "") {
 		q.check(q.plan.driver.MemcpyDtoDAsync(dst, src, bytes, s.handle))
 	}
 }
@@ -167,10 +166,7 @@ type Rows struct {
 
 // SetColumns copies rows of width bytes each by the copy engine, given the bytes of all rows.
 func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
-	if q.Idle(s, bytes) {
-		return
-	}
-	if q.node(s, "SetColumns", "") {
+	if !q.Idle(s, bytes) && q.node(s, "SetColumns", "") {
 		q.check(q.plan.driver.Memcpy2DAsync(driver.Memcpy2D{Dst: dst.At, DstPitch: dst.Pitch, Src: src.At,
 			SrcPitch: src.Pitch, Width: width, Height: bytes / width}, s.handle))
 	}
@@ -295,14 +291,7 @@ func (q *Queue) start(main driver.Stream) {
 	}
 }
 
-// peerList is "[1]" or "[1,2,3]".
+// peerList is "[1]" or "[1,2,3]", of a copy: the list stays on its caller's stack.
 func peerList(peers []int) string {
-	s := "["
-	for i, p := range peers {
-		if i > 0 {
-			s += ","
-		}
-		s += fmt.Sprint(p)
-	}
-	return s + "]"
+	return strings.ReplaceAll(fmt.Sprint(slices.Clone(peers)), " ", ",")
 }

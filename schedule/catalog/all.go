@@ -104,6 +104,7 @@ var all = []Named{
 	{"GatedMLPFewRows", GatedMLPFewRows},
 	{"InvariantMLP", InvariantMLP},
 	{"InvariantMLPPackets", InvariantMLPPackets},
+	{"InvariantMLPTiles", InvariantMLPTiles},
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},

@@ -57,14 +57,22 @@ var GatedMLP = s.Schedule{
 }
 
 // InvariantMLP is GatedMLP with equal bits: a row's result does not depend on the number of rows in the batch, and
-// InvariantMLPPackets makes the same. Choose the two where an answer must not change with the load of a server, or
-// where training has to meet the bits of serving.
+// InvariantMLPPackets and InvariantMLPTiles make the same. Choose them where an answer must not change with the load of
+// a server, or where training has to meet the bits of serving.
 var InvariantMLP = s.Schedule{Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true}
 
 // InvariantMLPPackets is InvariantMLP for few rows, by packets.
 var InvariantMLPPackets = s.Schedule{
 	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true,
 	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},
+}
+
+// InvariantMLPTiles is InvariantMLP for many rows, by tiles: one kernel gathers A and makes the first product, another
+// makes the last and sums. New compares their bits with the library's.
+var InvariantMLPTiles = s.Schedule{
+	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true,
+	Moves: []s.Move{{Of: "A", Way: s.Tiles{}}, {Of: "C", Way: s.Tiles{}}},
+	Types: []s.Type{s.BF16, s.FP16},
 }
 
 // GatedMLPFewRows is GatedMLP for decoding, by packets: up to 64 rows are multiplied by kernels of the package, one of

@@ -14,11 +14,12 @@ type Scatter struct {
 	B     View   // the second operand
 	Added []View // tensors that are added to the sum
 	// Finish is applied to the sum before it is rounded.
-	Finish Finish
-	Slots  View // the slots of all ranks, here
-	Own    View // this rank's slot among them
-	Peers  View // this rank's slots at the peers, in the order of their tiles
-	To     View // the results of this rank's rows
+	Finish  Finish
+	Slots   View // the slots of all ranks, here
+	Own     View // this rank's slot among them
+	Peers   View // this rank's slots at the peers, in the order of their tiles
+	To      View // the results of this rank's rows
+	InOrder bool // as in Tiles
 }
 
 // Kind is "scatter".
@@ -55,5 +56,6 @@ func (x Scatter) check(s Step) error {
 
 func (x Scatter) text() string {
 	_, writes := x.views()
-	return called("Scatter "+tileNames(x.Tiles)+": Linear", writes, x.operands()) + x.Finish.text()
+	return called("Scatter "+tileNames(x.Tiles)+": Linear", writes, x.operands()) + x.Finish.text() +
+		ordered(x.InOrder)
 }

@@ -44,6 +44,7 @@ type Tiles struct {
 	Bias     View   // none where it has no buffer
 	To       View   // all results
 	Gathered View   // all shards but this rank's, where the kernel pulls them
+	InOrder  bool   // as in Product: the tiles of every shard add up the depth from front to end
 }
 
 // Kind is "tiles".
@@ -74,7 +75,15 @@ func (t Tiles) check(s Step) error {
 
 func (t Tiles) text() string {
 	reads, writes := t.views()
-	return called("Tiles "+tileNames(t.Tiles)+": Linear", writes, reads)
+	return called("Tiles "+tileNames(t.Tiles)+": Linear", writes, reads) + ordered(t.InOrder)
+}
+
+// ordered is how the text of a kernel's product says that it is in order.
+func ordered(inOrder bool) string {
+	if inOrder {
+		return ", in order"
+	}
+	return ""
 }
 
 // checkLaunched refuses tiles that no kernel makes between its signals.
@@ -99,11 +108,14 @@ func Tiled(w Work) []Tile {
 // OwnProduct is the product of this rank's rows as a separate step, where a kernel makes it by tiles; else it is the
 // step.
 func (s Step) OwnProduct() (product Step, tiles bool) {
+	p := Product{Index: Linear}
 	switch x := s.Do.(type) {
 	case Tiles:
-		return Multiply(s.Stream, Linear, Chunk(x.To.Buffer, Rank), x.Own, x.B, some(x.Bias)...), true
+		p.To, p.A, p.B, p.Bias, p.InOrder = Chunk(x.To.Buffer, Rank), x.Own, x.B, x.Bias, x.InOrder
 	case Scatter:
-		return Multiply(s.Stream, Linear, x.Own, Chunk(x.A.Buffer, Rank), x.B), true
+		p.To, p.A, p.B, p.InOrder = x.Own, Chunk(x.A.Buffer, Rank), x.B, x.InOrder
+	default:
+		return s, false
 	}
-	return s, false
+	return Do(s.Stream, p), true
 }

@@ -95,12 +95,12 @@ func TestPassesInOrder(t *testing.T) {
 	}
 }
 
-// The library adds in one order in all products of an invariant schedule, and in none of another.
+// The library, and kernels of tiles, add in one order in all products of an invariant schedule, and in none of another.
 func TestEqualBits(t *testing.T) {
 	few := catalog.LinearAllReducePackets
 	few.FewRows = 8
 	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter,
-		catalog.LinearAllReducePackets, few} {
+		catalog.LinearAllReducePackets, few, catalog.AllGatherLinearTiles, catalog.LinearReduceScatterTiles} {
 		for _, of.Invariant = range []bool{false, true} {
 			p, err := lower.Lower("Bits", of)
 			if err != nil {
@@ -108,7 +108,8 @@ func TestEqualBits(t *testing.T) {
 			}
 			products := 0
 			hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-				if x, ok := s.Do.(hostir.Product); ok {
+				own, _ := s.OwnProduct()
+				if x, ok := own.Do.(hostir.Product); ok {
 					products++
 					if x.InOrder != of.Invariant {
 						t.Errorf("Invariant %t: %+v", of.Invariant, x)
@@ -118,6 +119,9 @@ func TestEqualBits(t *testing.T) {
 			})
 			if products == 0 {
 				t.Errorf("no product in %s", of.Ops)
+			}
+			if text := hostir.Print(p); strings.Contains(text, ", in order") != of.Invariant {
+				t.Errorf("Invariant %t: %s", of.Invariant, text)
 			}
 		}
 	}

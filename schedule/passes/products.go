@@ -41,8 +41,9 @@ func fewRows(p *hostir.Program) error {
 	return nil
 }
 
-// invariant lets the library of products add in one order, whatever the number of rows, and the kernels of few rows
-// make products of more. Sums, functions and products by weights of eight bits have one order as they are.
+// invariant lets the library of products and kernels of tiles add in one order, whatever the number of rows, and the
+// kernels of few rows make products of more. Sums, functions and products by weights of eight bits have one order as
+// they are.
 func invariant(p *hostir.Program) error {
 	if !p.Schedule.Invariant {
 		return nil
@@ -51,7 +52,8 @@ func invariant(p *hostir.Program) error {
 		if s.By == "" || s.By == hostir.FewRowsKernel {
 			s = hostir.Changed(s, func(x *hostir.Product) { x.InOrder = true })
 		}
-		return s
+		s = hostir.Changed(s, func(x *hostir.Tiles) { x.InOrder = true })
+		return hostir.Changed(s, func(x *hostir.Scatter) { x.InOrder = true })
 	})
 	return nil
 }

@@ -13,8 +13,20 @@ enum { broad = 80, groups = 4 };  // columns of a group of tiles, and how many g
 
 static int failures;
 static unsigned depth, rounds;
+static bool ordered;  // operands are such that the order of sums shows
 
 static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 + i * 2654435761u) >> 28) % 3); }
+
+// operand is an element of A or, with a seed from 100 on, of B. Where the order shows, a large product comes first, its
+// negative behind 16 elements, and what lies further on is kept by a sum from front to end alone.
+static float operand(unsigned seed, unsigned i)
+{
+  const unsigned k = i % depth;
+  if (!ordered || (k != 0 && k != 16)) {
+    return digit(seed, i);
+  }
+  return k == 16 && seed < 100 ? -16384.0f : 16384.0f;
+}
 
 // Ranks' own tensors, and the words that peers set.
 struct Rank {
@@ -30,6 +42,13 @@ static void digits(unsigned type, unsigned short *to, unsigned seed, unsigned co
 {
   for (unsigned i = 0; i < count; i++) {
     to[i] = (unsigned short)bits_of(type, digit(seed, i));
+  }
+}
+
+static void operands(unsigned type, unsigned short *to, unsigned seed, unsigned count)
+{
+  for (unsigned i = 0; i < count; i++) {
+    to[i] = (unsigned short)bits_of(type, operand(seed, i));
   }
 }
 
@@ -133,34 +152,40 @@ static const struct Kind {
   unsigned depth;                // 136 end in a stage that the last tile is stored through, 712 fill stages again
   unsigned rounds;
   std::shared_ptr<Launch> (*launch)(unsigned r, unsigned cluster, unsigned wide);
+  bool ordered;
 } kinds[] = {
-    {"tiles", false, false, 2, 2, 112, 136, 2, gathered<struct tiles, tiles_fp16>},
-    {"scatter", true, true, 1, 1, 128, 72, 2, scattered<struct scatter, scatter_bf16>},
-    {"deep scatter", true, true, 1, 1, 128, 712, 1, scattered<struct scatter, scatter_bf16>},
+    {"tiles", false, false, 2, 2, 112, 136, 2, gathered<struct tiles, tiles_fp16>, false},
+    {"tiles in order", false, false, 2, 2, 112, 136, 1, gathered<struct tiles5, tiles5_fp16>, true},
+    {"scatter", true, true, 1, 1, 128, 72, 2, scattered<struct scatter, scatter_bf16>, false},
+    {"deep scatter", true, true, 1, 1, 128, 712, 1, scattered<struct scatter, scatter_bf16>, false},
 #ifdef ALL
-    {"deep tiles", false, false, 2, 2, 112, 712, 1, gathered<struct tiles, tiles_fp16>},
-    {"tiles in bf16", false, false, 1, 2, 112, 72, 2, gathered<struct tiles, tiles_bf16>},
-    {"tiles by blocks alone", false, false, 1, 1, 128, 72, 2, gathered<struct tiles, tiles2_bf16>},
-    {"wide tiles", false, false, 2, 2, 176, 72, 2, gathered<struct tiles, tiles3_fp16>},
-    {"tiles together", false, false, 1, 2, 224, 72, 2, gathered<struct tiles, tiles4_bf16>},
-    {"scatter in fp16", true, true, 2, 1, 128, 72, 2, scattered<struct scatter, scatter_fp16>},
-    {"wide scatter", true, false, 1, 1, 144, 72, 2, scattered<struct scatter, scatter2_bf16>},
-    {"scatter together", true, false, 1, 1, 256, 72, 2, scattered<struct scatter, scatter3_bf16>},
+    {"deep tiles", false, false, 2, 2, 112, 712, 1, gathered<struct tiles, tiles_fp16>, false},
+    {"tiles in bf16", false, false, 1, 2, 112, 72, 2, gathered<struct tiles, tiles_bf16>, false},
+    {"tiles by blocks alone", false, false, 1, 1, 128, 72, 2, gathered<struct tiles, tiles2_bf16>, false},
+    {"wide tiles", false, false, 2, 2, 176, 72, 2, gathered<struct tiles, tiles3_fp16>, false},
+    {"tiles together", false, false, 1, 2, 224, 72, 2, gathered<struct tiles, tiles4_bf16>, false},
+    {"scatter in fp16", true, true, 2, 1, 128, 72, 2, scattered<struct scatter, scatter_fp16>, false},
+    {"wide scatter", true, false, 1, 1, 144, 72, 2, scattered<struct scatter, scatter2_bf16>, false},
+    {"scatter together", true, false, 1, 1, 256, 72, 2, scattered<struct scatter, scatter3_bf16>, false},
 #endif
 };
 
 static void fill(unsigned r, const Kind &k)
 {
-  digits(k.type, of[r].a, 7 * of[r].round + r, (k.scatters ? ranks : 1) * rows * depth);
+  operands(k.type, of[r].a, 7 * of[r].round + r, (k.scatters ? ranks : 1) * rows * depth);
   std::fill(of[r].c, of[r].c + ranks * rows * columns, 0x7fff);
 }
 
-// The product of a row of a rank's A and a column of a rank's B.
+// The product of a row of a rank's A and a column of a rank's B: the tensor cores add up 16 elements at a time.
 static float product(unsigned round, unsigned by, unsigned row, unsigned weights, unsigned column)
 {
   float sum = 0;
-  for (unsigned i = 0; i < depth; i++) {
-    sum += digit(7 * round + by, row * depth + i) * digit(100 + weights, column * depth + i);
+  for (unsigned k = 0; k < depth; k += 16) {
+    float part = 0;
+    for (unsigned i = k; i < k + 16 && i < depth; i++) {
+      part += operand(7 * round + by, row * depth + i) * operand(100 + weights, column * depth + i);
+    }
+    sum += part;
   }
   return sum;
 }
@@ -199,13 +224,13 @@ static void check(unsigned r, const Kind &k)
 static bool play(const Kind &k)
 {
   arena_used = 0;
-  depth = k.depth, rounds = k.rounds;
+  depth = k.depth, rounds = k.rounds, ordered = k.ordered;
   for (unsigned r = 0; r < ranks; r++) {
     const auto tensor = [](size_t count) { return (unsigned short *)room(2 * count); };
     of[r] = {tensor(ranks * rows * depth), tensor(columns * depth), tensor(ranks * rows * columns), tensor(columns),
              tensor(rows * columns),
              tensor(ranks * rows * depth), tensor(ranks * rows * columns), {}, {}, 0, {}, 0, nullptr};
-    digits(k.type, of[r].b, 100 + r, columns * depth);
+    operands(k.type, of[r].b, 100 + r, columns * depth);
     digits(k.type, of[r].bias, 200 + r, columns);
     digits(k.type, of[r].added, 300 + r, rows * columns);
     std::fill(of[r].shards, of[r].shards + ranks * rows * depth, 0x7fff);

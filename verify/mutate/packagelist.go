@@ -65,6 +65,8 @@ var Packages = []PackageMutant{
 			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
 	{Package: "invariantmlp", File: "program.go", Text: "rows whose bits change with their number", Edits: []Edit{
 		{"Transposed: true, InOrder: true})", "Transposed: true})"}}},
+	{Package: "invariantmlptiles", File: "kernels.go", Text: "a gather in any order", Edits: []Edit{
+		{"Columns: 112, Cluster: 2}, InOrder: true}", "Columns: 112, Cluster: 2}}"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"p.scales.Peer(peer, 0))", "p.scales.Peer(peer, 4))"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "codes that are read before they are made", Edits: []Edit{

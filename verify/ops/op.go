@@ -70,7 +70,7 @@ type Op struct {
 	Codes string
 	// InBlocks: the scales are of blocks of rows, and of squares of the second operand.
 	InBlocks bool
-	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
+	// InOrder: the library, or a kernel of tiles, gives a row of a Product the same bits whatever the number of rows.
 	InOrder bool
 	// Accumulate: a Product adds to its result, which it reads. No other operand may lie in the result.
 	Accumulate bool

@@ -16,7 +16,7 @@ func (u *unroller) tiles(n hostir.Step, x hostir.Tiles) {
 	own, _ := u.view(x.Own)
 	part := at
 	part.Part = 1
-	u.shardProduct(part, c(u.c.Rank), Use{At: own, Bytes: shard}, result, x.B, x.Bias)
+	u.shardProduct(part, x.InOrder, c(u.c.Rank), Use{At: own, Bytes: shard}, result, x.B, x.Bias)
 	u.each(x.Shards.Each.Index, x.Shards.Each.From, x.Shards.Each.To, func() {
 		from, bytes := u.view(x.Shards)
 		part.Part++
@@ -27,7 +27,7 @@ func (u *unroller) tiles(n hostir.Step, x hostir.Tiles) {
 		pull.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: shard})
 		u.add(pull)
 		u.shardWords(part, n.Post, false, from.Rank)
-		u.shardProduct(part, c(from.Rank), Use{At: to, Bytes: shard}, result, x.B, x.Bias)
+		u.shardProduct(part, x.InOrder, c(from.Rank), Use{At: to, Bytes: shard}, result, x.B, x.Bias)
 	})
 	u.tileWords(counted, n, n.Post, true)
 }
@@ -46,12 +46,12 @@ func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 		to, bytes := u.view(x.Peers)
 		part.Part++
 		u.shardWords(part, n.Pre, true, to.Rank)
-		u.shardProduct(part, to, Use{At: a(to.Rank), Bytes: rows}, bytes, x.B)
+		u.shardProduct(part, x.InOrder, to, Use{At: a(to.Rank), Bytes: rows}, bytes, x.B)
 		u.shardWords(part, n.Post, false, to.Rank)
 	})
 	part.Part++
 	own, bytes := u.view(x.Own)
-	u.shardProduct(part, own, Use{At: a(u.c.Rank), Bytes: rows}, bytes, x.B)
+	u.shardProduct(part, x.InOrder, own, Use{At: a(u.c.Rank), Bytes: rows}, bytes, x.B)
 	counted.Part = part.Part
 	u.tileWords(counted, n, n.Post, true)
 	slot, _ := u.shardOf(x.Slots)
@@ -113,9 +113,9 @@ func (u *unroller) shardOf(v hostir.View) (at func(rank int) Loc, bytes int64) {
 	}, bytes
 }
 
-// shardProduct adds the linear of a shard with a second operand and perhaps a bias.
-func (u *unroller) shardProduct(o Op, to Loc, a Use, bytes int64, others ...hostir.View) {
-	o.Kind, o.Form = Product, form(hostir.Linear, "")
+// shardProduct adds the linear of a shard, perhaps in order, with a second operand and perhaps a bias.
+func (u *unroller) shardProduct(o Op, inOrder bool, to Loc, a Use, bytes int64, others ...hostir.View) {
+	o.Kind, o.Form, o.InOrder = Product, form(hostir.Linear, ""), inOrder
 	o.Uses = []Use{a}
 	for _, v := range some(others...) {
 		at, size := u.view(v)

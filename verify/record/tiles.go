@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/verify/ops"
 	"ovgen/verify/touch"
 )
@@ -128,7 +129,8 @@ func (x *tilePart) flush() error {
 			o.Count = x.count
 		}
 		if kind == ops.Product {
-			o.Form = "linear"
+			of, _ := x.launch.kernel.Row.(kernels.Row)
+			o.Form, o.InOrder = "linear", of.InOrder
 		}
 		if kind == ops.Sum {
 			x.launch.finish(&o.Op)

@@ -238,8 +238,12 @@ func addSum(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32, from
 	}
 }
 
-// sumOf adds the products of a part of the depth, one after another.
+// sumOf adds the products of a part of the depth: in order, one after another from front to end.
 func sumOf(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
+	if d.InOrder {
+		inOrder(d, floats, from, to)
+		return
+	}
 	a := blas32.General{Rows: d.M, Cols: to - from, Stride: d.K, Data: floats[0][from:]}
 	b := blas32.General{Rows: to - from, Cols: d.N, Stride: d.N, Data: floats[1][from*d.N:]}
 	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: floats[2]}
@@ -254,6 +258,24 @@ func sumOf(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
 		a = blas32.General{Rows: to - from, Cols: d.M, Stride: d.M, Data: floats[0][from*d.M:]}
 	}
 	blas32.Gemm(transA, trans, 1, a, b, 1, c)
+}
+
+// inOrder adds the sum of a part of the depth, made as the kernels of tiles make it on a host.
+func inOrder(d *driver.MatmulDesc, floats [3][]float32, from, to int) {
+	apart, step := 1, d.N // of columns of B, and of what a column has of the depth
+	if d.Transposed {
+		apart, step = d.K, 1
+	}
+	for row := range d.M {
+		a := floats[0][row*d.K:]
+		for column := range d.N {
+			b, sum := floats[1][column*apart:], float32(0)
+			for k := from; k < to; k++ {
+				sum += float32(a[k] * b[k*step]) // rounded: a host may not join both
+			}
+			floats[2][row*d.N+column] += sum
+		}
+	}
 }
 
 // store rounds rows of the product to the type.

@@ -76,3 +76,30 @@ func TestRemoteProduct(t *testing.T) {
 		})
 	}
 }
+
+// TestInOrder: a product in order adds from front to end, and a bias last, as kernels of tiles do on a host.
+func TestInOrder(t *testing.T) {
+	const big = 1 << 24 // with one added it stays as it is
+	for name, c := range map[string]struct {
+		desc driver.MatmulDesc
+		a, b []float32
+		want float32
+	}{
+		"by rows of the weight": {driver.MatmulDesc{M: 1, K: 4, N: 2, Transposed: true, Bias: true},
+			[]float32{big, 1, -big, 1}, []float32{3, 3, 3, 3, 1, 1, 1, 1}, 1 + 5},
+		"by columns": {driver.MatmulDesc{M: 1, K: 4, N: 2, Bias: true},
+			[]float32{big, 1, -big, 1}, []float32{3, 1, 3, 1, 3, 1, 3, 1}, 1 + 5},
+		"the other way round": {driver.MatmulDesc{M: 1, K: 4, N: 2, Transposed: true, Bias: true},
+			[]float32{1, -big, 1, big}, []float32{3, 3, 3, 3, 1, 1, 1, 1}, 2 + 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.desc.Type, c.desc.InOrder = driver.FP32, true
+			floats := [3][]float32{c.a, c.b, make([]float32, 2)}
+			copy(floats[2], []float32{5, 5}) // the bias
+			multiply(&c.desc, floats, [2][]float32{}, false)
+			if floats[2][1] != c.want {
+				t.Errorf("got %v, want %v", floats[2][1], c.want)
+			}
+		})
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"unsafe"
 
@@ -120,9 +119,9 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = d.fill(x.memory, x.bytes, desc.Operand(), x.stream)
+	err = driver.Fill(d, x.memory, x.bytes, desc.Operand(), x.stream)
 	if err == nil && x.scales > 0 {
-		err = d.fill(x.ScaleA, x.scales, driver.FP32, x.stream)
+		err = driver.Fill(d, x.ScaleA, x.scales, driver.FP32, x.stream)
 	}
 	if err != nil {
 		return 0, err
@@ -283,33 +282,6 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 		return x, err
 	}
 	return x, nil
-}
-
-// fill writes numbers of ordinary size, since zeros draw less power and would make a run look faster. A product that
-// adds to C finds such numbers there too; its sums are freed with the scratch. fill writes a block of pseudo-random
-// numbers between 1/128 and 1, of both signs, and doubles it until the memory is full.
-func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
-	block := make([]uint32, min(bytes/4, 1<<18))
-	rng := rand.New(rand.NewPCG(1, 2))
-	bits, digits := int(t.Bits()), t.Digits()
-	keep := uint32(1)<<(bits-1) | uint32(1)<<(digits-1) - 1 // sign and fraction
-	first := uint32(1)<<(t.Exponent()-1) - 8                // the exponent of 1/128
-	for i := range block {
-		r, e := rng.Uint32(), rng.Uint32N(7)
-		for at := 0; at < 32; at += bits {
-			block[i] |= r&(keep<<at) | (first+e)<<(digits-1+at)
-		}
-	}
-	full := int64(len(block)) * 4
-	if err := d.MemcpyHtoD(p, unsafe.Slice((*byte)(unsafe.Pointer(&block[0])), full)); err != nil {
-		return err
-	}
-	for ; full < bytes; full *= 2 {
-		if err := d.MemcpyDtoDAsync(p+driver.Ptr(full), p, min(full, bytes-full), s); err != nil {
-			return err
-		}
-	}
-	return d.StreamSynchronize(s)
 }
 
 func (d *Driver) freeScratch(x *scratch) (err error) {

@@ -142,6 +142,12 @@ func (u *unit) declareWork(expr goExpr) []jen.Code {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
+	for _, p := range u.gemms {
+		if p.tiles != "" && p.inOrder {
+			code = append(code, jen.Qual(sameBitsPath, "Tiles").Call(jen.Id("b"), jen.Op("&").Id("code"),
+				jen.Qual(kernelsPath, p.tiles.Ident()), planField(p.field)))
+		}
+	}
 	for _, f := range u.fewRows() {
 		code = append(code, setField(f.field,
 			f.family().Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
@@ -264,7 +270,7 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 			declare = "Parts"
 		}
 		value := jen.Qual(driverPath, "MatmulDesc").Values(desc...)
-		if !p.tiles && !p.narrow {
+		if p.tiles == "" && !p.narrow {
 			value = builderCall(declare, value)
 		}
 		code = append(code, setField(p.field, value))

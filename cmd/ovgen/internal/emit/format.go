@@ -20,6 +20,7 @@ var (
 	tuningPath   = module.Package("runtime/tuning")
 	kernelsPath  = module.Package("runtime/kernels")
 	fewRowsPath  = module.Package("runtime/fewrows")
+	sameBitsPath = module.Package("runtime/samebits")
 	numbersPath  = module.Package("runtime/numbers")
 	ncclPath     = module.Package("runtime/nccl")
 	groupPath    = module.Package("runtime/group")

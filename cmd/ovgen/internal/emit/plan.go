@@ -130,8 +130,8 @@ func (u *unit) streamFields(g *jen.Group) {
 func (u *unit) productFields(g *jen.Group) {
 	var single, sets []string
 	for _, p := range u.gemms {
-		if p.tiles || p.narrow {
-			g.Id(p.field).Qual(driverPath, "MatmulDesc").Comment(map[bool]string{p.tiles: "of a shard",
+		if p.tiles != "" || p.narrow {
+			g.Id(p.field).Qual(driverPath, "MatmulDesc").Comment(map[bool]string{p.tiles != "": "of a shard",
 				p.narrow: "by a weight of eight bits"}[true])
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -13,8 +14,8 @@ import (
 type gemm struct {
 	field   string
 	m, k, n hostir.Expr
-	tiles   bool // a kernel of tiles makes it, for a shard
-	parts   bool // the product has the rows of a balanced part: there is one for each part, and no m
+	tiles   kernels.Kind // the kernel of tiles that makes it, for a shard; empty: none does
+	parts   bool         // the product has the rows of a balanced part: there is one for each part, and no m
 	form
 }
 
@@ -98,7 +99,11 @@ func (u *unit) find(g gemm) *gemm {
 // shapeOf returns the product that New declares for a step. Its number of rows may depend on the rank, but on nothing
 // that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
-	own, tiles := x.OwnProduct()
+	own, tiled := x.OwnProduct()
+	var tiles kernels.Kind
+	if tiled {
+		tiles = kernels.Kind(x.By)
+	}
 	p := own.Do.(hostir.Product)
 	c, a := p.To, p.A
 	f, err := hostir.ParseProduct(p.Index)

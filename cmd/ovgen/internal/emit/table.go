@@ -29,8 +29,8 @@ func (u *unit) table() (kernels.Table, error) {
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
 			return o.Kind == k.Kind && o.Bias == k.Bias && o.Added == k.Added && o.Coded == k.Coded &&
-				o.Tile == k.Tile && o.Spread == k.Spread && signalsAlike(o, k) && sameMade(k.Made, o.Made) &&
-				sameMade(k.Finish, o.Finish)
+				o.Tile == k.Tile && o.InOrder == k.InOrder && o.Spread == k.Spread && signalsAlike(o, k) &&
+				sameMade(k.Made, o.Made) && sameMade(k.Finish, o.Finish)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -166,10 +166,10 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	switch x := s.Do.(type) {
 	case hostir.Tiles:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Shards})
-		k.Bias = x.Bias.Buffer != ""
+		k.Bias, k.InOrder = x.Bias.Buffer != "", x.InOrder
 	case hostir.Scatter:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
-		k.Added = len(x.Added)
+		k.Added, k.InOrder = len(x.Added), x.InOrder
 	case hostir.Packets:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 		k.Added = len(x.Added)

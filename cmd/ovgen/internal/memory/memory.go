@@ -6,6 +6,7 @@ import (
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/runtime/samebits"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -78,6 +79,9 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if o.Kind == ops.Product && o.Kernel == "" { // the library of products makes it
 			multiplies[o.Stream] = true
 			m.Tuning = max(m.Tuning, tuning(o, c.ElementBits))
+		} else if o.Kind == ops.Product && o.InOrder { // a kernel of tiles, which New compares with the library
+			_, k, n := shape(o, c.ElementBits)
+			m.Tuning = max(m.Tuning, samebits.Bytes(k, n))
 		}
 	}
 	m.Workspaces = len(multiplies)
@@ -89,7 +93,12 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 
 // tuning is the memory that New allocates while it tunes a product.
 func tuning(o ops.Op, bits int64) int64 {
-	m, k, n := o.Shape(bits)
-	whole := func(x float64) int64 { return int64(math.Round(x)) }
-	return plan.TuningBytes(whole(m), whole(k), whole(n), bits/8, bits/8)
+	m, k, n := shape(o, bits)
+	return plan.TuningBytes(m, k, n, bits/8, bits/8)
+}
+
+// shape is the number of a product's rows, its depth, and the number of its columns.
+func shape(o ops.Op, bits int64) (m, k, n int64) {
+	rows, depth, columns := o.Shape(bits)
+	return int64(math.Round(rows)), int64(math.Round(depth)), int64(math.Round(columns))
 }

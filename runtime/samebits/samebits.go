@@ -1,0 +1,73 @@
+// Package samebits compares, at New, the bits of products by kernels of tiles with the library's. Packages of Invariant
+// schedules whose kernels make tiles import it.
+package samebits
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	"ovgen/runtime/plan"
+)
+
+// Tiles has New compare, for each kernel of a kind that can make the product d of a shard, the bits of rows of random
+// numbers with those that the library gives them in order. New fails where they differ. Nothing is exchanged: the rank
+// plays its peer too, in memory that it frees.
+func Tiles(b *plan.Builder, code *driver.Code, kind kernels.Kind, d driver.MatmulDesc) {
+	d.M, d.InOrder = rows, true
+	x := layOut(d)
+	b.Try(x.bytes, func(on driver.Driver, m driver.Module, s driver.Stream) error {
+		t := trial{Driver: on, memory: x, module: m, stream: s}
+		if err := t.once(code, kind); err != nil {
+			return fmt.Errorf("compare tiles of %dx%d %s with the library: %w", d.K, d.N, d.Type, err)
+		}
+		return nil
+	})
+}
+
+// comparison is what the outcome depends on.
+type comparison struct {
+	device    driver.UUID
+	algorithm string // of the library
+	source    string // of the kernels
+	kind      kernels.Kind
+	desc      driver.MatmulDesc
+}
+
+// same has the comparisons of this process that found equal bits.
+var same sync.Map
+
+// once compares unless this process has.
+func (t *trial) once(code *driver.Code, kind kernels.Kind) (err error) {
+	if t.product, err = t.MatmulCreate(t.desc); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.MatmulDestroy(t.product)) }()
+	c := comparison{t.Properties().UUID, t.MatmulAlgorithm(t.product), code.Source, kind, t.desc}
+	if _, done := same.Load(c); done {
+		return nil
+	}
+	if err = t.compare(made(code, kind, t.desc)); err == nil {
+		same.Store(c, true)
+	}
+	return err
+}
+
+// kernel is a kernel of a package, as drivers know it and by its row of the table.
+type kernel struct {
+	code driver.Kernel
+	kernels.Row
+}
+
+// made are the kernels of a kind that make a product.
+func made(code *driver.Code, kind kernels.Kind, d driver.MatmulDesc) (list []kernel) {
+	for _, k := range code.Kernels {
+		row, ok := k.Row.(kernels.Row)
+		if ok && row.Kind == kind && row.Type == d.Type && row.Bias == d.Bias {
+			list = append(list, kernel{k, row})
+		}
+	}
+	return list
+}
