@@ -74,7 +74,7 @@ func kernels() []nodeCheck {
 		hostir.Scatter{To: viewC, Peers: viewA.EachRank(), Slots: viewA, Own: viewA, A: viewA, B: viewA}), postOne)
 	return []nodeCheck{
 		{"a gather", gather, ""},
-		{"a gather of nothing", of(gather, func(x *hostir.Gather) { x.Each = noView }), "a gather reads views"},
+		{"a gather of nothing", of(gather, func(x *hostir.Gather) { x.From = nil }), "a gather reads views"},
 		{"a gather by nobody", carried(gather, ""), "a kernel does it"},
 		{"a gather without signals", edited(gather, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"tiles", tiles, ""},

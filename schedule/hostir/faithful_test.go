@@ -176,7 +176,7 @@ var ofSteps = []func(*hostir.Step){
 	does(func(x *hostir.Call) { x.Name += "gelu" }),
 	does(func(x *hostir.Call) { slices.Reverse(x.Operands) }),
 	does(func(x *hostir.Sum) { slices.Reverse(x.Terms) }),
-	does(func(x *hostir.Gather) { x.Each, x.To = x.To, x.Each }),
+	does(func(x *hostir.Gather) { slices.Reverse(x.From) }),
 	does(func(x *hostir.Copy) { x.From, x.To = x.To, x.From }),
 	func(s *hostir.Step) { s.By = "other" },
 	func(s *hostir.Step) { s.By = "" },

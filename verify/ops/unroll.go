@@ -234,17 +234,19 @@ func (u *unroller) collective(op Op, x hostir.Collective) {
 	u.use(op, []hostir.View{x.To}, x.From)
 }
 
-// gather adds a copy of each of its views.
+// gather adds a copy for each of its views.
 func (u *unroller) gather(op Op, x hostir.Gather) {
 	op.Kind = Copy
 	to, _ := u.view(x.To)
-	u.each(x.Each.Each.Index, x.Each.Each.From, x.Each.Each.To, func() {
-		from, bytes := u.view(x.Each)
-		one := op
-		one.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: bytes})
-		u.add(one)
-		to.Offset += bytes
-	})
+	for _, v := range x.From {
+		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
+			from, bytes := u.view(v)
+			one := op
+			one.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: bytes})
+			u.add(one)
+			to.Offset += bytes
+		})
+	}
 }
 
 // sum adds a sum. Each view of scales stands for as many views as its term.

@@ -320,8 +320,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		before, terms = b.terms(slices.Concat(x.Terms, x.Scales))
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
 	case hostir.Gather:
-		before, terms = b.terms([]hostir.View{x.Each})
-		work = append([]jen.Code{b.address(x.To), b.bytes(x.Each)}, terms...)
+		before, terms = b.terms(x.From)
+		work = append([]jen.Code{b.address(x.To), b.bytes(x.Shard())}, terms...)
 	case hostir.Copy:
 		work = []jen.Code{b.address(x.To), b.address(x.From), b.bytes(x.To)}
 	}

@@ -196,7 +196,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			k.Coded = u.typeOf(x.Term())
 		}
 	case hostir.Gather:
-		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
+		k.Terms, k.Varies = u.termsOf(x.From)
 	}
 	return k
 }
