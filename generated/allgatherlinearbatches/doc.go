@@ -10,7 +10,7 @@
 //	  A    [4, DIDx(D), M/(4*D), K]
 //	  B    [N, K]
 //	  C    [4, Stream(D), M/(4*D), N]
-//	A by Pull: Streams one for each step, WithStep no, By copy engine
+//	A by Pull: Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

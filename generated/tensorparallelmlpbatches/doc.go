@@ -14,7 +14,7 @@
 //	  Bias [DIDx(D), F/D]
 //	  B2   [N, DIDx(D), F/D]
 //	  C    [Stream(2), DIDx(D), M/(2*D), N]
-//	A by Pull: Streams one for each step, WithStep no, By copy engine
+//	A by Pull: Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:

@@ -24,7 +24,8 @@ func (w *writer) head() {
 		// wait for peers. The posts that these need must not come behind that meeting, which holds the device.
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
-			return s.leaves.sends != nil || s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
+			return s.leaves.sends != nil || s.leaves.begin != nil ||
+				s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
@@ -193,8 +194,8 @@ func (w *writer) close(on hostir.StreamRef) {
 	}
 	for _, s := range w.stages {
 		if s.pulls() && s.Into != "" && !s.comes.copied {
-			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), hostir.Whole(s.Input)).
-				Described("the caller gets all rows").AskedBy("Tensors"))
+			own := hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), w.shard(s, hostir.Expr{}))
+			w.moves(s.here(), w.parts.inTurn(own.Described("the caller gets all rows").AskedBy("Tensors"))...)
 		}
 		w.moves(s.here(), hostir.AllOn(s.comes.close, on)...)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
@@ -27,12 +28,14 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 }
 
 // onAll does the operations of a stage on all rows at once.
-func (w *writer) onAll(s *stage) []hostir.Node {
-	var all piece
+func (w *writer) onAll(s *stage) []hostir.Node { return w.operations(mainRef, s, s.Ops, w.allRows(s)) }
+
+// allRows are those of all ranks, which lie one rank's after another's where Bind says how many each has.
+func (w *writer) allRows(s *stage) piece {
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		all = piece{rank: zero, ranks: hostir.Size}
+		return piece{rank: zero, ranks: hostir.Size}
 	}
-	return w.operations(mainRef, s, s.Ops, all)
+	return piece{}
 }
 
 // operations are operations of a stage on a piece of the rows.
@@ -44,6 +47,9 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 // partials are the products that make the partial result of a piece, and the operations before them. Where no product
 // makes it there are none.
 func (w *writer) partials(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece) (before, made []hostir.Node) {
+	if s.whole {
+		return nil, nil // one product has made them
+	}
 	for _, o := range ops {
 		if nodes := w.operation(on, s, o, p); o.Out == s.Sums && s.Given == "" {
 			made = nodes
@@ -128,6 +134,9 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Whole(buffer)
 	}
 	fine := parts{n: w.fine[buffer]}
+	if fine.n == 0 && w.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
+		p.rank = hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank)
+	}
 	first := fine.all(p.rank)
 	switch {
 	case !p.ranks.IsZero():
@@ -136,10 +145,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Chunk(buffer, hostir.Add(first, p.part))
 	case fine.n > 0:
 		return hostir.Chunks(buffer, first, hostir.Const(fine.n))
-	case w.n > 1: // where each batch has rows of all ranks
-		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank))
 	}
-	return hostir.Chunk(buffer, p.rank)
+	return hostir.View{Buffer: buffer, Index: p.rank, Count: p.ranks}
 }
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.

@@ -17,7 +17,10 @@ func (w *writer) batches(s *stage) []hostir.Node {
 		nodes = w.begin(s, mainRef)
 	case s.Bare() && (!s.First || s.whole):
 		if s.whole {
-			nodes = w.products(mainRef, s, s.Last(), piece{}, hostir.Whole(s.here()))
+			for _, o := range s.BeforeSum() {
+				nodes = append(nodes, w.operation(mainRef, s, o, w.allRows(s))...)
+			}
+			nodes = append(nodes, w.products(mainRef, s, s.Last(), w.allRows(s), w.at(s.Last().In[0], w.allRows(s)))...)
 		}
 		if w.putting(s) {
 			nodes = append(nodes, hostir.After(putRef, mainRef))
@@ -87,7 +90,8 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	case a.own != nil:
 		nodes = append(nodes, a.own)
 	case !a.copied:
-		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.Input)))
+		own := hostir.Set(mainRef, w.comesTo(s, ofRank(hostir.Rank)), w.shard(s, hostir.Expr{}))
+		nodes = append(nodes, w.within(own)...)
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
 		append([]hostir.StreamRef{a.on}, refs(a.beside)...), w.late(s)})
@@ -164,7 +168,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		}
 		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
-	nodes = w.within(nodes...)
+	nodes = append(w.within(nodes...), w.behindSums(s)...)
 	if peers := w.peersInTurn(s); s.comes.ownLast {
 		nodes = append(peers, nodes...)
 	} else {
@@ -180,6 +184,19 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes
+}
+
+// behindSums lets what waits for the rows of a batch do so behind the sums of the one before, which peers have: a wait
+// may hold the device, and keep it from what they wait for.
+func (w *writer) behindSums(s *stage) []hostir.Node {
+	switch a := s.comes; {
+	case w.apart().n == 0 || !s.departs() || !w.late(s):
+		return nil
+	case a.sent || a.withStep():
+		return []hostir.Node{w.workAfter(s, s.leaves.sums)}
+	default:
+		return []hostir.Node{hostir.After(a.on, s.leaves.sums)}
+	}
 }
 
 // joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
@@ -252,12 +269,16 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		piece := p
 		p = w.inBatch(s, p)
 		products, made := w.partials(t.work, s, s.Ops, p)
-		if sends := s.leaves.sends; p.into.Buffer != "" { // they write where a peer's rows leave from
-			made = into(p.into, made)
-		} else if sends != nil {
-			made = sends(t.work, p, made)
+		switch sends := s.leaves.sends; {
+		case p.into.Buffer != "": // they write where a peer's rows leave from
+			products = append(products, into(p.into, made)...)
+		case sends != nil:
+			round = append(round, w.within(products...)...)
+			products = nil
+			round = append(round, sends(t.work, piece, w.within(into(s.leaves.from(p), made)...))...)
+		default:
+			products = append(products, made...)
 		}
-		products = append(products, made...)
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}

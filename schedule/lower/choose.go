@@ -303,12 +303,13 @@ func (w *writer) refusal(field, hint, format string, args ...any) error {
 // tensor within another, a sum of codes or in fp32, a gather of rows that were moved on, or an option.
 func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
-	ofRanks := slices.Contains([]cut{ofRows, ofBalanced, ofBatches, ofSteps}, l.of) && !l.bare || w.Fetched(s.Input)
+	ofRanks := l.Kind == edges.AllGather && (l.of != ofOperand && !l.bare || w.Fetched(s.Input)) ||
+		l.Kind == edges.AllToAll
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})
 	_, callers := w.Original.Tensor(s.Into)
-	if callers && l.Kind == edges.AllGather && ofRanks && !l.is(intoCallers) {
+	if callers && ofRanks && !l.is(intoCallers) {
 		others := l.with(intoCallers) // all but the first may ask for more
 		hint := orUse(leaveOut, others[:min(1, len(others))]) + w.orOneHost()
 		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)

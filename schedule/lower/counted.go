@@ -19,7 +19,7 @@ func (w *writer) padsAll() error {
 	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range w.stages {
 		_, in := w.Multiplied(s.Stage)
-		if out := s.Left.Size == edges.Counted && !s.Bare(); padded >= 0 && !s.padded && (in || out) {
+		if out := s.Left.Size == edges.Counted && !s.Stage.Bare(); padded >= 0 && !s.padded && (in || out) {
 			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
 			return refused(w.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
 				w.Sized(s.Input))
@@ -46,7 +46,7 @@ func (w *writer) countRows() {
 	}
 	for _, s := range w.stages {
 		switch {
-		case s.departs() && !s.Bare() && w.Uneven(s.Sums):
+		case s.departs() && s.leaving.meet != "" && w.Uneven(s.Sums):
 			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
 			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)

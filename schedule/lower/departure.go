@@ -1,9 +1,11 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -18,9 +20,10 @@ type leaving struct {
 	behind bool  // they leave when all products are made, whose rows may come in parts of a rank's
 }
 
-// madeWhole has one product make the summands of a gradient, which then leave like the caller's.
+// madeWhole has one product make the summands of a gradient, or of counted rows, which then leave like the caller's.
 func (s *stage) madeWhole(w *writer) {
-	if s.whole = s.Given == "" && s.Last().Name() == schedule.GradientWord; s.whole {
+	s.whole = s.Given == "" && (s.Last().Name() == schedule.GradientWord || s.Left.Size == edges.Counted)
+	if s.whole {
 		s.Given = w.named(partial, s.Sums)
 	}
 }
@@ -37,7 +40,8 @@ type departure struct {
 	sums  hostir.StreamRef            // of the sum
 	sum   hostir.Step                 // of own rows
 	toAll []hostir.Node               // brings all ranks the sums of all
-	// sends has products make a peer's rows where they leave from, with what that takes; nil: in memory of the plan.
+	// from is where products make a peer's rows, if sends says what that takes; nil: in memory of the plan.
+	from  func(p piece) hostir.View
 	sends func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node
 	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
 	// that, if no arrival has another one.
@@ -72,13 +76,10 @@ func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRe
 // partsOf are the parts of a rank's rows that go through a stage one after the other, with all that comes and leaves:
 // batches, or those of sums for all ranks.
 func (w *writer) partsOf(s *stage) parts {
-	switch {
-	case w.Order == stages.BatchByBatch && w.n > 1:
-		return w.parts
-	case s.ToAll && s.outward():
-		return s.parts
+	if s.ToAll && s.outward() {
+		return cmp.Or(w.apart(), s.parts)
 	}
-	return parts{}
+	return w.apart()
 }
 
 // pieceOf is what a stage makes of a rank's rows at a time.

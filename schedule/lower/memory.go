@@ -191,7 +191,7 @@ func (w *writer) sums(s *stage) {
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
-	case w.byRanks(s):
+	case w.byRanks(s), !s.ToAll && w.n > 1:
 		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
 		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/scheduletest"
 )
 
@@ -54,6 +55,13 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 	if _, slots := w.(schedule.Slots); slots && field == "Parts" && n == reduce(ofRows) {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")
 		s.Ops = append(slices.Clone(s.Ops), schedule.Linear("C2", "C", "B2"))
+	}
+	if n == gather(ofColumns) { // into memory of the plan, which some ways write at peers
+		s.Tensors = scheduletest.Tensors("A[M K] B[N/D K] Norm[N] C[M N]")
+		s.Ops = []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Copy("C", "H", schedule.RMSNorm("Norm"))}
+		s.Moves[0].Of = "H"
+	} else if n.Kind == edges.AllToAll {
+		s.Ops = []schedule.Op{schedule.Copy("C", "A", schedule.Scale(.5))}
 	}
 	if field == "Rows" && !n.sums() {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)

@@ -13,6 +13,46 @@ func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 	return nodes
 }
 
+// apart are the batches that come one after the other, each in rounds of its own, with words of its own.
+func (w *writer) apart() parts {
+	if w.n > 1 && w.Order == stages.BatchByBatch {
+		return w.parts
+	}
+	return parts{}
+}
+
+// opened waits for words that peers post once a run: ahead of all batches that come one after the other, or each where
+// it is needed.
+func (w *writer) opened(a *arrival, ahead []hostir.Node, each ...hostir.Node) []hostir.Node {
+	if w.apart().n == 0 {
+		return each
+	}
+	a.begin = ahead
+	return nil
+}
+
+// shard is this rank's piece of what comes to a stage, of the step's batch.
+func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
+	if w.n > 1 {
+		part = w.part()
+	}
+	return hostir.Chunk(s.Input, part)
+}
+
+// comesWhole says that no operation takes a part of what comes to a stage alone.
+func (w *writer) comesWhole(s *stage) bool {
+	_, counted := w.Multiplied(s.Stage)
+	return s.takenWhole() || counted || s.Moved.From.Columns()
+}
+
+// comesTo is where a piece of what comes to a stage is put.
+func (w *writer) comesTo(s *stage, p piece) hostir.View {
+	if s.Moved.From.Columns() {
+		return hostir.Columns(s.here(), p.rank)
+	}
+	return w.at(s.here(), p)
+}
+
 // parts counts the parts of a rank's rows, 0 and 1 for one, names their index, and says which field asks for them.
 type parts struct {
 	n         int64
@@ -29,6 +69,9 @@ func (w *writer) inParts(n int, index, option string) parts {
 
 // wholeParts is the fact of ways that bring balanced rows.
 const wholeParts = "parts of %s differ by rows, and parts of these would again"
+
+// inBatches is the fact of ways that bring rows of batches.
+const inBatches = "the rows of %s come in batches"
 
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }

@@ -65,8 +65,8 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 
 var refusalCases = []refusalCase{
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size " +
-			"(leave the mesh out, for ranks of one host)"}},
+		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: an exchange between hosts " +
+			"sends as many bytes as it gets, and parts differ (leave the mesh out, for ranks of one host)"}},
 	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
 	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
@@ -89,8 +89,8 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: its exchanges " +
-		"take the rows of all batches together, and products take one batch after another "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: an exchange " +
+		"between hosts brings a rank's rows in one piece, and those of batches lie apart "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{
@@ -161,9 +161,6 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
 		"Moves[0].Way.Parts: parts of the sums C are of rows that do not travel, and A does (leave it out)"}},
-	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
-		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: a collective is of all ranks' " +
-			"rows, or a part of all, and steps take a rank's rows of a batch (use Pull, or leave it out)"}},
 	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation " +
@@ -185,15 +182,15 @@ var refusalCases = []refusalCase{
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
 	{"batches once", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.Pull{Once: true}), []string{
-		"Moves[0].Way.Once: one product takes all rows at once, and those of A come in batches"}},
+		"Moves[0].Way.Once: one product takes all rows of A, and batches of its sums leave before the last one comes"}},
 	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
 		"Moves[0].Way.Streams: products share their streams where A and C travel (leave it out)"}},
-	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by Shot: it takes all rows at once"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),
-		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all"}},
+		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: its " +
+			"kernel takes each rank's rows in one piece, and those of batches lie apart"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
-		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: it takes all rows at once"}},
+		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: its " +
+			"kernel takes each rank's rows in one piece, and those of batches lie apart"}},
 	{"fp32 of plain data", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{Words: true}}}
 		s.Ops[2].Then = nil
@@ -224,9 +221,6 @@ var refusalCases = []refusalCase{
 		schedule.Ring{By: schedule.OneKernel}), []string{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
-	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: New gives the memory that " +
-			"it fills a size, and Bind says how many rows each part has (use Shot, RingSum, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

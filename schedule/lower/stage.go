@@ -47,6 +47,17 @@ func staged(w *writer) (err error) {
 	return err
 }
 
+// Bare says that no product makes the summands of a stage, or one has made them all.
+func (s *stage) Bare() bool { return s.whole || s.Stage.Bare() }
+
+// BeforeSum are the operations of a stage ahead of the one whose partial results meet.
+func (s *stage) BeforeSum() []schedule.Op {
+	if s.whole {
+		return s.Ops[:len(s.Ops)-1]
+	}
+	return s.Stage.BeforeSum()
+}
+
 // inPieces says that the rows of a stage's input come in pieces, one after another.
 func (s *stage) inPieces() bool { return s.Gathers && s.gathering == nil }
 

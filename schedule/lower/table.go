@@ -126,10 +126,13 @@ var holes = []hole{
 		"it adds up what one product makes, and a rank's columns lie apart there"},
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
 	gathersAll,
-	{cutInto(ofBatches), "it takes all rows at once"},
+	{cutInto(ofBatches), inOnePiece},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
 	memoryOfPeers,
 }
+
+// inOnePiece is the fact of kernels that take rows of ranks as they lie.
+const inOnePiece = "its kernel takes each rank's rows in one piece, and those of batches lie apart"
 
 // cutInto says that a communication is of data that are cut in one of some ways.
 func cutInto(cuts ...cut) func(need) bool {

@@ -33,7 +33,11 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	}
 	s.arriving = mistakes(way).rows
 	return w.pooled(s, "Streams", way.Streams)
-}, gather(ofRows), gather(ofBalanced)).has(intoCallers).with(because(rowsInTurn))
+}, gather(ofRows), gather(ofBalanced), gather(ofBatches)).with(func(l *lowering) {
+	if l.of == ofBatches {
+		lacksKernel(l)
+	}
+}).has(intoCallers).with(because(rowsInTurn))
 
 // mistakes are those of a pull.
 type mistakes schedule.Naive
@@ -58,8 +62,8 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 	if x.Copied { // as those of peers are, in the first round
 		t.first = zero
 		t.set = w.turns(t.first, t.end).set
-		own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input)).Described("i = 0: the own rows")
-		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
+		own := hostir.Set(a.on, w.rowsAt(s.here(), from), w.shard(s, hostir.Expr{})).Described("i = 0: the own rows")
+		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: w.within(own), Else: t.bring}}
 	}
 	if x.StartInLoop {
 		streams, sets := []hostir.StreamRef{t.work}, []hostir.StreamSet{t.set}

@@ -15,15 +15,17 @@ import (
 
 var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofRows)).has(intoCallers),
+	by(gatheredByNCCL, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
 	by(gatheredByNCCL, gather(ofRows).alone()).with(lacksOf("", "Parts")),
 	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
+	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
 	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
-	by(exchangedByNCCL, exchange).has(overwrites).
+	by(exchangedByNCCL, exchange).has(overwrites|intoCallers).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
@@ -32,9 +34,9 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	case w.Order == stages.BatchInRound:
 		return nil
 	case way.Parts < 2:
-		s.gathering = func(_ *writer, s *stage) []hostir.Node {
-			return []hostir.Node{
-				hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.Input))}
+		s.gathering = func(w *writer, s *stage) []hostir.Node {
+			return w.parts.inTurn(
+				hostir.Together(mainRef, hostir.AllGather, w.ofAll(s.here()), w.shard(s, hostir.Expr{})))
 		}
 		return nil
 	case s.Into != "", w.any(func(x *stage) bool { return x.held == s }):
@@ -49,6 +51,14 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	}
 	s.cut = w.inParts(way.Parts, stepIndex, "Parts")
 	return nil
+}
+
+// ofAll are all ranks' rows in a buffer, of the step's batch.
+func (w *writer) ofAll(buffer string) hostir.View {
+	if w.n < 2 {
+		return hostir.Whole(buffer)
+	}
+	return w.at(buffer, piece{rank: zero, ranks: hostir.Size})
 }
 
 // roundsByNCCL gathers by one collective a round, beside the products, which are all on the caller's stream: a part of
@@ -109,7 +119,9 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 			do = hostir.AllReduce
 		}
 		to, finish := w.rounded(s)
-		return append([]hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}, finish...)
+		to.Index = w.part()
+		from := w.ofAll(w.summands(s))
+		return append(w.parts.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
 	}
 	return nil
 }
@@ -222,8 +234,6 @@ var ncclHoles = []hole{
 	{func(n need) bool { return n.Kind == edges.AllToAll && n.of == ofCounted }, "it moves parts of one size"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
 		"every rank sends in its collectives, and here one alone has what the others need"},
-	{cutInto(ofBatches),
-		"a collective is of all ranks' rows, or a part of all, and steps take a rank's rows of a batch"},
 }
 
 var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}

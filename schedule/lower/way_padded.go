@@ -12,7 +12,8 @@ import (
 // have. Padding holds any numbers: a product's rows do not depend on each other, and what is made of padding stays in
 // memory of the plan, beside what is made of rows.
 
-var paddings = by(padded, gather(ofCounted), gather(ofCounted).alone()).with(because(paddedHoles))
+var paddings = by(padded, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).
+	with(because(paddedHoles))
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts. Products take them there.

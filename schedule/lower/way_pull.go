@@ -5,7 +5,6 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
@@ -13,18 +12,16 @@ var pulls = slices.Concat(
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
 		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
 	}),
-	by(pullOnce, gather(ofCounted)).with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
-		l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
-	}),
-	by(pull, gather(ofBatches)).with(lacksOf("the rows of %s come in batches", "Parts"), lacksKernel,
-		lacksOf("one product takes all rows at once, and those of %s come in batches", "Once")),
+	by(pullOnce, gather(ofCounted)).has(intoCallers).
+		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
+			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
+		}),
+	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	pullOf(pulling{}.rows, gather(ofRows).alone()),
 	pullOf(pulling{}.rows, gather(ofCounted).alone()),
-	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites).with(lacks(lack{
-		why: "no kernel copies parts of columns", hint: "use schedule.CopyEngine or schedule.KernelSignals"},
-		"By kernel copies", "By kernels")),
+	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites),
+	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites|intoCallers),
 	pullOf(fromNeighbour, rotation),
 	pullOf(fromRoot, broadcast)).has(ofMoved)
 
@@ -36,6 +33,9 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 		return w.refusal("By", "use schedule.Kernels", noKernel)
 	case way.Once && len(s.Ops) == 0:
 		return w.refusal("Once", "leave it out", "no product begins with rows of %s", w.edge.Of)
+	case way.Once && w.apart().n > 0:
+		return w.refusal("Once", leaveOut, "one product takes all rows of %s, and batches of its sums leave before "+
+			"the last one comes", w.edge.Of)
 	case way.Once && way.Parts > 1:
 		return w.refusal("Parts", hint, "all rows are multiplied at once")
 	case way.Once && way.Streams > 0:
@@ -92,22 +92,16 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	p, word := t.pieces[0], w.words(ready, s.here(), n.members())
 	a.ready = n.posts(word)
-	to, from := w.at(s.here(), p), hostir.View{Buffer: s.Input, Peer: p.rank, Index: p.part}
-	switch {
-	case x.views != nil:
+	to, from := w.at(s.here(), p), w.shard(s, p.part).At(p.rank)
+	if x.views != nil {
 		to, from = x.views(p.rank)
-	case w.n > 1:
-		from.Index = w.part()
 	}
-	switch {
-	case w.n > 1 && w.Order == stages.BatchByBatch && x.withStep:
-		a.begin = t.over(nil, hostir.Wait(a.on, word, p.rank))
-	case w.n > 1 && w.Order == stages.BatchByBatch:
-		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
-	default:
-		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
+	ahead := []hostir.Node{hostir.Wait(a.on, word, every)}
+	if x.withStep {
+		ahead = t.over(nil, hostir.Wait(a.on, word, p.rank))
 	}
-	t.bring = append(t.bring, w.within(hostir.Set(a.on, to, from))...)
+	t.bring = append(w.opened(&a, ahead, hostir.Wait(a.on, word, p.rank).Member(p.part)),
+		w.within(hostir.Set(a.on, to, from))...)
 	if a.turns = []turns{t}; made != nil {
 		a.turns = []turns{w.partsMade(made, s, word, t, a.on)}
 		a.ready, a.ownLast = nil, true
@@ -115,13 +109,17 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	return a
 }
 
+// columnsWhole says that the copy engine alone makes strided copies.
+var columnsWhole = lacks(lack{why: "no kernel copies parts of columns",
+	hint: "use schedule.CopyEngine or schedule.KernelSignals"}, "By kernel copies", "By kernels")
+
 // noPart is the fact of what comes whole.
 const noPart = "no product takes a part of %s alone"
 
 var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows
 	return nil
-}, gather(ofRows)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
+}, gather(ofRows), gather(ofBatches)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
 	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
@@ -132,9 +130,10 @@ func groupedRows(w *writer, s *stage) arrival {
 	block := func(i int64, skips, first, end, peer hostir.Expr, ranks piece) turns {
 		return turns{skips: skips, pieces: []piece{ranks}, work: hostir.StreamAt(workName, hostir.Const(i)),
 			set: hostir.StreamSet{Name: workName, First: zero, Count: hostir.Const(2)},
-			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, hostir.Bind("from", peer),
-				hostir.Wait(a.on, w.named(ready, s.here()), from),
-				hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.Input).At(from)))}}
+			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, slices.Concat(
+				[]hostir.Node{hostir.Bind("from", peer)},
+				w.opened(&a, a.begin, hostir.Wait(a.on, w.named(ready, s.here()), from)),
+				w.within(hostir.Set(a.on, w.rowsAt(s.here(), from), w.shard(s, hostir.Expr{}).At(from))))...)}}
 	}
 	around := hostir.Sub(hostir.Size, r)
 	a.turns = []turns{
@@ -148,8 +147,8 @@ func groupedRows(w *writer, s *stage) arrival {
 // rank, and no operation reads what comes.
 
 // transferred cuts the caller's tensors for a transfer. of is the view that a rank takes of every peer's input; place
-// returns the view where it puts one peer's.
-func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.Expr) hostir.View) {
+// is where it puts one peer's.
+func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		w.byRank(buffer)
 		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
@@ -168,14 +167,15 @@ func (w *writer) transferred(s *stage) (of hostir.View, place func(rank hostir.E
 			return hostir.Chunk(buffer, rank)
 		}
 	}
-	of, place = hostir.Whole(s.Input), part(s.here(), s.Moved.From.Axis)
+	of = func(hostir.Expr) hostir.View { return hostir.Whole(s.Input) }
+	place = part(s.here(), s.Moved.From.Axis)
 	if n, at := s.Moved.From.Shift, place; n != 0 {
 		place = func(rank hostir.Expr) hostir.View {
 			return at(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
 		}
 	}
 	if s.Moved.To.Spread() {
-		of = part(s.Input, s.Moved.To.Axis)(hostir.Rank)
+		of = part(s.Input, s.Moved.To.Axis)
 	}
 	if w.Uneven(s.Input) {
 		w.counted(s.Input, exchangedCounts(s.Moved.From))
@@ -194,8 +194,10 @@ func partOfEach(w *writer, s *stage) arrival {
 		return a
 	}
 	of, place := w.transferred(s)
-	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) { return place(peer), of.At(peer) }}.rows(w, s)
-	a.own = hostir.Set(mainRef, place(hostir.Rank), of)
+	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) {
+		return place(peer), of(hostir.Rank).At(peer)
+	}}.rows(w, s)
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	return a
 }
 

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -8,7 +9,14 @@ import (
 )
 
 var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
-	by(pushPart, gather(ofOperand)).with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+	by(push, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
+	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
+		by(pushPart, exchange, exchangeCounted).has(overwrites).with(intoPlans),
+		by(pushPart, gather(ofColumns), exchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
+		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+
+// intoPlans says that peers write what comes, which is memory of the plan.
+func intoPlans(l *lowering) { l.why = "what comes into the caller's memory, which peers do not write" }
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *writer, s *stage, _ schedule.Push) error {
@@ -18,8 +26,9 @@ func pushPart(_ *writer, s *stage, _ schedule.Push) error {
 
 // pushedPart copies this rank's part into the memory of all others, while theirs arrive.
 func pushedPart(w *writer, s *stage) arrival {
-	w.transferred(s)
-	a := pushedRows(w, s)
+	of, place := w.transferred(s)
+	a := w.pushed(s, func(to hostir.Expr) (dst, src hostir.View) { return place(hostir.Rank).At(to), of(to) })
+	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	t := a.turns[0].onMain()
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
 		t.came = hostir.MovesOf(s.here(), hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank))
@@ -29,38 +38,47 @@ func pushedPart(w *writer, s *stage) arrival {
 }
 
 func push(w *writer, s *stage, way schedule.Push) error {
-	s.arriving, s.once, s.cut = pushedRows, s.takenWhole(), w.inParts(way.Parts, "p", "Parts")
+	s.arriving, s.once, s.cut = pushedRows, w.comesWhole(s), w.inParts(way.Parts, "p", "Parts")
 	return w.pooled(s, "Streams", way.Streams)
 }
 
-// pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
-// before everything that its memory may be written. In each round it pushes first, and the products wait for what
-// arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
+// pushedRows copies own rows into the memory of all others, while theirs arrive.
 func pushedRows(w *writer, s *stage) arrival {
-	cut := s.cut
+	return w.pushed(s, func(to hostir.Expr) (dst, src hostir.View) {
+		return w.at(s.here(), piece{rank: hostir.Rank, part: s.cut.part()}).At(to), w.shard(s, s.cut.part())
+	})
+}
+
+// pushed copies own views into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says before
+// everything that its memory may be written. In each round it pushes first, and the products wait for what arrives. The
+// rank that pushes to it does the same, so no circle of ranks can wait for each other.
+func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.View)) arrival {
+	cut, words := s.cut, cmp.Or(w.apart(), s.cut)
 	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
 	p, to := t.pieces[0], hostir.Var("to")
-	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), cut.members())
+	dst, src := views(to)
+	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), words.members())
 	a.free = cut.posts(open)
-	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn())),
-		hostir.Wait(a.on, open, to).Member(p.part),
-		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
-			hostir.View{Buffer: s.Input, Index: p.part}),
-		hostir.Post(a.on, came, to).Member(p.part)}
+	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
+		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
+		w.within(hostir.Set(a.on, dst, src)),
+		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(words.part()))
 	}
 	a.turns = []turns{t}
 	return a
 }
 
-var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced)),
-	by(broadcastInTurn, gather(ofOperand)).with(lacksOf(noPart, "Streams"))).with(because(pushHoles))
+var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
+	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(lacksOf(noPart, "Streams")),
+	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"))).
+	with(because(pushHoles))
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
-	s.arriving, s.once = broadcastRows, s.takenWhole()
+	s.arriving, s.once = broadcastRows, w.comesWhole(s)
 	return w.pooled(s, "Streams", way.Streams)
 }
 
@@ -68,34 +86,39 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
-	open, came, to := w.word(free, s.here()), w.word(arrived, s.here()), hostir.Var("to")
+	if s.Moved.From.Columns() {
+		w.transferred(s)
+	}
+	words := w.apart()
+	open, came := w.word(free, s.here()), w.words(arrived, s.here(), words.members())
+	a := arrival{on: copyRef, sent: !s.once, free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 	t := w.turns(zero, hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
-	t.instead = []hostir.Node{
-		hostir.Wait(copyRef, open, every),
-		hostir.Loop("q", one, hostir.Size,
-			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
-			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.Input))),
-		hostir.Post(copyRef, came, every)}
+	opened := hostir.Wait(copyRef, open, every)
+	t.instead = append(w.opened(&a, []hostir.Node{opened}, opened),
+		hostir.Loop("q", one, hostir.Size, append([]hostir.Node{hostir.Bind("to", hostir.Ahead(hostir.Var("q")))},
+			w.within(hostir.Set(copyRef, w.comesTo(s, ofRank(hostir.Rank)).At(hostir.Var("to")),
+				w.shard(s, hostir.Expr{})))...)...),
+		hostir.Post(copyRef, came, every).Member(words.part()))
 	if s.once {
 		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
+		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step).Member(words.part()))
 	}
-	return arrival{turns: []turns{t}, on: copyRef, sent: !s.once,
-		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
+	a.turns = []turns{t}
+	return a
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
 var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
-	"peers may not write the caller's memory"}}, rowsInTurn...)
+	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
 	memoryOfPeers,
 	gathersAll,
-	{func(n need) bool { return n.bare && !n.sums() }, "no product takes some rows while others come"},
-	{cutInto(ofBatches), "it brings a rank's rows once, and each batch has some of them"},
+	{func(n need) bool { return (n.bare || n.of == ofColumns) && !n.sums() },
+		"no product takes some rows while others come"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +

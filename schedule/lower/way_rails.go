@@ -319,6 +319,6 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
-	{cutInto(ofBatches),
-		"its exchanges take the rows of all batches together, and products take one batch after another"},
+	{cutInto(ofBatches), "an exchange between hosts brings a rank's rows in one piece, and those of batches lie apart"},
+	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
 }

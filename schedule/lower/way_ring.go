@@ -10,17 +10,30 @@ import (
 var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
+	by(ringed, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Direction both")),
 	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofCounted).alone()).with(lacksOf(noPart, "Streams", "WithStep"),
-		lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have", "Direction both")),
-	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep"))).with(because(rowsInTurn))
+	by(ringed, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).
+		with(lacksOf(noPart, "Streams", "WithStep"), lacksOf(noHalfCounts, "Direction both")),
+	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofColumns)).has(intoCallers).with(columnsWhole, lacksOf(noPart, "Streams", "WithStep"),
+		lacksOf(noHalves, "Direction both"))).with(because(rowsInTurn))
 
 var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(
 	by(ringPushed, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
-	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")))...).with(because(pushHoles))
+	by(ringPushed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
+	by(ringPushed, gather(ofCounted)).with(lacksOf(noPart, "Streams"), lacksOf(noHalfCounts, "Direction both")),
+	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")),
+	by(ringPushed, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"),
+		lacksOf(noHalves, "Direction both")))...).with(because(pushHoles))
+
+// noHalves is the fact of columns that go round the ring.
+const noHalves = "a strided copy moves a rank's columns of %s in all rows"
+
+// noHalfCounts is that of counted rows.
+const noHalfCounts = "Bind is told how many rows of %s each rank has, and not how many halves have"
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
-	if way.WithStep && s.takenWhole() {
+	if way.WithStep && w.comesWhole(s) {
 		return w.refusal("WithStep", leaveOut, noPart, w.edge.Of)
 	}
 	return w.passedOn(s, way.Direction, way.Streams, ring{directed(way.Direction), way.WithStep}.pulled)
@@ -32,7 +45,7 @@ func ringPushed(w *writer, s *stage, way schedule.PushRing) error {
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
 func (w *writer) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
-	s.arriving, s.once = rows, s.takenWhole()
+	s.arriving, s.once = rows, w.comesWhole(s)
 	halves := 1
 	if way == schedule.Both {
 		halves = 2
@@ -85,8 +98,10 @@ func (l lane) of(rank hostir.Expr) piece { return piece{rank: rank, part: l.memb
 // member of a semaphore with one for each lane.
 func (l lane) member() hostir.Expr { return l.numbered(hostir.Const(l.mine)) }
 
-// hop is the member of a semaphore with one for each lane in each round.
-func (l lane) hop(round hostir.Expr) hostir.Expr { return l.chunkOf(round, hostir.Const(l.mine)) }
+// hop is the member of a semaphore with one for each lane in each round, of each batch that has rounds of its own.
+func (w *writer) hop(l lane, round hostir.Expr) hostir.Expr {
+	return l.chunkOf(w.apart().chunk(round), hostir.Const(l.mine))
+}
 
 // each is every lane's nodes, one lane after the other.
 func (x ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
@@ -105,13 +120,16 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 // rounds are an arrival round the ring, with a word for each round and one for the whole run, whose names it
 // returns.
 func (x ring) rounds(w *writer, s *stage, hop, once string) (a arrival, each, run string) {
+	if s.Moved.From.Columns() {
+		w.transferred(s)
+	}
 	n := parts{n: int64(len(x.lanes))}
 	t := w.turns(one, hostir.Size)
 	for _, l := range x.lanes {
 		t.names, t.pieces = append(t.names, l.names...), append(t.pieces, l.of(l.got))
 	}
-	return arrival{turns: []turns{t}, on: copyRef}, w.words(hop, s.here(), n.all(hostir.Size)),
-		w.words(once, s.here(), n.members())
+	each = w.words(hop, s.here(), n.all(w.apart().all(hostir.Size)))
+	return arrival{turns: []turns{t}, on: copyRef}, each, w.words(once, s.here(), n.members())
 }
 
 // pulled copies from the rank before the rows that it got a round ago, and tells the next rank when they are here.
@@ -122,22 +140,24 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	if x.withStep {
 		a.on, last = w.work, w.worker(hostir.Sub(step, one))
 	}
-	a.ready = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, word, l.next).Member(l.hop(one)) })
+	a.ready = w.apart().inTurn(x.signals(func(l lane) hostir.Node {
+		return hostir.Post(mainRef, word, l.next).Member(w.hop(l, one))
+	})...)
 	get := func(from func(l lane) hostir.View) []hostir.Node {
 		return x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Wait(a.on, word, l.from).Member(l.hop(step)),
-				hostir.Set(a.on, w.at(s.here(), l.of(l.got)), from(l).At(l.from))}
+			return append([]hostir.Node{hostir.Wait(a.on, word, l.from).Member(w.hop(l, step))},
+				w.within(hostir.Set(a.on, w.comesTo(s, l.of(l.got)), from(l).At(l.from)))...)
 		})
 	}
 	others := x.each(func(l lane) []hostir.Node {
-		return []hostir.Node{hostir.Post(last, word, l.to).Member(l.hop(step))}
+		return []hostir.Node{hostir.Post(last, word, l.to).Member(w.hop(l, step))}
 	})
 	if x.withStep {
 		others = append(others, hostir.After(a.on, last))
 	}
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, // the first takes a neighbour's own rows
-		Then: get(func(l lane) hostir.View { return hostir.Chunk(s.Input, l.member()) }),
-		Else: append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...)}}
+		Then: get(func(l lane) hostir.View { return w.shard(s, l.member()) }),
+		Else: append(others, get(func(l lane) hostir.View { return w.comesTo(s, l.of(l.got)) })...)}}
 	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
 	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
 	return a
@@ -147,18 +167,21 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 func (x ring) pushed(w *writer, s *stage) arrival {
 	a, came, open := x.rounds(w, s, arrived, free)
 	a.free = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, open, l.prev).Member(l.member()) })
+	opened := func(l lane) []hostir.Node {
+		wait := func(l lane) hostir.Node { return hostir.Wait(a.on, open, l.next).Member(l.member()) }
+		return w.opened(&a, x.signals(wait), hostir.Wait(a.on, open, l.to).Member(l.member()))
+	}
 	push := func(l lane, rank hostir.Expr, rows hostir.View) []hostir.Node {
-		return []hostir.Node{hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows),
-			hostir.Post(a.on, came, l.to).Member(l.hop(step))}
+		return append(w.within(hostir.Set(a.on, w.comesTo(s, l.of(rank)).At(l.to), rows)),
+			hostir.Post(a.on, came, l.to).Member(w.hop(l, step)))
 	}
 	first := x.each(func(l lane) []hostir.Node {
-		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.Input, l.member())), 0,
-			hostir.Node(hostir.Wait(a.on, open, l.to).Member(l.member())))
+		return slices.Concat(opened(l), push(l, hostir.Rank, w.shard(s, l.member())))
 	})
 	a.turns[0].bring = []hostir.Node{hostir.If{X: step, Y: one, Then: first,
-		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) })}}
+		Else: x.each(func(l lane) []hostir.Node { return push(l, l.had, w.comesTo(s, l.of(l.had))) })}}
 	a.turns[0].bring = append(a.turns[0].bring, x.each(func(l lane) []hostir.Node {
-		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(l.hop(step))}
+		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(w.hop(l, step))}
 	})...)
 	return a
 }

@@ -8,16 +8,17 @@ import (
 )
 
 var sumRings = slices.Concat(
-	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)),
+	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)),
 		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 			s.leaving = leaving{memory: []declare{each(ringSums), reducedMemory}, plan: accumulatedInRing}
 			return nil
-		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows))...).with(except(
+		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows))...).with(except(
 		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 		"it adds up products of rows that are all there, and these come one rank's after another's")),
 	by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
 		with(lacksOf(unmade, "Streams")),
-	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams"))).
+	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams")),
+	by(inKernels, reduce(ofCounted)).with(lacksOf(allCounted, "Streams"))).
 	has(rounds).with(because(slotHoles))
 
 func inKernels(w *writer, s *stage, way schedule.RingSum) error {
@@ -44,7 +45,7 @@ type inRing struct {
 }
 
 func (w *writer) inRing(s *stage) inRing {
-	own, rows := w.ownSums(s, parts{})
+	own, rows := w.ownSums(s, w.apart())
 	x := inRing{w, s, w.named(ringSums, s.Sums), w.named(ready, s.Sums), w.named(read, s.Sums), own, nil}
 	if w.Schedule.HasFinish(s.Last()) { // of the own chunk, which no step fills
 		x.to = w.rowsAt(x.ring, hostir.Rank)
@@ -53,18 +54,33 @@ func (w *writer) inRing(s *stage) inRing {
 	return x
 }
 
-// product makes the partial result of a rank's rows.
-func (x inRing) product(on hostir.StreamRef, to hostir.View, rank hostir.Expr) []hostir.Node {
-	before, made := x.partials(on, rank)
+// product makes the partial result of a rank's rows in memory of such.
+func (x inRing) product(on hostir.StreamRef, to string, rank hostir.Expr) []hostir.Node {
+	before, made := x.partials(on, to, rank)
 	if given := x.s.Given; given != "" {
-		return append(before, hostir.MovesOf(x.s.Sums, hostir.Set(on, to, x.rowsAt(given, rank)))...)
+		set := hostir.Set(on, x.part(to, ofRank(rank)), x.rowsAt(given, rank))
+		return append(before, hostir.MovesOf(x.s.Sums, set)...)
 	}
-	return append(before, into(to, made)...)
+	return append(before, made...)
 }
 
 // partials are the products that make it, and what is made before them.
-func (x inRing) partials(on hostir.StreamRef, rank hostir.Expr) (before, made []hostir.Node) {
-	return x.writer.partials(on, x.s, x.s.Ops, ofRank(rank))
+func (x inRing) partials(on hostir.StreamRef, to string, rank hostir.Expr) (before, made []hostir.Node) {
+	p := x.inBatch(x.s, ofRank(rank))
+	before, made = x.writer.partials(on, x.s, x.s.Ops, p)
+	return x.within(before...), x.within(into(x.part(to, p), made)...)
+}
+
+// part is a piece of the rows of ranks, or of own sums.
+func (x inRing) part(of string, p piece) hostir.View {
+	own := x.to
+	switch {
+	case of == x.ring || of != own.Buffer:
+		return x.at(of, p)
+	case own.Index.IsZero():
+		own.Index = p.part
+	}
+	return own
 }
 
 // turn is a step of the ring, in which this rank makes the sum of a chunk.
@@ -76,30 +92,31 @@ func (x inRing) turn(nodes ...hostir.Node) []hostir.Node {
 // passedOn is the departure. Where a rank has peers, add takes the sum of the rank before and adds this rank's part of
 // a chunk in step i; before that come some nodes, with products on a set of streams.
 func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hostir.Node,
-	add func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node) departure {
+	add func(to string, i, chunk hostir.Expr) []hostir.Node) departure {
 	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(x.s.Sums, nodes...) }
 	posted := func(on hostir.StreamRef, round hostir.Expr) []hostir.Node {
-		return moved(hostir.Post(on, x.ready, next).Member(round))
+		return moved(hostir.Post(on, x.ready, next).Member(x.apart().chunk(round)))
 	}
-	each := x.turn(append(add(x.rowsAt(x.ring, passing), step, passing), posted(on, step)...)...)
-	peers := slices.Concat(neighbours, x.product(mainRef, x.rowsAt(x.ring, hostir.Behind(one)), hostir.Behind(one)),
+	each := x.turn(append(add(x.ring, step, passing), posted(on, step)...)...)
+	peers := slices.Concat(neighbours, x.product(mainRef, x.ring, hostir.Behind(one)),
 		posted(mainRef, zero), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
-		add(x.to, final, hostir.Rank))
+		add(x.to.Buffer, final, hostir.Rank))
 	var toAll []hostir.Node
 	if own, _ := x.ownSums(x.s, parts{}); x.s.ToAll {
 		toAll = x.toAll(mainRef, x.s, parts{}, own)
 	}
-	x.words(ready, x.s.Sums, hostir.Size)
-	if x.s.ToAll {
-		toAll = moved(append(toAll, x.meet(read, x.s.Sums, "")...)...)
+	x.words(ready, x.s.Sums, x.apart().all(hostir.Size))
+	if done := x.meetIn(x.apart(), read, x.s.Sums, ""); x.s.ToAll {
+		toAll = moved(append(toAll, done...)...)
 	} else {
-		x.word(read, x.s.Sums)
-		peers = append(peers, moved(hostir.Post(on, x.read, previous), hostir.Wait(on, x.read, next))...)
+		batch := x.apart().part()
+		peers = append(peers, moved(hostir.Post(on, x.read, previous).Member(batch),
+			hostir.Wait(on, x.read, next).Member(batch))...)
 	}
 	if on != mainRef {
 		peers = append(peers, hostir.After(mainRef, on))
 	}
-	alone := x.product(mainRef, x.to, hostir.Rank)
+	alone := x.product(mainRef, x.to.Buffer, hostir.Rank)
 	nodes := slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish, toAll)
 	if set.Name != "" {
 		nodes = append(nodes, hostir.Joined(refs([]hostir.StreamSet{set})...))
@@ -127,12 +144,12 @@ var (
 // the product accumulates. Each needs the one before, so one stream has them all.
 func accumulatedInRing(w *writer, s *stage) departure {
 	x := w.inRing(s)
-	return x.passedOn(mainRef, hostir.StreamSet{}, nil, func(dst hostir.View, i, chunk hostir.Expr) []hostir.Node {
-		first, made := x.partials(mainRef, chunk)
-		made = hostir.ChangeSteps(made, hostir.Step.Accumulated)
-		before := hostir.Sub(i, one)
-		return slices.Concat(first, hostir.MovesOf(s.Sums, hostir.Wait(mainRef, x.ready, previous).Member(before),
-			hostir.Set(mainRef, dst, x.rowsAt(x.ring, chunk).At(previous))), into(dst, made))
+	return x.passedOn(mainRef, hostir.StreamSet{}, nil, func(to string, i, chunk hostir.Expr) []hostir.Node {
+		first, made := x.partials(mainRef, to, chunk)
+		made, before := hostir.ChangeSteps(made, hostir.Step.Accumulated), hostir.Sub(i, one)
+		return slices.Concat(first, hostir.MovesOf(s.Sums,
+			hostir.Wait(mainRef, x.ready, previous).Member(w.apart().chunk(before)),
+			hostir.Set(mainRef, x.part(to, ofRank(chunk)), x.rowsAt(x.ring, chunk).At(previous))), made)
 	})
 }
 
@@ -142,16 +159,17 @@ func summedInRing(w *writer, s *stage) departure {
 	x, partial := w.inRing(s), w.summands(s)
 	set, before := hostir.StreamSet{}, []hostir.Node{hostir.After(copyRef, mainRef)}
 	if s.Given == "" {
-		set, before = w.set, append(before, steps(x.turn(x.product(w.work, x.rowsAt(partial, passing), passing)...)...))
-	} else if functions, _ := x.partials(mainRef, passing); len(functions) > 0 {
+		set, before = w.set, append(before, steps(x.turn(x.product(w.work, partial, passing)...)...))
+	} else if functions, _ := x.partials(mainRef, partial, passing); len(functions) > 0 {
 		before = append([]hostir.Node{steps(x.turn(functions...)...)}, before...)
 	}
-	return x.passedOn(copyRef, set, before, func(dst hostir.View, i, chunk hostir.Expr) (nodes []hostir.Node) {
+	return x.passedOn(copyRef, set, before, func(to string, i, chunk hostir.Expr) (nodes []hostir.Node) {
 		if set.Name != "" {
 			nodes = append(nodes, hostir.After(copyRef, w.worker(i)))
 		}
 		return hostir.MovesOf(s.Sums, append(nodes,
-			hostir.Wait(copyRef, x.ready, previous).Member(hostir.Sub(i, one)),
-			hostir.Reduce(copyRef, dst, x.rowsAt(x.ring, chunk).At(previous), x.rowsAt(partial, chunk)))...)
+			hostir.Wait(copyRef, x.ready, previous).Member(w.apart().chunk(hostir.Sub(i, one))),
+			hostir.Reduce(copyRef, x.part(to, ofRank(chunk)), x.rowsAt(x.ring, chunk).At(previous),
+				x.rowsAt(partial, chunk)))...)
 	})
 }

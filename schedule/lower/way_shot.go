@@ -15,8 +15,8 @@ var shots = slices.Concat(
 	by(inOneShot, reduce(ofRows).alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).alone()).has(ofCodes|overwrites),
 	by(inOneShot, reduce(ofCounted).alone()).has(ofCodes),
-	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofGradient), reduce(ofCounted), reduceAll(ofRows),
-		reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
+		reduceAll(ofRows), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.
@@ -28,7 +28,7 @@ func twoShots(of ...need) rowsOfTable {
 }
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gather(ofRows)).has(intoCallers),
+var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
 	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
@@ -52,21 +52,31 @@ func (w *writer) coded(s *stage) bool { return w.Tensor(s.Given).Type.Coded() }
 
 func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 	w.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
-	s.gathering = func(w *writer, s *stage) []hostir.Node {
-		return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()),
-			hostir.Whole(s.Input).At(rankIndex).EachRank()))
-	}
+	s.gathering = rowsOfPeers
 	return nil
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from := w.summands(s)
+	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.part())
 	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
-	return w.whileRead(from, s.Sums,
-		w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), term.EachRank()).Described(remark))
+	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
+	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
+		return w.parts.inTurn(slices.Concat(w.meetIn(w.parts, ready, s.Sums, "peers may read "+from), sum,
+			w.meetIn(w.parts, read, s.Sums, ""))...)
+	}
+	return w.whileRead(from, s.Sums, w.parts.inTurn(sum...)...)
+}
+
+func rowsOfPeers(w *writer, s *stage) []hostir.Node {
+	var rows []hostir.View // of all ranks, a batch after the other
+	for i := range max(w.n, 1) {
+		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
+		rows = append(rows, part.At(rankIndex).EachRank())
+	}
+	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))
 }
 
 // whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks.
@@ -74,10 +84,14 @@ func (w *writer) whileRead(memory, move string, work ...hostir.Node) []hostir.No
 	return slices.Concat(w.meet(ready, move, "peers may read "+memory), work, w.meet(read, move, ""))
 }
 
-// meet has all ranks meet on the caller's stream.
+// meet has all ranks meet on the caller's stream, and meetIn for each part.
 func (w *writer) meet(word, move, remark string) []hostir.Node {
-	word = w.word(word, move)
-	return []hostir.Node{hostir.Post(mainRef, word, every).Described(remark), hostir.Wait(mainRef, word, every)}
+	return w.meetIn(parts{}, word, move, remark)
+}
+func (w *writer) meetIn(cut parts, word, move, remark string) []hostir.Node {
+	word = w.words(word, move, cut.members())
+	return []hostir.Node{hostir.Post(mainRef, word, every).Member(cut.part()).Described(remark),
+		hostir.Wait(mainRef, word, every).Member(cut.part())}
 }
 
 // sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks

@@ -6,6 +6,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var slotted = slices.Concat(
@@ -13,19 +14,22 @@ var slotted = slices.Concat(
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
 	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
-	has(ofSomeRows).with(because(ownSlots), roundsByKernel)
+	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
 	unmade     = "no product makes the terms of %s"
 	madeAtOnce = "a product makes all rows of the gradient %s at once"
+	allCounted = "one product makes all counted rows of %s"
 )
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
 	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduce(ofCounted)).with(lacksOf(allCounted, "Streams", "Equal"), lacksOf("", "Parts")),
+	by(slotsOf, reduce(ofCounted).alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
-	with(because(ownSlots), roundsByKernel)
+	with(because(slotHoles), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
@@ -162,18 +166,10 @@ func (w *writer) toAll(on hostir.StreamRef, s *stage, cut parts, sums hostir.Vie
 			hostir.Set(on, at(from), sums.At(from)))}
 }
 
-var stored = append(by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduceAll(ofRows)).
-	with(wholeRows),
-	by(stores, reduce(ofBatches)).with(lacksOf("one kernel waits for the slots of all batches of %s",
-		"Signals stream memory operations", "Signals kernels"), except(
-		(*stage).inTurn, "one kernel waits for the slots of all batches, and rows come batch by batch"))...).
-	has(ofSomeRows).with(because(slotHoles))
+var stored = by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)).
+	has(ofSomeRows).with(wholeRows, because(slotHoles))
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
-	if w.Batches > 0 && w.Widens(s.Stage) {
-		return refused(w.PathOf(s.Sums)+".Type", "leave it out, or use "+plainSums,
-			"one kernel waits for the slots of all batches of %s, and keeps no sums in fp32", s.Sums)
-	}
 	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
 	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
@@ -182,10 +178,19 @@ func stores(w *writer, s *stage, way schedule.Stores) error {
 // storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) departure {
 	d, free, arrived, slots := w.slotsFill(s), w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
-	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node {
-		slot := w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank)
-		return slices.Concat(hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank)), into(slot, products),
-			hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank)))
+	cut := w.partsOf(s)
+	d.from = func(p piece) hostir.View { return w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank) }
+	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) (nodes []hostir.Node) {
+		if cut.n < 2 {
+			nodes = hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank))
+		}
+		posted := hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank).Member(cut.part()))
+		return slices.Concat(nodes, products, posted)
+	}
+	if cut.n > 1 { // once, ahead of all batches
+		for _, t := range w.order(s) {
+			d.begin = append(d.begin, t.over(nil, hostir.Wait(t.work, free, t.pieces[0].rank))...)
+		}
 	}
 	if w.outward(s) {
 		d.after = []hostir.StreamSet{w.set}
@@ -201,7 +206,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 		plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled(s, "Buffers", way.Buffers)
-}, reduce(ofRows), reduce(ofColumns), reduceAll(ofRows)).with(except(
+}, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
 	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
 	because(slotHoles)).has(ofSomeRows)
@@ -211,9 +216,12 @@ func stagedMemory(w *writer, s *stage) {
 	if s.ToAll || len(axes) == 0 {
 		axes = []schedule.Axis{w.RowAxis(s.Sums, true), w.ColumnsOf(s.Sums)}
 	}
-	buffer := hostir.Elements(schedule.Tensor{Axes: axes})
+	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	w.memory(w.named(staging, s.Sums), buffer, axes...)
+	if w.Order == stages.BatchesInRound && w.n > 1 {
+		w.fine[name], buffer = w.n, hostir.Div(buffer, hostir.Const(w.n))
+	}
+	w.memory(name, buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
@@ -223,9 +231,10 @@ func stagedLeave(w *writer, s *stage) departure {
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
 	ready, free := w.word(ready, s.Sums), w.word(free, s.Sums)
 	d := w.slotsSummed(putRef, s)
-	buffer, behind := hostir.Chunk(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	buffer, behind := w.rowsAt(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	d.from = func(p piece) hostir.View { return w.at(staging, piece{rank: w.work.Index, part: p.part}) }
 	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
-		return append(hostir.MovesOf(s.Sums, behind), into(buffer, products)...)
+		return append(hostir.MovesOf(s.Sums, behind), products...)
 	}
 	d.take = func(p piece) []hostir.Node {
 		from := hostir.Var("from")
@@ -242,17 +251,12 @@ func stagedLeave(w *writer, s *stage) departure {
 	return d
 }
 
-// ownSlots are those of the way that also sums what no product makes.
-var ownSlots = append([]hole{{func(n need) bool { return n.of == ofCounted && n.bare },
-	"New gives the memory that it fills a size, and Bind says how many rows each part has"}}, slotHoles...)
-
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
 	memoryOfPeers,
 	{func(n need) bool { return n.of == ofCounted && !n.bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
-	{cutInto(ofBatches), "it takes a rank's rows away once, and each batch has some of them"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
 	{func(n need) bool { return n.bare }, "no product makes the terms"},
 }

@@ -85,8 +85,7 @@ var changed = []declared{
 	{"what a call makes", "in balanced parts", balanced(of("A[M K/D] B[N K/D] P[M/D N]", ownProduct), "P"),
 		at("Tensors[2]", "a call makes equal parts of each summand, and those of P are not equal")},
 	{"stores of batches", "each product waits", linear("A[M K/D] B[N K/D] C[M*4/D N]").
-		by("C", s.Stores{Signals: s.MemOps}),
-		at("Moves[0].Way.Signals", "one kernel waits for the slots of all batches")},
+		by("C", s.Stores{Signals: s.MemOps}), served},
 	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
 		ways(s.Pull{WithStep: true, By: s.Kernels}, s.Slots{By: s.Kernels}), served},
 	{"a number for each row", "behind products of parts", of(

@@ -19,10 +19,9 @@ func exchangedNorm(a string) form {
 var drawn = []declared{
 	{"sums of batches by stores", "behind rows that come batch by batch", of(
 		"A[M*8/D K] B[F/D K] B2[N F/D] C[M:8/D N]", s.Linear("H", "A", "B", s.GELU()), s.Linear("C", "H", "B2")).
-		by("C", s.Stores{}), at("Moves[0].Way", "one kernel waits for the slots of all batches, and rows come batch "+
-		"by batch (use Slots, or leave it out)")},
+		by("C", s.Stores{}), served},
 	{"sums of batches by stores", "in fp32", of("A[M K/D] B[N K/D] C[M*4/D N]", s.Linear("C", "A", "B")).in32("C").
-		by("C", s.Stores{}), at("Tensors[2].Type", "keeps no sums in fp32 (leave it out, or use schedule.Slots)")},
+		by("C", s.Stores{}), served},
 	{"an exchange of rows", "that all columns of an operand make", exchangedNorm("A[M P/D]"), at("Tensors[0]",
 		"H is made of all columns of A, which come, and its rows go to other ranks (place it [M, P])")},
 	{"an exchange of rows", "that a way sends both ways", exchangedNorm("A[M P]").by("Y",

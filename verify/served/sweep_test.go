@@ -27,8 +27,10 @@ var sweeps = []sweep{
 	{"even rows", evenForms, func(f form) form { return f }, anyWays},
 	{"hosts", evenForms, form.onHosts, ways{rails, rails, rails, rails}},
 	{"rows by counts", unevenForms, func(f form) form { return f }, ways{
-		rows:     []s.Way{nil, s.Pull{}, s.Pull{By: s.OneKernel}, s.Pull{By: s.Kernels}},
-		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}, s.RingSum{}}}},
+		rows: []s.Way{nil, s.Pull{}, s.Pull{By: s.OneKernel}, s.Pull{By: s.Kernels}, s.Push{}, s.Push{By: s.Kernels},
+			s.Ring{}, s.Ring{By: s.KernelSignals}, s.PushRing{}, s.PushRing{By: s.Kernels}, s.Broadcast{}},
+		operands: []s.Way{nil, s.Pull{By: s.Kernels}}, sums: []s.Way{nil, s.Shot{Signals: s.MemOps}, s.RingSum{},
+			s.RingSum{Signals: s.Kernels}, s.Slots{}, s.Slots{By: s.OneKernel}}}},
 	{"rows up to a number", unevenForms, func(f form) form { return f.most("4") }, ways{
 		rows: []s.Way{s.Padded{}, s.Padded{By: s.Kernels}}, operands: []s.Way{nil, s.Padded{}},
 		sums: []s.Way{nil, s.Shot{Signals: s.Kernels}}}},
@@ -39,9 +41,14 @@ var sweeps = []sweep{
 		sums: []s.Way{nil, s.Shot{}, s.Stores{}, s.Stores{Signals: s.Kernels}, s.Slots{By: s.OneKernel},
 			s.Slots{Streams: 2}, s.RingSum{}, s.RingAccumulate{By: s.Kernels}}}},
 	{"batches", batchForms, func(f form) form { return f }, ways{
-		rows:     []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}},
-		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2}},
-		sums:     []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true}}}},
+		rows: []s.Way{nil, s.Pull{WithStep: true}, s.Pull{By: s.Kernels}, s.Pull{Streams: 2}, s.Pull{Once: true},
+			s.Push{}, s.Push{By: s.Kernels}, s.Ring{}, s.Ring{WithStep: true}, s.PushRing{}, s.PushRing{By: s.Kernels},
+			s.Broadcast{}, s.Grouped{}, s.Naive{Copied: true}, s.GatherShot{}, s.NCCL{}},
+		operands: []s.Way{nil, s.NCCL{}, s.Collective{WithStep: true}, s.Collective{Streams: 2},
+			s.GatherShot{}},
+		sums: []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true},
+			s.Stores{Signals: s.MemOps}, s.Stores{Signals: s.Kernels}, s.Staged{}, s.RingSum{}, s.RingAccumulate{},
+			s.Shot{}, s.Shot{Signals: s.MemOps}, s.NCCL{}}}},
 }
 
 // inBalance is the form with balanced rows in place of those by counts.

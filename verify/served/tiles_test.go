@@ -129,7 +129,7 @@ var noTiles = []declared{
 	{"a gradient", "its operand's columns are its rows", gradient("A[M/D N] B[M/D K] C[N K]").byTiles("C"),
 		at("Moves[0].Way", "it makes tiles of linears")},
 	{"batches", "one launch takes all rows", form{catalog.TensorParallelMLPBatches}.byTiles("C"),
-		at("Moves[0].Way", "it takes all rows at once")},
+		at("Moves[0].Way", "its kernel takes each rank's rows in one piece, and those of batches lie apart")},
 	{"uneven rows", "maps are of shards of one size", form{catalog.AllGatherLinearBalanced}.byTiles("A"),
 		at("Moves[0].Way", "no pass does the all-gather of balanced rows of A by Tiles")},
 	{"hosts", "kernels reach one host's memory", form{catalog.AllGatherLinearHosts}.byTiles("A"),

@@ -21,6 +21,10 @@ const (
 	mostTerms = 64
 )
 
+// mostParts is the most parts of rows that a kernel gathers: a launch has 4 KiB of parameters, and takes an address of
+// each beside words of every peer.
+const mostParts = 256
+
 // table describes the kernels that the program launches: they are made for the ranks that the program was proven for,
 // its element types, and the words and terms of each launch.
 func (u *unit) table() (kernels.Table, error) {
@@ -103,6 +107,10 @@ func unable(t kernels.Table) (errs []error) {
 		if k.Added > kernels.MostBeside {
 			errs = append(errs, fmt.Errorf("kernel %s adds %d tensors to its sum, and at most %d (add some of them in "+
 				"a schedule.Copy of the sum)", k.Kind, k.Added, kernels.MostBeside))
+		}
+		if k.Gathers() && k.Terms > mostParts {
+			errs = append(errs, fmt.Errorf("kernel %s brings %d parts of rows, and at most %d (prove it for fewer "+
+				"ranks, or take fewer batches)", k.Kind, k.Terms, mostParts))
 		}
 		for _, typ := range t.Types {
 			if k.Multiplies() && typ.Size() != 2 {

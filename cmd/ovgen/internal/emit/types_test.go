@@ -38,6 +38,9 @@ func TestUnable(t *testing.T) {
 			"kernel tiles: tiles of 272 columns: they have a multiple of 16, from 64 to 256"},
 		{both, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: kernels.MostShards + 1},
 			"kernel tiles takes 31 peers at most, and it was proven for 33 ranks (prove it for fewer)"},
+		{both, kernels.Kernel{Kind: kernels.Gather, Terms: 8 * 64},
+			"kernel gather brings 512 parts of rows, and at most 256 (prove it for fewer ranks, or take fewer " +
+				"batches)"},
 		{[]driver.Type{driver.BF16, driver.FP32}, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: 7},
 			"kernel tiles multiplies no fp32 (leave it out of Types)"},
 	} {
