@@ -44,6 +44,9 @@ func (x Gather) with(p Parts) Work {
 	return x
 }
 
+// Shard is one of the views: they differ by their places alone.
+func (x Gather) Shard() View { return x.From[0] }
+
 func (x Copy) check(s Step) error {
 	if len(some(x.From, x.To)) < 2 {
 		return fmt.Errorf("a copy reads one view and writes one")

@@ -66,7 +66,10 @@ func (b *Buffer) Pad(most schedule.Extent) {
 // Cut lets the buffer be indexed by parts of the first axis that a rank has more than one index of.
 func (b *Buffer) Cut(parts ...schedule.Extent) {
 	axes, first := slices.Clone(b.Tensor.Axes), 0
-	for a := axes[0]; a.Extent == schedule.D && len(a.Outer) > 0 && a.Outer[0].Kind == schedule.DeviceX; a = axes[first] {
+	ofRank := func(a schedule.Axis) bool {
+		return a.Extent == schedule.D && len(a.Outer) > 0 && a.Outer[0].Kind == schedule.DeviceX
+	}
+	for ofRank(axes[first]) {
 		first++
 	}
 	axes[first].Outer = nil

@@ -92,7 +92,7 @@ func (w *writer) memoryOf(j junction) []string {
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}
-	return slices.Concat(names, stages.InRows(last.Then), w.RowsOf(j.across()...))
+	return slices.Concat(names, stages.InRows(last.Then), w.InRowsOf(j.across()...))
 }
 
 // ofPart cuts steps to one part of their own rows.
@@ -118,7 +118,7 @@ func (w *writer) ofPart(part hostir.Expr, steps []hostir.Node) (nodes []hostir.N
 func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.Sums
 	behind := w.operations(mainRef, j.next, j.next.BeforeSum(), w.own(j.next))
-	nodes := append(w.ofPart(hostir.Const(0), last), hostir.MovesOf(of, taken...)...)
+	nodes := append(w.ofPart(zero, last), hostir.MovesOf(of, taken...)...)
 	for i := range j.sum.parts.n {
 		part := hostir.Const(i)
 		if i > 0 { // main waits for the part before, ahead of the next puts
@@ -161,7 +161,7 @@ func (w *writer) makerOf(s *stage) *stage {
 func (w *writer) partsMade(from, s *stage, word string, each turns, on hostir.StreamRef) turns {
 	from.through = true
 	n := s.cut
-	t := turns{index: n.index, first: hostir.Const(0), end: hostir.Const(n.n), set: each.set,
+	t := turns{index: n.index, first: zero, end: hostir.Const(n.n), set: each.set,
 		names: w.ofPart(n.part(), w.operations(mainRef, from, from.Ops, piece{}))}
 	t.names = append(t.names, hostir.MovesOf(s.here(),
 		hostir.Post(mainRef, word, every).Member(n.part()).Described("peers may read a part of "+s.Input))...)

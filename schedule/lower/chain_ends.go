@@ -123,7 +123,7 @@ func (w *writer) putSets() (sets []hostir.StreamSet) {
 func (w *writer) open(on hostir.StreamRef) {
 	for _, s := range w.stages {
 		w.moves(s.here(), hostir.AllOn(s.comes.free, on)...)
-		if s.First || w.early(s) {
+		if w.early(s) {
 			w.moves(s.here(), hostir.AllOn(s.comes.ready, on)...)
 		}
 	}

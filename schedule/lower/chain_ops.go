@@ -33,7 +33,7 @@ func (w *writer) onAll(s *stage) []hostir.Node { return w.operations(mainRef, s,
 // allRows are those of all ranks, which lie one rank's after another's where Bind says how many each has.
 func (w *writer) allRows(s *stage) piece {
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
-		return piece{rank: hostir.Const(0), ranks: hostir.Size}
+		return piece{rank: zero, ranks: hostir.Size}
 	}
 	return piece{}
 }
@@ -118,7 +118,7 @@ func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 // whole is all of a buffer: of rows by counts the parts of all ranks, if it has these.
 func (w *writer) whole(buffer string) hostir.View {
 	if w.program.At(buffer).Counts.Equal(hostir.Var(countChunk)) {
-		return hostir.Chunks(buffer, hostir.Const(0), hostir.Size)
+		return hostir.Chunks(buffer, zero, hostir.Size)
 	}
 	return hostir.Whole(buffer)
 }

@@ -280,7 +280,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			products = append(products, made...)
 		}
 		if t.ofAll {
-			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
+			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}
 		round = append(round, w.within(products...)...)
 		if w.outward(s) {

@@ -16,7 +16,7 @@ func (w *writer) workers() {
 		Falling: w.pool.falls && w.pool.equal == "" && n == 0 && (w.n == 0 || w.Order != stages.BatchByBatch)}
 	if n > 0 {
 		w.program.Constants[poolName] = int64(n)
-		w.set.First, w.set.Count = hostir.Const(0), hostir.Var(poolName)
+		w.set.First, w.set.Count = zero, hostir.Var(poolName)
 	}
 	w.work = w.worker(step)
 }

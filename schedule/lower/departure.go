@@ -12,8 +12,8 @@ import (
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
-	meet   string // memory in which those of own rows meet; empty: they are summed on their way
-	memory []declare
+	meet   string    // memory in which those of own rows meet; empty: they are summed on their way
+	memory []declare // that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
 	ofAll  bool  // rows of all ranks leave together, a part of them at a time

@@ -73,8 +73,8 @@ func partOf(matrix schedule.Tensor) schedule.Axis {
 }
 
 // cutFlat lets a stage's sums and their summands be indexed by a part of their elements a rank, and asks of the shape
-// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take rows
-// of a rank. What functions read beside the sums is cut as they are.
+// that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
+// rows of a rank. What functions read beside the sums is cut as they are.
 func (w *writer) cutFlat(s *stage, rows bool) {
 	axes := w.program.At(s.Sums).Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
@@ -311,7 +311,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.Ops {
 		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.RowsOf(o)...)
+			names = append(names, w.InRowsOf(o)...)
 		}
 	}
 	return w.there(names)

@@ -118,7 +118,7 @@ func (p parts) partByPart(t turns) turns {
 		return t
 	}
 	each := t
-	each.index, each.first, each.end = p.index, hostir.Const(0), hostir.Const(p.n)
+	each.index, each.first, each.end = p.index, zero, hostir.Const(p.n)
 	return turns{index: t.index, first: t.first, end: t.end, then: []turns{each}}
 }
 
@@ -127,5 +127,5 @@ func (p parts) inTurn(body ...hostir.Node) []hostir.Node {
 	if p.n < 2 {
 		return body
 	}
-	return []hostir.Node{hostir.Loop(p.index, hostir.Const(0), hostir.Const(p.n), body...)}
+	return []hostir.Node{hostir.Loop(p.index, zero, hostir.Const(p.n), body...)}
 }

@@ -30,8 +30,8 @@ type pool struct {
 
 const noPriorities = "streams that steps take in turn have one priority"
 
-// pooled sets how many streams rounds take in turn, if an option of the way asks for a number. Ways whose options do not
-// say so follow the others.
+// pooled sets how many streams rounds take in turn, if an option of the way asks for a number. Ways whose options do
+// not say so follow the others.
 func (w *writer) pooled(s *stage, option string, streams int) error {
 	switch {
 	case streams < 1:
@@ -112,8 +112,9 @@ const (
 )
 
 var (
-	one  = hostir.Const(1)
-	step = hostir.Var(stepIndex) // the index of the loop over the steps
+	zero, one = hostir.Const(0), hostir.Const(1)
+	step      = hostir.Var(stepIndex)        // the index of the loop over the steps
+	rankIndex = hostir.Var(hostir.RankIndex) // that of terms, and of loops over all ranks
 )
 
 // every is the absent peer of a post or wait: all of them.

@@ -60,7 +60,7 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: hostir.HandlesField}}))
 	}
 	if x.Copied { // as those of peers are, in the first round
-		t.first = hostir.Const(0)
+		t.first = zero
 		t.set = w.turns(t.first, t.end).set
 		own := hostir.Set(a.on, w.rowsAt(s.here(), from), w.shard(s, hostir.Expr{})).Described("i = 0: the own rows")
 		t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: w.within(own), Else: t.bring}}

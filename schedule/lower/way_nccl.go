@@ -58,19 +58,19 @@ func (w *writer) ofAll(buffer string) hostir.View {
 	if w.n < 2 {
 		return hostir.Whole(buffer)
 	}
-	return w.at(buffer, piece{rank: hostir.Const(0), ranks: hostir.Size})
+	return w.at(buffer, piece{rank: zero, ranks: hostir.Size})
 }
 
 // roundsByNCCL gathers by one collective a round, beside the products, which are all on the caller's stream: a part of
 // every rank's rows, or a batch of them, which is multiplied as one.
 func roundsByNCCL(w *writer, s *stage) arrival {
-	first, q := hostir.Mul(step, hostir.Size), hostir.Var(hostir.RankIndex)
-	t := turns{first: hostir.Const(0), end: hostir.Const(max(s.cut.n, w.n)), work: mainRef, ofAll: s.cut.n > 1,
+	first := hostir.Mul(step, hostir.Size)
+	t := turns{first: zero, end: hostir.Const(max(s.cut.n, w.n)), work: mainRef, ofAll: s.cut.n > 1,
 		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
 			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.Input, step))}}
 	if t.ofAll {
-		t.pieces = []piece{{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}}
+		t.pieces = []piece{{rank: rankIndex, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, rankIndex))}}
 	}
 	return arrival{turns: []turns{t}, on: collectiveRef, copied: true, oneLoop: true,
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
@@ -160,7 +160,7 @@ func partsMemory(w *writer, s *stage) {
 		w.finer(s.Sums, x.n)
 		w.cutRows(rows, x)
 	}
-	inParts, atOnce := append(w.RowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
+	inParts, atOnce := append(w.InRowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
 	for _, name := range append(w.eachRows(s), s.Input) {
 		switch {
 		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&
@@ -178,17 +178,18 @@ func partsMemory(w *writer, s *stage) {
 // partsLeave multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
 func partsLeave(w *writer, s *stage) (d departure) {
 	x, partial := s.leaving.cut, w.named(partial, s.Sums)
-	t := turns{index: x.index, first: hostir.Const(0), end: hostir.Const(x.n), work: mainRef}
+	t := turns{index: x.index, first: zero, end: hostir.Const(x.n), work: mainRef}
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
 	to, finish := w.rounded(s)
 	to.Index, w.program.At(to.Buffer).Chunk = x.part(), w.program.At(partial).Chunk
 	if s.ToAll {
 		t.pieces = []piece{{rank: x.part(), into: of}}
 	} else {
-		first, q := hostir.Mul(x.part(), hostir.Size), hostir.Var(hostir.RankIndex)
+		first := hostir.Mul(x.part(), hostir.Size)
 		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
-		t.then = []turns{{index: hostir.RankIndex, first: hostir.Const(0), end: hostir.Size, work: mainRef,
-			pieces: []piece{{rank: q, part: x.part(), into: hostir.Chunk(partial, hostir.Add(first, q))}}}}
+		t.then = []turns{{index: hostir.RankIndex, first: zero, end: hostir.Size, work: mainRef,
+			pieces: []piece{{rank: rankIndex, part: x.part(),
+				into: hostir.Chunk(partial, hostir.Add(first, rankIndex))}}}}
 	}
 	t.then = append(t.then, turns{leave: []hostir.Node{hostir.After(collectiveRef, mainRef),
 		hostir.Together(collectiveRef, collective, to, of)}})
@@ -209,13 +210,13 @@ var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.turns(hostir.Const(0), hostir.Const(w.n)), w.word(ready, s.here())
+	t, word := w.turns(zero, hostir.Const(w.n)), w.word(ready, s.here())
 	a := arrival{on: copyRef, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
 		a.on, a.oneLoop = t.work, true
 	}
-	own, from := hostir.Chunk(s.Input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
+	own, from := hostir.Chunk(s.Input, step), hostir.Ahead(rankIndex)
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))
 	}

@@ -65,7 +65,7 @@ func (w *writer) sent(s *stage) hostir.View {
 	if s.ToAll {
 		return hostir.Whole(w.summands(s))
 	}
-	return w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
+	return w.rowsAt(w.summands(s), rankIndex)
 }
 
 // addedApart gathers packets of this rank's part, which has the given elements and axes, and adds them up to a view.
@@ -75,7 +75,7 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 	slots := w.named(slots, s.Sums)
 	w.memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
 	to := w.landing(s.Sums, landed, arrived, part, axes...)
-	term := hostir.Chunk(slots, hostir.Var(hostir.RankIndex)).EachRank()
+	term := hostir.Chunk(slots, rankIndex).EachRank()
 	return []hostir.Node{
 		hostir.GatherPackets(mainRef, hostir.Whole(slots), *to, from.EachRank()).Described("q's part to rank q"),
 		w.sumOf(mainRef, s, sums, rows, term).Described("in the order of ranks")}
@@ -102,7 +102,7 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := w.rowsAt(w.summands(s), hostir.Var(hostir.RankIndex))
+		each := w.rowsAt(w.summands(s), rankIndex)
 		if w.Widens(s.Stage) {
 			return w.spreadApart(s, rows, each)
 		}

@@ -129,7 +129,7 @@ func groupedRows(w *writer, s *stage) arrival {
 	a := pulling{}.rows(w, s)
 	block := func(i int64, skips, first, end, peer hostir.Expr, ranks piece) turns {
 		return turns{skips: skips, pieces: []piece{ranks}, work: hostir.StreamAt(workName, hostir.Const(i)),
-			set: hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Const(2)},
+			set: hostir.StreamSet{Name: workName, First: zero, Count: hostir.Const(2)},
 			bring: []hostir.Node{hostir.Loop(stepIndex, first, end, slices.Concat(
 				[]hostir.Node{hostir.Bind("from", peer)},
 				w.opened(&a, a.begin, hostir.Wait(a.on, w.named(ready, s.here()), from)),
@@ -138,8 +138,8 @@ func groupedRows(w *writer, s *stage) arrival {
 	around := hostir.Sub(hostir.Size, r)
 	a.turns = []turns{
 		block(0, last, one, around, hostir.Add(r, step), piece{rank: hostir.Add(r, one), ranks: hostir.Sub(last, r)}),
-		block(1, hostir.Const(0), around, hostir.Size, hostir.Sub(hostir.Add(r, step), hostir.Size),
-			piece{rank: hostir.Const(0), ranks: r})}
+		block(1, zero, around, hostir.Size, hostir.Sub(hostir.Add(r, step), hostir.Size),
+			piece{rank: zero, ranks: r})}
 	return a
 }
 
@@ -227,18 +227,17 @@ func onwards(n int) hostir.Expr {
 }
 
 func fromRoot(w *writer, s *stage) arrival {
-	root := hostir.Const(0)
 	ready, read := w.word(ready, s.here()), w.word(read, s.here())
-	return onMain(hostir.If{X: hostir.Rank, Y: root,
+	return onMain(hostir.If{X: hostir.Rank, Y: zero, // the root
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
 			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input)),
 			hostir.Wait(mainRef, read, every).Described(s.Input + " may be overwritten afterwards"),
 		},
 		Else: []hostir.Node{
-			hostir.Wait(mainRef, ready, root),
-			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input).At(root)),
-			hostir.Post(mainRef, read, root),
+			hostir.Wait(mainRef, ready, zero),
+			hostir.Set(mainRef, w.whole(s.Into), w.whole(s.Input).At(zero)),
+			hostir.Post(mainRef, read, zero),
 		}})
 }
 

@@ -92,7 +92,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 	words := w.apart()
 	open, came := w.word(free, s.here()), w.words(arrived, s.here(), words.members())
 	a := arrival{on: copyRef, sent: !s.once, free: []hostir.Node{hostir.Post(mainRef, open, every)}}
-	t := w.turns(hostir.Const(0), hostir.Size) // a round for each root, the rank itself among them
+	t := w.turns(zero, hostir.Size) // a round for each root, the rank itself among them
 	t.skips, t.pieces = step, []piece{ofRank(step)}
 	opened := hostir.Wait(copyRef, open, every)
 	t.instead = append(w.opened(&a, []hostir.Node{opened}, opened),

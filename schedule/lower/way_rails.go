@@ -70,9 +70,9 @@ func workOf(phase, step hostir.Expr) hostir.StreamRef {
 func (w *writer) byHosts() []turns {
 	beside := hostir.Bind("peer", hostir.Beside(step))
 	own := locals(beside)
-	own.pieces, own.work, own.set = []piece{ofRank(hostir.Var("peer"))}, workOf(hostir.Const(0), step), w.set
+	own.pieces, own.work, own.set = []piece{ofRank(hostir.Var("peer"))}, workOf(zero, step), w.set
 	rail := phases(hostir.Bind("from", onRail(hostir.HostBehind(phase))))
-	rail.pieces, rail.work = []piece{ofRank(hostir.Var("from"))}, workOf(phase, hostir.Const(0))
+	rail.pieces, rail.work = []piece{ofRank(hostir.Var("from"))}, workOf(phase, zero)
 	others := locals(beside, hostir.Bind("from", hostir.OnHost(hostir.HostBehind(phase), hostir.AheadLocal(step))))
 	others.pieces, others.work = rail.pieces, workOf(phase, step)
 	rail.then = []turns{others}
@@ -220,7 +220,7 @@ func railsLeave(w *writer, s *stage) (d departure) {
 		hostir.Chunk(x.named(railSums), x.chunk(next)), hostir.Chunk(x.named(hostSums), x.chunk(host)),
 		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
-	own.then = x.toHost(hostir.Const(0), railSums, x.ofHosts(&d)...)
+	own.then = x.toHost(zero, railSums, x.ofHosts(&d)...)
 	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(putRef, x.named(free), every)}},
 		x.partByPart(others), x.partByPart(own)}
 	return d
@@ -231,7 +231,7 @@ func (x railSum) named(name string) string { return x.writer.named(name, x.s.Sum
 // work is the stream of the products for a rank of a host, and that of those for the rank of this rail there. Each
 // product of a program of them alone has a stream of its own, in the order in which they leave.
 func (x railSum) work(turn hostir.Expr) (peers, own hostir.StreamRef) {
-	switch zero := hostir.Const(0); {
+	switch {
 	case x.first:
 		before := x.chunk(hostir.Sub(phase, one))
 		return workOf(before, step), workOf(hostir.Add(before, one), zero)
@@ -280,8 +280,7 @@ func (x railSum) made(rank hostir.Expr) hostir.View {
 
 // terms are the slots that this host's ranks filled for a host; own terms may be where they were made.
 func (x railSum) terms(host hostir.Expr) []hostir.View {
-	zero, of := hostir.Const(0), hostir.OnHost(host, hostir.Var(hostir.RankIndex))
-	slot := hostir.Chunk(x.named(slots), x.chunk(of))
+	slot := hostir.Chunk(x.named(slots), x.chunk(hostir.OnHost(host, rankIndex)))
 	if x.first && x.s.Given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}
@@ -293,8 +292,7 @@ func (x railSum) terms(host hostir.Expr) []hostir.View {
 // ofHosts is the sum of all hosts, in their order. If every rank gets all of it, the ranks' rows of it are gathered,
 // each part while the next one is summed.
 func (x railSum) ofHosts(d *departure) []hostir.Node {
-	theirs := hostir.Chunk(x.named(railSums), x.chunk(hostir.Var(hostir.RankIndex))).
-		Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)
+	theirs := hostir.Chunk(x.named(railSums), x.chunk(rankIndex)).Over(hostir.RankIndex, zero, hostir.Hosts)
 	own, rows := x.ownSums(x.s, x.parts)
 	sum := x.sumOf(collectiveRef, x.s, own, rows, theirs).
 		Described("the hosts' sums, in their order, rounded once more")
@@ -303,8 +301,8 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 	}
 	word := x.words(summed, x.s.Sums, x.members())
 	all := rails{x.writer, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
-	relay := all.relay(hostir.Const(0))
-	d.beside = append(d.beside, all.relays(hostir.Const(0)))
+	relay := all.relay(zero)
+	d.beside = append(d.beside, all.relays(zero))
 	order, peer := x.byHosts(), hostir.Var("peer")
 	order[0].bring = []hostir.Node{hostir.Wait(relay, word, peer).Member(x.part()),
 		hostir.Set(relay, all.at(peer), own.At(peer))}

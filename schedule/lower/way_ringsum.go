@@ -99,7 +99,7 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 	}
 	each := x.turn(append(add(x.ring, step, passing), posted(on, step)...)...)
 	peers := slices.Concat(neighbours, x.product(mainRef, x.ring, hostir.Behind(one)),
-		posted(mainRef, hostir.Const(0)), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
+		posted(mainRef, zero), before, []hostir.Node{hostir.Loop(stepIndex, one, final, each...)},
 		add(x.to.Buffer, final, hostir.Rank))
 	var toAll []hostir.Node
 	if own, _ := x.ownSums(x.s, parts{}); x.s.ToAll {

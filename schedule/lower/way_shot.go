@@ -58,9 +58,9 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.part())
-	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
+	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
-		term, remark = w.rowsAt(from, hostir.Rank).At(hostir.Var(hostir.RankIndex)), "own rows, in the order of ranks"
+		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
@@ -74,7 +74,7 @@ func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	var rows []hostir.View // of all ranks, a batch after the other
 	for i := range max(w.n, 1) {
 		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
-		rows = append(rows, part.At(hostir.Var(hostir.RankIndex)).EachRank())
+		rows = append(rows, part.At(rankIndex).EachRank())
 	}
 	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))
 }
@@ -103,7 +103,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 		w.cut(input, schedule.D)
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
-		At(hostir.Var(hostir.RankIndex)).EachRank()).Described("own part, in the order of ranks")
+		At(rankIndex).EachRank()).Described("own part, in the order of ranks")
 	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
 		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))
 }

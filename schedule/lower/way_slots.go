@@ -129,7 +129,14 @@ func (w *writer) slotsSummed(on hostir.StreamRef, s *stage) departure {
 	if s.ToAll {
 		d.toAll = w.toAll(on, s, cut, dst)
 	}
-	d.sum = w.slotsSum(on, s, dst, rows)
+	slot := w.at(w.named(slots, s.Sums), w.pieceOf(s, rankIndex))
+	terms := []hostir.View{slot.EachRank()}
+	if s.Given != "" { // own terms are where they are
+		terms = []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.Rank),
+			w.at(s.Given, w.pieceOf(s, hostir.Rank)),
+			slot.Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)}
+	}
+	d.sum = w.sumOf(on, s, dst, rows, terms...).Described("once, in the order of ranks")
 	return d
 }
 
@@ -145,18 +152,6 @@ const mayWrite = "the slots may be written"
 
 func (w *writer) slotsFree(s *stage) []hostir.Node {
 	return []hostir.Node{hostir.Post(mainRef, w.word(free, s.Sums), every).Described(mayWrite)}
-}
-
-// slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
-func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View) hostir.Step {
-	slot := w.at(w.named(slots, s.Sums), w.pieceOf(s, hostir.Var(hostir.RankIndex)))
-	terms := []hostir.View{slot.EachRank()}
-	if s.Given != "" {
-		terms = []hostir.View{slot.Over(hostir.RankIndex, hostir.Const(0), hostir.Rank),
-			w.at(s.Given, w.pieceOf(s, hostir.Rank)),
-			slot.Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)}
-	}
-	return w.sumOf(on, s, dst, rows, terms...).Described("once, in the order of ranks")
 }
 
 // toAll brings all ranks' rows of the sums here, beside own ones, a part of them.

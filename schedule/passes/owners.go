@@ -23,7 +23,7 @@ func (j rowLaunches) spread(s hostir.Step, x hostir.PacketSpread, f hostir.Apply
 		return s, false
 	}
 	x.Spread = slices.Clone(x.Spread)
-	if !j.needed(last.To.Buffer, next) {
+	if !j.needed(last.To.Buffer) {
 		x.Spread[len(x.Spread)-1] = hostir.SpreadOf(f.To.Buffer, *j.At(last.Landing.Buffer))
 		s.Do = x
 		return s, true
@@ -51,7 +51,7 @@ func (j rowLaunches) gathers(s, next hostir.Step, g hostir.PacketGather) (_ host
 	chain := x.Then.Chain()
 	made, own := chain[len(chain)-1].To, g.Each
 	own.Each.Index = ""
-	if own.String() != made.String() || j.needed(made.Buffer, next) || !j.cut(g.To) {
+	if own.String() != made.String() || j.needed(made.Buffer) || !j.cut(g.To) {
 		return s, false
 	}
 	to(&x.Then, hostir.Chunk(g.To.Buffer, hostir.Rank))
@@ -98,8 +98,9 @@ func (j rowLaunches) parted(buffer string) (parted bool) {
 	return parted
 }
 
-// needed reports whether all ranks need a whole result that a step reads: the caller gets it, or another step reads it.
-func (j rowLaunches) needed(result string, by hostir.Step) bool {
+// needed reports whether all ranks need a whole result that one step reads: the caller gets it, or another step reads
+// it.
+func (j rowLaunches) needed(result string) bool {
 	b, _ := j.Buffer(result)
 	readers := 0
 	hostir.Steps(j.Body, func(s hostir.Step) {

@@ -103,7 +103,7 @@ func carries(s hostir.Step) (from, to hostir.View, ok bool) {
 	case hostir.Copy:
 		return x.From, x.To, true
 	case hostir.Gather:
-		return x.From[0], x.To, true
+		return x.Shard(), x.To, true
 	case hostir.PacketGather:
 		return x.Each, x.To, true
 	case hostir.Collective:

@@ -216,7 +216,7 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 		s.Sums, s.ToAll, s.Left = o.Out, !out.Spread(), out
 	}
 	c.At[o.Out] = out
-	c.blame(c.functions(o, s))
+	c.blame(c.functions(o))
 	if out.Columns() && undividedMatrix(c.Schedule, o.Out) && !s.AddsShares() {
 		if c.Uneven(s.Input) {
 			c.blame(c.MisplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",

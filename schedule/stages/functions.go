@@ -11,7 +11,7 @@ import (
 )
 
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
-func (c *inference) functions(o schedule.Op, s *Stage) error {
+func (c *inference) functions(o schedule.Op) error {
 	from := c.Schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", c.path, i)

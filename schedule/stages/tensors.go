@@ -80,8 +80,8 @@ func (c *Chain) extentOf(name string, letter func(schedule.Contraction) byte) sc
 	return ""
 }
 
-// RowsOf is the memory of what operations make of rows, and of what functions read beside it.
-func (c *Chain) RowsOf(ops ...schedule.Op) (names []string) {
+// InRowsOf is the memory of what operations make of rows, and of what functions read beside it.
+func (c *Chain) InRowsOf(ops ...schedule.Op) (names []string) {
 	for _, o := range ops {
 		names = append(append(names, c.MadeIn(o.Out)), InRows(o.Then)...)
 	}

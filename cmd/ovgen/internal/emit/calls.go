@@ -321,7 +321,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
 	case hostir.Gather:
 		before, terms = b.terms(x.From)
-		work = append([]jen.Code{b.address(x.To), b.bytes(x.From[0])}, terms...)
+		work = append([]jen.Code{b.address(x.To), b.bytes(x.Shard())}, terms...)
 	case hostir.Copy:
 		work = []jen.Code{b.address(x.To), b.address(x.From), b.bytes(x.To)}
 	}
