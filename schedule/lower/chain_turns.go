@@ -124,15 +124,10 @@ func (w *writer) awaitComing(s *stage) []hostir.Node {
 	for _, x := range w.coming {
 		apart := (x.late || w.meets(s)) &&
 			slices.ContainsFunc(w.waitsOn(s), func(on hostir.StreamRef) bool { return !slices.Contains(x.on, on) })
-		if !apart && !slices.ContainsFunc(x.made, func(name string) bool {
-			return slices.Contains(takes, name)
-		}) {
-			continue
-		}
-		for _, stream := range x.on {
-			if !slices.Contains(on, stream) {
-				on = append(on, stream)
-			}
+		if apart || slices.ContainsFunc(x.made, func(name string) bool { return slices.Contains(takes, name) }) {
+			on = append(on, slices.DeleteFunc(slices.Clone(x.on), func(s hostir.StreamRef) bool {
+				return slices.Contains(on, s)
+			})...)
 		}
 	}
 	if len(on) == 0 {
@@ -283,8 +278,8 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}
 		round = append(round, w.within(products...)...)
-		if w.outward(s) {
-			round = append(round, hostir.MovesOf(s.Sums, s.leaves.taken(piece)...)...)
+		if take := s.leaves.take; take != nil && w.outward(s) {
+			round = append(round, hostir.MovesOf(s.Sums, take(piece)...)...)
 		}
 	}
 	round = slices.Concat(round, hostir.MovesOf(s.Sums, t.leave...), t.behind)

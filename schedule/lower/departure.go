@@ -106,14 +106,6 @@ func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 	return append(nodes, hostir.MovesOf(s.Sums, s.leaves.toAll...)...)
 }
 
-// taken are the steps that bring a piece to its owner.
-func (d departure) taken(p piece) []hostir.Node {
-	if d.take == nil {
-		return nil
-	}
-	return d.take(p)
-}
-
 // ownLeaves makes the partial results of this rank's rows, lets those of peers leave that have not, and sums.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
@@ -128,8 +120,8 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
-		if x := d.taken(t.pieces[0]); len(x) > 0 && !w.outward(s) {
-			taken = append(taken, t.over(nil, x...)...)
+		if d.take != nil && !w.outward(s) {
+			taken = append(taken, t.over(nil, d.take(t.pieces[0])...)...)
 		}
 	}
 	if s.across != nil {
