@@ -176,7 +176,17 @@ func (p *Product) scratch() int64 {
 	if p.empty() {
 		return 0
 	}
-	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size(), p.desc.Type.Size())
+	m, size := RowsTried(int64(p.desc.M), p.desc.InOrder), p.desc.Type.Size()
+	return TuningBytes(m, int64(p.desc.K), int64(p.desc.N), size, size)
+}
+
+// RowsTried is how many rows of a product a driver has room for while it tunes. In order it compares 128 rows, at places
+// of as many more, and keeps a result.
+func RowsTried(m int64, inOrder bool) int64 {
+	if inOrder {
+		return max(m, 256) + 128
+	}
+	return m
 }
 
 // TuningBytes is the memory that a driver allocates while it tunes a product of m by k and k by n elements. from is the

@@ -49,7 +49,11 @@ func (t *trial) once(code *driver.Code, kind kernels.Kind) (err error) {
 	if _, done := same.Load(c); done {
 		return nil
 	}
-	if err = t.compare(made(code, kind, t.desc)); err == nil {
+	list := made(code, kind, t.desc)
+	if len(list) == 0 {
+		return fmt.Errorf("no kernel of the package makes it")
+	}
+	if err = t.compare(list); err == nil {
 		same.Store(c, true)
 	}
 	return err

@@ -28,7 +28,9 @@ func (t *trial) compare(list []kernel) (err error) {
 	}
 	defer func() { err = errors.Join(err, t.StreamSynchronize(t.stream), t.MemFree(base)) }()
 	t.move(base)
-	err = driver.Fill(t, base, t.random, t.desc.Type, t.stream)
+	if err = driver.Fill(t, base, t.random, t.desc.Type, t.stream); err == nil {
+		err = driver.Cancel(t, t.desc, ranks*rows, driver.Operands{A: t.a, B: t.b}, t.tiles, t.stream)
+	}
 	for rank := driver.Ptr(0); rank < ranks && err == nil; rank++ {
 		err = t.Matmul(t.product, driver.Operands{A: t.a + rank*driver.Ptr(t.operand()), B: t.b, Bias: t.bias,
 			C: t.library + rank*driver.Ptr(t.result()), Workspace: t.workspace}, t.stream)

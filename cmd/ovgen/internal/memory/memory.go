@@ -94,7 +94,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 // tuning is the memory that New allocates while it tunes a product.
 func tuning(o ops.Op, bits int64) int64 {
 	m, k, n := shape(o, bits)
-	return plan.TuningBytes(m, k, n, bits/8, bits/8)
+	return plan.TuningBytes(plan.RowsTried(m, o.InOrder), k, n, bits/8, bits/8)
 }
 
 // shape is the number of a product's rows, its depth, and the number of its columns.
