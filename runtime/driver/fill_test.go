@@ -84,8 +84,8 @@ func TestOrderShows(t *testing.T) {
 	}
 }
 
-// sum adds products of a range of the depth as one accumulator does, 16 at a time, in steps of 64 from the front or from
-// the back.
+// sum adds products of a range of the depth as one accumulator does, 16 at a time, in steps of 64 from the front or
+// from the back.
 func sum(term func(k int) float64, from, to, direction int) (sum float32) {
 	first, last := from, to-64
 	if direction < 0 {
