@@ -63,3 +63,17 @@ func TestMakes(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeFrom: kernels that widen codes need the instruction for it, and early ones launches that start early.
+func TestCodeFrom(t *testing.T) {
+	for _, c := range []struct {
+		family Family
+		from   int
+	}{{Kernels, 0}, {Narrow, 89}, {Squares, 89}, {Narrow[:1].Early(), 90}} {
+		for _, k := range c.family.Code([]driver.Type{driver.BF16}) {
+			if k.From != c.from {
+				t.Errorf("%s is from compute capability %d on, want %d", k.Name, k.From, c.from)
+			}
+		}
+	}
+}

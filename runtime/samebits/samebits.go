@@ -27,6 +27,19 @@ func Tiles(b *plan.Builder, code *driver.Code, kind kernels.Kind, d driver.Matmu
 	})
 }
 
+// DifferError says that an element of a result has other bits by a kernel of tiles than by the library. A caller may
+// take another package of the same operations.
+type DifferError struct {
+	Row, Column       int
+	Tiles, Library    uint16 // the element's bits
+	Algorithm, Device string // of the library; the device and its CUDA
+}
+
+func (e *DifferError) Error() string {
+	return fmt.Sprintf("column %d of row %d has bits %#04x, and %#04x by the library's algorithm %s, on %s (leave "+
+		"Invariant out, or take another way than Tiles)", e.Column, e.Row, e.Tiles, e.Library, e.Algorithm, e.Device)
+}
+
 // comparison is what the outcome depends on.
 type comparison struct {
 	device    driver.UUID

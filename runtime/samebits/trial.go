@@ -75,9 +75,8 @@ func (t *trial) differ(from int64, got, want []byte) error {
 	}
 	at &^= 1
 	p, element, bits := t.Properties(), (int(from)+at)/2, binary.LittleEndian.Uint16
-	return fmt.Errorf("column %d of row %d has bits %#04x, and %#04x by the library's algorithm %s, on %s with CUDA "+
-		"%d.%d (leave Invariant out, or take another way than Tiles)", element%t.desc.N, element/t.desc.N,
-		bits(got[at:]), bits(want[at:]), t.MatmulAlgorithm(t.product), p.Name, p.Version/1000, p.Version%1000/10)
+	return &DifferError{element / t.desc.N, element % t.desc.N, bits(got[at:]), bits(want[at:]),
+		t.MatmulAlgorithm(t.product), fmt.Sprintf("%s with CUDA %d.%d", p.Name, p.Version/1000, p.Version%1000/10)}
 }
 
 // launch launches a kernel with words that are set, on results that nobody has made. It returns from which byte on they
