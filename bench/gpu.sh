@@ -249,7 +249,7 @@ if [ "$PART" = hosts ]; then
   exit $failed
 fi
 
-# cost: what equal bits cost Llama's MLP, by the library's products and by kernels of few rows.
+# cost: Llama's MLP with equal bits beside without: by the library's products, by kernels of few rows and by tiles.
 if [ "$PART" = cost ] || [ "$PART" = same ]; then
   cost() {
     "$BIN/invariant-run" bench free,mlp freepackets,mlppackets -ranks "$gpus" -driver cuda -type bf16 \

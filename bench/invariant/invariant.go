@@ -1,5 +1,5 @@
 // Package invariant has one operation by several ways, all of which must give a row the same bits; `bench/gpu.sh same`
-// compares them on GPUs. Free ... are without the promise, for its cost.
+// compares them on GPUs. Those named Free lack the promise, for its cost.
 package invariant
 
 import (
@@ -19,7 +19,7 @@ func out(w s.Way) s.Move { return s.Move{Of: "C", Way: w} }
 
 func in(w s.Way) s.Move { return s.Move{Of: "A", Way: w} }
 
-// tiles is by for kernels of tiles, which take two types.
+// tiles is by, in the two types that kernels of tiles take.
 func tiles(of s.Schedule, moves ...s.Move) s.Schedule {
 	x := by(of, moves...)
 	x.Types = []s.Type{s.BF16, s.FP16}
@@ -105,7 +105,7 @@ var (
 )
 
 // The same by the kernels of few rows, for any number of rows: they have an order of their own. Early is by weights
-// that the kernels read ahead. FreeFew and FreeFewEarly are without the promise, for its cost: from 9 rows on
+// that the kernels read ahead. FreeFew and FreeFewEarly lack the promise, for its cost: from 9 rows on
 // FreeFewEarly has kernels by boxes, and above 64 rows the library multiplies in both.
 var (
 	FewMLP        = few(MLP, false)

@@ -86,7 +86,7 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 	{File: "runtime/samebits/trial.go", Text: "results that another kernel made are compared", Tests: "TestSameBits",
 		Old: "		t.MemsetD32Async(t.tiles, ^uint32(0), ranks*t.result()/4, t.stream),\n", New: ""},
 	{File: "runtime/samebits/samebits.go", Text: "other bits are forgotten", Tests: "TestSameBits",
-		Old: "t.desc)); err == nil {", New: "t.desc)); true {"},
+		Old: "t.compare(list); err == nil {", New: "t.compare(list); true {"},
 	{File: "runtime/samebits/samebits.go", Text: "one device stands for all", Tests: "TestSameBits",
 		Old: "t.Properties().UUID, t.Matmul", New: "driver.UUID{}, t.Matmul"},
 	{File: "runtime/samebits/samebits.go", Text: "tiles are compared with any order of the library",
@@ -102,4 +102,12 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 }), within("verify/sim", []CodeMutant{
 	{File: "verify/sim/matmul.go", Text: "a product in order adds in another", Tests: "TestInOrder",
 		Old: "	if d.InOrder {\n		inOrder", New: "	if false {\n		inOrder"},
+}), within("runtime/driver", []CodeMutant{
+	{File: "runtime/driver/fill.go", Text: "nothing is taken away from a sum", Tests: "TestOrderShows",
+		Old: "set(number|1<<15, o.A", New: "set(number, o.A"},
+	{File: "runtime/driver/fill.go", Text: "the first numbers of B are taken for the last", Tests: "TestOrderShows",
+		Old: "o.B+Ptr((depth-1)*down)", New: "o.B+Ptr(0*down)"},
+}), within("runtime/fewrows", []CodeMutant{
+	{File: "runtime/fewrows/fewrows.go", Text: "devices without the instruction widen codes", Tests: "TestCodeFrom",
+		Old: "code.From = 89", New: "code.From = 0"},
 }))

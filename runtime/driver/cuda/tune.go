@@ -123,6 +123,9 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err == nil && x.scales > 0 {
 		err = driver.Fill(d, x.ScaleA, x.scales, driver.FP32, x.stream)
 	}
+	if err == nil && desc.InOrder && desc.Operand().Bits() == 16 { // fp32 and sums of eight bits show their order
+		err = driver.Cancel(d, desc, max(desc.M, 2*orderRows), x.Operands, x.C, x.stream)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -134,10 +137,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	for i := range of {
 		of[i] = i
 	}
-	if desc.InOrder && desc.Operand().Bits() == 16 { // sums of eight bits keep fewer digits, and those of fp32 show all
-		err = driver.Cancel(d, desc, max(desc.M, 2*orderRows), x.Operands, x.C, x.stream)
-	}
-	if err == nil && desc.InOrder {
+	if desc.InOrder {
 		of, err = d.inOrder(desc, m, count, x)
 	}
 	best := 0
