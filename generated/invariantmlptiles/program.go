@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	samebits "ovgen/runtime/samebits"
+	"ovgen/runtime/samebits"
 )
 
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.

@@ -7,7 +7,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	fewrows "ovgen/runtime/fewrows"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"

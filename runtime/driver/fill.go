@@ -6,6 +6,9 @@ import (
 	"unsafe"
 )
 
+// OrderRows is the number of rows of the product whose bits all rows have that are made in order (MatmulDesc.InOrder).
+const OrderRows = 128
+
 // period is the number of words after which numbers repeat. It is odd, or the rows of a matrix would be the same few.
 const period = 1<<18 - 3
 

@@ -180,11 +180,11 @@ func (p *Product) scratch() int64 {
 	return TuningBytes(m, int64(p.desc.K), int64(p.desc.N), size, size)
 }
 
-// RowsTried is how many rows of a product a driver has room for while it tunes. In order it compares 128 rows, at
-// places of as many more, and keeps a result.
+// RowsTried is how many rows of a product a driver has room for while it tunes. In order it compares driver.OrderRows
+// of them, at places of as many more, and keeps a result.
 func RowsTried(m int64, inOrder bool) int64 {
 	if inOrder {
-		return max(m, 256) + 128
+		return max(m, 2*driver.OrderRows) + driver.OrderRows
 	}
 	return m
 }

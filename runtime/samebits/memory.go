@@ -6,9 +6,11 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Rows of two ranks are compared, so the tiles of a peer's follow the tiles of the own. A rank has as many rows as
-// decide the bits of the library's products.
-const ranks, rows = 2, kernels.TileRows
+// Rows of two ranks are compared, so the tiles of a peer's follow the tiles of the own. A rank has the rows of the
+// library's product in order: whole tiles.
+const ranks, rows = 2, driver.OrderRows
+
+var _ = [1]bool{}[rows%kernels.TileRows]
 
 // Words of a launch, by their places: the words of its four lists, and the step word. The first count word follows.
 const (

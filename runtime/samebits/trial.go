@@ -100,7 +100,7 @@ func (t *trial) launch(k kernel) (from int64, err error) {
 			p.Added = append(p.Added, t.staging)
 		}
 	}
-	for i := k.At.Finish; i < k.code.FinishEnd; i++ {
+	for i := k.At.Finish; i < k.code.FinishEnd; i++ { // a function's operands, and how many columns they have
 		if params[i] = uint64(t.desc.N); i < k.At.Finish+len(k.Finish.Operands) {
 			params[i] = uint64(t.staging)
 		}

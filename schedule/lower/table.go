@@ -117,7 +117,7 @@ var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't rea
 
 // gathersAll is the fact of ways of all-gathers alone.
 var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
-	"it brings every rank what each has for all"}
+	"it sends each rank's part to all ranks"}
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{

@@ -233,7 +233,7 @@ var ncclHoles = []hole{
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
 	{func(n need) bool { return n.Kind == edges.AllToAll && n.of == ofCounted }, "it moves parts of one size"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
-		"every rank sends in its collectives, and here one alone has what the others need"},
+		"in its collectives every rank sends, and here one rank sends alone"},
 }
 
 var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}

@@ -74,4 +74,4 @@ func (w *writer) room() {
 
 var paddedHoles = []hole{{func(n need) bool {
 	return n.Kind == edges.AllGather && !n.hosts && n.of != ofSteps
-}, "only counted rows of at most so many are padded"}}
+}, "it pads counted rows alone, and a bound says how many a rank may have"}}

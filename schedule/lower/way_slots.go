@@ -208,7 +208,7 @@ var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
 	return w.pooled(s, "Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
 	func(s *stage) bool { return !s.outward() },
-	"its products begin the schedule, since each waits until peers have read what the ones before it made"),
+	"its products begin the schedule: each waits until peers have read the results of those before it"),
 	because(slotHoles)).has(ofSomeRows)
 
 func stagedMemory(w *writer, s *stage) {

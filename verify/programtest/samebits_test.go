@@ -15,6 +15,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/runtime/samebits"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -63,9 +64,9 @@ func TestSameBits(t *testing.T) {
 						return p.Close(ctx)
 					}
 					for range 2 { // it fails again
-						of := new(plan.RankError)
+						of, differs := new(plan.RankError), new(samebits.DifferError)
 						if own := g.Rank() == 1; err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) ||
-							own == errors.As(err, &of) || !own && of.Rank != 1 {
+							own == errors.As(err, &of) || own != errors.As(err, &differs) || !own && of.Rank != 1 {
 							return fmt.Errorf("New says: %w", err)
 						}
 						_, err = invariantmlptiles.New(ctx, g, s)

@@ -15,8 +15,9 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// orderRows is the number of rows of the product that decides the bits of rows.
-const orderRows = C.OVGEN_ORDER_ROWS
+const orderRows = driver.OrderRows
+
+var _ = [1]bool{}[orderRows-C.OVGEN_ORDER_ROWS] // product.c asks for algorithms for as many
 
 // spot is a place where rows are compared: the first row of A, and the first row of the product that is compared.
 type spot struct{ from, row int }

@@ -71,9 +71,9 @@ marked. Unset options default to the fastest known value. S is any constant. A m
 does. Where a product follows an all-gather, its weight, bias and result may all be spread over the ranks by the
 result's columns too (N/D, a column-parallel layer): each rank then makes its columns. Of a linear in batches,
 `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
-rows of one batch. In a chain each way goes with each of the others, with these exceptions: batches of rows come
-by Pull and leave by Slots or Stores; a way has the limit that stands beside it below; a Naive stands alone; and
-a gather that stands beside other communications takes no Streams. This holds with options left open. Options
+rows of one batch. In a chain each way goes with each of the others, with these exceptions: a way has the limit
+that stands beside it below; a Pull with Once takes no batches whose sums leave; a Naive stands alone; and a
+gather that stands beside other communications takes no Streams. This holds with options left open. Options
 that cut rows, such as Parts, also depend on how rows come and leave beside them; they are refused by their
 field where they do not fit. Where an operation adds an undeclared product to its own, partial results both,
 they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the first product

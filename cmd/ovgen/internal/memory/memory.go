@@ -79,7 +79,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if o.Kind == ops.Product && o.Kernel == "" { // the library of products makes it
 			multiplies[o.Stream] = true
 			m.Tuning = max(m.Tuning, tuning(o, c.ElementBits))
-		} else if o.Kind == ops.Product && o.InOrder { // a kernel of tiles, which New compares with the library
+		} else if o.Kind == ops.Product && o.InOrder { // by tiles, which New compares; few rows are not InOrder
 			_, k, n := shape(o, c.ElementBits)
 			m.Tuning = max(m.Tuning, samebits.Bytes(k, n))
 		}

@@ -8,7 +8,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	fewrows "ovgen/runtime/fewrows"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
-	fewrows "ovgen/runtime/fewrows"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
