@@ -13,17 +13,21 @@ import (
 )
 
 // failing is generated/run with three programs that fail between two that don't: one on all ranks, one on rank 1 alone,
-// one behind its first shape, whose rows stand there already.
+// one behind its first shape, whose rows stand there already. For tune it has others: one that all have, and two
+// whose tiles rank 1 can't have, for their bits and for another reason.
 const failing = `package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/programs"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+	"ovgen/runtime/samebits"
 	"ovgen/verify/harness"
 	"ovgen/verify/run"
 	_ "ovgen/verify/sim"
@@ -48,7 +52,25 @@ func main() {
 		}
 		all = append(all, p)
 	}
+	if os.Args[1] == "tune" {
+		differs := fmt.Errorf("make it: %w", &samebits.DifferError{Device: "a test's"})
+		all = []harness.Program{named("invariantmlp"), refused("tiles", differs),
+			refused("torn", errors.New("torn by the test"))}
+	}
 	os.Exit(run.Main(all, &code))
+}
+
+// refused is InvariantMLPTiles, which New refuses on rank 1.
+func refused(name string, failed error) harness.Program {
+	p := named("invariantmlptiles")
+	p.Name = name
+	p.New = func(_ context.Context, g *group.Group, _ harness.Shape) (harness.Plan, error) {
+		if g.Rank() == 1 {
+			return nil, failed
+		}
+		return nil, &plan.RankError{Rank: 1, Text: failed.Error()}
+	}
+	return p
 }
 
 func named(name string) harness.Program {
@@ -61,7 +83,8 @@ func named(name string) harness.Program {
 }
 `
 
-// TestFailing: verify goes on behind a program that fails, and says at the end which did.
+// TestFailing: verify goes on behind a program that fails, and says at the end which did. Tune leaves out one that has
+// other bits than the library, and says so; it ends with other failures.
 func TestFailing(t *testing.T) {
 	sampling.Test(t, 0, 3)
 	dir := t.TempDir()
@@ -97,6 +120,13 @@ func TestFailing(t *testing.T) {
 		{"verify all -json", exitWrong,
 			[]string{`{"program":"refused","error":"verify refused, 32,64,48 bf16: refused by`}},
 		{"verify large", exitTrouble, []string{"\nlarge ", "run: verify large, 5", ": not at its second shape"}},
+		{"tune invariantmlp tiles -extents F=64 -o " + filepath.Join(dir, "tuned"), 0, []string{
+			"tiles is not to be had at 32,64,48,F=64 bf16: rank 1: make it: column 0 of row 0 has bits", "on a test's",
+			"\ninvariantmlp ", "written to"}},
+		{"tune tiles -json -extents F=64 -o " + filepath.Join(dir, "tuned"), 0,
+			[]string{`{"program":"tiles","error":"rank 1: make it: column 0`}},
+		{"tune invariantmlp torn -extents F=64 -o " + filepath.Join(dir, "tuned"), exitTrouble,
+			[]string{"run: tune invariantmlp, ", ": torn by the test"}},
 		{"verify refused", exitTrouble, []string{"run: verify refused, 32,64,48 bf16: refused by the test"}},
 	} {
 		args := append(strings.Fields(x.args), "-driver", "sim", "-ranks", "2", "-type", "bf16", "-iters", "1",

@@ -56,7 +56,8 @@ func (c *tuneCommand) operation(p *harness.Program) string {
 }
 
 // tuneCommand measures the schedules of each operation against each other, and writes the fastest for each shape into
-// the file. A schedule by tiles is measured with each of its kernels.
+// the file. A schedule by tiles is measured with each of its kernels, and left out where New says that they have other
+// bits than the library, which its schedule does not allow.
 type tuneCommand struct {
 	running
 	rounds
@@ -110,34 +111,14 @@ func (c *tuneCommand) tune(ctx context.Context, r *rank) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	const line = "%-28s %-38s %-30s %-9s %8v  %s\n"
 	if r.Rank() == 0 && !c.json {
-		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
+		fmt.Printf(tuneLine, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}
 	for _, f := range families(c.programs) {
 		for _, typ := range c.typesOf(f[0]) {
 			for _, s := range c.shapesOf(f[0], typ, r.onGPU()) {
-				take := fitting(f, s, c.ranks)
-				if len(take) == 0 {
-					return f[0].Fits(s, c.ranks)
-				}
-				m, next, err := c.fastest(ctx, r, take, s)
-				if err != nil {
+				if err := c.tuneShape(ctx, r, f, s, table); err != nil {
 					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
-				}
-				table.Put(m)
-				r.shown.clear()
-				switch {
-				case r.Rank() != 0:
-				case c.json:
-					printJSON(m)
-				default:
-					mode := variantEager
-					if m.Replayed {
-						mode = variantReplayed
-					}
-					fmt.Printf(line, m.Operation, m.Shape, byTiles(m.Program, m.Tiles), mode,
-						fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
 		}
@@ -151,6 +132,53 @@ func (c *tuneCommand) tune(ctx context.Context, r *rank) error {
 	}
 	if !c.json {
 		fmt.Printf("written to %s\n", c.out)
+	}
+	return nil
+}
+
+const tuneLine = "%-28s %-38s %-30s %-9s %8v  %s\n"
+
+// tuneShape measures a family at one shape, without programs that the devices let nobody have, and puts the fastest
+// into the table.
+func (c *tuneCommand) tuneShape(ctx context.Context, r *rank, family []*harness.Program, s harness.Shape,
+	table *tuning.Table) error {
+	take := fitting(family, s, c.ranks)
+	if len(take) == 0 {
+		return family[0].Fits(s, c.ranks)
+	}
+	take, out, err := r.had(ctx, take, s)
+	if err != nil {
+		return err
+	}
+	for _, f := range out {
+		switch {
+		case r.Rank() != 0:
+		case c.json:
+			printJSON(f)
+		default:
+			fmt.Printf("%s is not to be had at %s %s: %s\n", f.Program, s, s.Type, f.Error)
+		}
+	}
+	if len(take) == 0 {
+		return nil
+	}
+	m, next, err := c.fastest(ctx, r, take, s)
+	if err != nil {
+		return err
+	}
+	table.Put(m)
+	r.shown.clear()
+	switch {
+	case r.Rank() != 0:
+	case c.json:
+		printJSON(m)
+	default:
+		mode := variantEager
+		if m.Replayed {
+			mode = variantReplayed
+		}
+		fmt.Printf(tuneLine, m.Operation, m.Shape, byTiles(m.Program, m.Tiles), mode,
+			fmt.Sprintf("%.4f", m.Milliseconds), next)
 	}
 	return nil
 }

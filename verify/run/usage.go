@@ -46,7 +46,7 @@ bench and trace:
   -network GB/S  of -hosts: play a network of that rate. Exchanges go as between ranks of one host, each
                  after a delay of 25 us and of its bytes at the rate
 tune: measures the schedules of each operation against each other, by tiles with each kernel; on two
-      ranks none in two shots
+      ranks none in two shots, and none whose bits New refuses
   -iters N       as for bench
   -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
 layers: stands up a plan of each program and bucket of rows in one group, binds each layer's
