@@ -21,19 +21,3 @@ type Captures interface {
 	GraphAddDependencies(g Graph, from []GraphNode, to GraphNode) error
 	GraphRemoveDependencies(g Graph, from []GraphNode, to GraphNode) error
 }
-
-// A Capturing driver decorates another driver and forwards its Captures.
-type Capturing interface {
-	Captures() (c Captures, ok bool)
-}
-
-// CapturesOf returns the captures of a driver, or of the driver that it decorates; ok is false where it has none.
-func CapturesOf(d Driver) (c Captures, ok bool) {
-	if c, ok = d.(Captures); ok {
-		return c, true
-	}
-	if x, decorates := d.(Capturing); decorates {
-		return x.Captures()
-	}
-	return nil, false
-}

@@ -20,7 +20,7 @@ type captured struct {
 // openCaptured orders a run in a capture after everything the group has run.
 func (g *Group) openCaptured(r *Run) error {
 	s := &g.runs
-	if c, ok := driver.CapturesOf(g.drv); ok {
+	if c, ok := driver.Optional[driver.Captures](g.drv); ok {
 		info, err := c.StreamGetCaptureInfo(r.main)
 		switch {
 		case err != nil:
@@ -39,7 +39,7 @@ func (g *Group) openCaptured(r *Run) error {
 // later work does not wait for the record, and the record does not wait for that work.
 func (g *Group) shutCaptured(r *Run) error {
 	s := &g.runs
-	c, ok := driver.CapturesOf(g.drv)
+	c, ok := driver.Optional[driver.Captures](g.drv)
 	if !ok {
 		return g.drv.EventRecordWithFlags(s.order, r.main, driver.External)
 	}

@@ -3,6 +3,7 @@
 package samebits
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -33,11 +34,13 @@ type DifferError struct {
 	Row, Column       int
 	Tiles, Library    uint16 // the element's bits
 	Algorithm, Device string // of the library; the device and its CUDA
+	Version           string // of the library, with its name; empty where the driver names none
 }
 
 func (e *DifferError) Error() string {
-	return fmt.Sprintf("column %d of row %d has bits %#04x, and %#04x by the library's algorithm %s, on %s (leave "+
-		"Invariant out, or take another way than Tiles)", e.Column, e.Row, e.Tiles, e.Library, e.Algorithm, e.Device)
+	library := cmp.Or(e.Version, "the library")
+	return fmt.Sprintf("column %d of row %d has bits %#04x, and %#04x by algorithm %s of %s, on %s (leave Invariant "+
+		"out, or take another way than Tiles)", e.Column, e.Row, e.Tiles, e.Library, e.Algorithm, library, e.Device)
 }
 
 // comparison is what the outcome depends on.

@@ -76,7 +76,18 @@ func (t *trial) differ(from int64, got, want []byte) error {
 	at &^= 1
 	p, element, bits := t.Properties(), (int(from)+at)/2, binary.LittleEndian.Uint16
 	return &DifferError{element / t.desc.N, element % t.desc.N, bits(got[at:]), bits(want[at:]),
-		t.MatmulAlgorithm(t.product), fmt.Sprintf("%s with CUDA %d.%d", p.Name, p.Version/1000, p.Version%1000/10)}
+		t.MatmulAlgorithm(t.product), fmt.Sprintf("%s with CUDA %d.%d", p.Name, p.Version/1000, p.Version%1000/10),
+		version(t.Driver)}
+}
+
+// version names the library of a driver's products: "cuBLASLt 12.9.1". It is empty where the driver names none.
+func version(d driver.Driver) string {
+	library, ok := driver.Optional[interface{ LibraryVersion() int }](d)
+	if !ok {
+		return ""
+	}
+	v := library.LibraryVersion()
+	return fmt.Sprintf("cuBLASLt %d.%d.%d", v/10000, v/100%100, v%100)
 }
 
 // launch launches a kernel with words that are set, on results that nobody has made. It returns from which byte on they

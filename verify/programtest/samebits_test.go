@@ -34,6 +34,8 @@ func TestSameBits(t *testing.T) {
 			want: "with the library: kernel tiles_bf16: column "},
 		{name: "a gather", idle: "tiles_bf16", want: "tiles_bf16: column 0 of row 0 has bits 0xffff, and "},
 		{name: "another gather", idle: "tiles4_bf16", want: "tiles4_bf16: column 0 of row 0 has bits 0xffff"},
+		{name: "a version", idle: "tiles4_bf16", want: "algorithm the simulator's of cuBLASLt 12.9.3, on "},
+		{name: "no version", idle: "tiles4_bf16", want: "algorithm the simulator's of the library, on "},
 		{name: "a sum", idle: "scatter_bf16", want: "scatter_bf16: column 0 of row 128 has bits 0xffff"},
 		{name: "another sum", idle: "scatter3_bf16", want: "scatter3_bf16: column 0 of row 128 has bits 0xffff"},
 	} {
@@ -51,7 +53,9 @@ func TestSameBits(t *testing.T) {
 				if g.Rank == 1 {
 					watches[g.Rank].idle = c.idle
 				}
-				g.Driver = watches[g.Rank]
+				if g.Driver = watches[g.Rank]; strings.Contains(c.want, "cuBLASLt") {
+					g.Driver = versioned{g.Driver}
+				}
 			}
 			synctest.Test(t, func(t *testing.T) {
 				err := simtest.Run(t.Context(), of, func(ctx context.Context, g *group.Group) error {
@@ -88,6 +92,11 @@ type watch struct {
 	not  driver.Function
 	most int64
 }
+
+// versioned is a driver whose library has a version.
+type versioned struct{ driver.Driver }
+
+func (versioned) LibraryVersion() int { return 120903 }
 
 func (w *watch) MemAlloc(bytes int64) (driver.Ptr, error) {
 	w.most = max(w.most, bytes)

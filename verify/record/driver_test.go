@@ -23,7 +23,7 @@ var still = []string{"StreamDestroy", "StreamSynchronize", "StreamQuery", "Strea
 // to say so here where it enqueues nothing. The recorder has no driver.Captures, which enqueue nothing either but
 // change the order of a capture behind its back: the group orders captured runs by events then.
 func TestEveryCallIsTakenDown(t *testing.T) {
-	if _, has := driver.CapturesOf(New(0)); has {
+	if _, has := driver.Optional[driver.Captures](New(0)); has {
 		t.Error("the recorder has driver.Captures, whose changes of a graph it does not take down")
 	}
 	var all []reflect.Method

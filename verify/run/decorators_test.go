@@ -28,13 +28,13 @@ func TestDecorators(t *testing.T) {
 		"a meter":  func(d driver.Driver) driver.Driver { return harness.NewMeter(d) },
 		"a cache":  func(d driver.Driver) driver.Driver { return ipc.New(d, 0).Driver() },
 	} {
-		if _, ok := driver.CapturesOf(over(d)); !ok {
+		if _, ok := driver.Optional[driver.Captures](over(d)); !ok {
 			t.Errorf("%s has no captures", name)
 		}
 		if _, err := driver.CollectivesOf(over(d)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, ok := driver.CapturesOf(over(bare{d})); ok {
+		if _, ok := driver.Optional[driver.Captures](over(bare{d})); ok {
 			t.Errorf("%s has captures of a driver that has none", name)
 		}
 		if _, err := driver.CollectivesOf(over(bare{d})); !errors.Is(err, driver.ErrUnavailable) {

@@ -90,11 +90,14 @@ func (d *Driver) openBlas() error {
 			return blasStatus("cublasLtCreate", r)
 		}
 		d.choices = choices.Of(choices.Machine{
-			Device: d.properties.Name, Driver: d.properties.Version, Library: int(C.ovgen_blas_version()),
+			Device: d.properties.Name, Driver: d.properties.Version, Library: d.LibraryVersion(),
 		}, choices.Folder(d.folder))
 		return nil
 	})
 }
+
+// LibraryVersion is cuBLASLt's: 120901 is 12.9.1. It is 0 before the process has made a product.
+func (d *Driver) LibraryVersion() int { return int(C.ovgen_blas_version()) }
 
 // closeBlas frees all products and the handle.
 func (d *Driver) closeBlas() error {

@@ -211,8 +211,12 @@ func TestFakeSecond(t *testing.T) {
 	must(t, err)
 	d := b.(*Driver)
 	desc := driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16}
+	before := d.LibraryVersion()
 	first, err := d.MatmulCreate(desc) // reads the file
 	must(t, err)
+	if v := d.LibraryVersion(); before != 0 || v != 120402 {
+		t.Errorf("cuBLASLt is %d before the first product and %d behind it", before, v)
+	}
 	desc.M = 16
 	var a choices.Algorithm
 	a[0], a[56] = 43, 43

@@ -25,7 +25,7 @@ var rescalePTX []byte
 // scaled refuses scaled products that the device or the library can't compute, and loads the kernel that may apply
 // scales of rows. It is called with mu held.
 func (d *Driver) scaled(desc driver.MatmulDesc) error {
-	p, version := d.properties, int(C.ovgen_blas_version())
+	p, version := d.properties, d.LibraryVersion()
 	have, many := 10*p.Major+p.Minor, desc.RowScales || desc.BlockScales
 	switch {
 	case desc.Scaled() && have < 89:
