@@ -124,7 +124,7 @@ func (w *writer) plan() error {
 		}
 		switch {
 		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
-			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.arrives(s)),
+			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.Comes(s.Stage)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		case s.departs():
@@ -197,7 +197,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := orUse(leaveOut, l.need.with(ofAllRows))
+			hint := orUse(leaveOut, waysWith(l.need, ofAllRows))
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

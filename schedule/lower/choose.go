@@ -110,11 +110,11 @@ func orUse(hint string, ways []string) string {
 	return hint + ", or use " + strings.Join(ways, ", ")
 }
 
-// with names the ways of a communication that have a fact, and without those that lack it.
-func (n need) with(f fact) []string    { return n.ways(f, true) }
-func (n need) without(f fact) []string { return n.ways(f, false) }
+// waysWith names the ways of a communication that have a fact, and waysWithout those that lack it.
+func waysWith(n need, f fact) []string    { return waysThat(n, f, true) }
+func waysWithout(n need, f fact) []string { return waysThat(n, f, false) }
 
-func (n need) ways(f fact, has bool) (names []string) {
+func waysThat(n need, f fact, has bool) (names []string) {
 	for _, l := range doing(n) {
 		if l.is(f) == has {
 			names = append(names, "schedule."+schedule.WayName(l.way))
@@ -128,7 +128,7 @@ func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].
 
 // betweenHosts is the way of communications over hosts.
 func betweenHosts() schedule.Way {
-	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.hosts })].way
+	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.Hosts })].way
 }
 
 // except says that it does not serve stages of a kind, and why.
@@ -185,8 +185,8 @@ func choose(w *writer) error {
 	for i, l := range w.legs {
 		open := w.usual(l)
 		w.edge = &w.program.Edges[i]
-		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
-			Products: w.ProductTexts(l.beside)}
+		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.Data(), Way: open, Default: open, Steps: l.move,
+			Products: w.ProductTexts(w.Beside(l.stage.Stage))}
 		if chosen := w.move(l, of[i]); chosen >= 0 {
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
@@ -232,8 +232,8 @@ func (w *writer) usual(l leg) schedule.Way {
 func (w *writer) scalesApart(l leg) bool {
 	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
 		rows := w.Tensor(w.Tensor(o.In[0]).Scale)
-		return o.Multiplies() && (l.of == ofBalanced && rows.OfRows() ||
-			l.of == ofRows && rows.Name != "" && w.Tensor(w.Tensor(o.In[1]).Scale).OfSquares())
+		return o.Multiplies() && (l.Of == ofBalanced && rows.OfRows() ||
+			l.Of == ofRows && rows.Name != "" && w.Tensor(w.Tensor(o.In[1]).Scale).OfSquares())
 	})
 }
 
@@ -304,20 +304,20 @@ func (w *writer) refusal(field, hint, format string, args ...any) error {
 func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	fetched := l.Kind == edges.AllGather && w.Fetched(s.Input)
-	ofRanks := l.Kind == edges.AllGather && l.of != ofOperand && !l.bare || l.Kind == edges.AllToAll
+	ofRanks := l.Kind == edges.AllGather && l.Of != ofOperand && !l.Bare || l.Kind == edges.AllToAll
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && (fetched || ofRanks && !l.is(intoCallers)) {
-		others := l.with(intoCallers) // all but the first may ask for more
+		others := waysWith(l.need, intoCallers) // all but the first may ask for more
 		hint := orUse(leaveOut, others[:min(1, len(others))]) + w.orOneHost()
 		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
 		hint, why := leaveOut, "ranks write where others still read"
-		if l.bare {
-			hint = orUse(hint, l.without(apart))
+		if l.Bare {
+			hint = orUse(hint, waysWithout(l.need, apart))
 		}
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
@@ -328,17 +328,17 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.with(ofMoved)),
+		err = errors.Join(err, refused(w.path(), orUse(leaveOut, waysWith(l.need, ofMoved)),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := orUse("give each row of "+t.Name+" a scale", l.without(ofRowScales))
+		hint := orUse("give each row of "+t.Name+" a scale", waysWithout(l.need, ofRowScales))
 		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
 			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, l.without(rounds)),
+		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, waysWithout(l.need, rounds)),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -358,7 +358,7 @@ func (w *writer) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !w.coded(of.stage) {
 		return nil
 	}
-	hint := orUse(leaveOut, of.with(ofCodes))
+	hint := orUse(leaveOut, waysWith(of.need, ofCodes))
 	if w.Original.OverHosts() {
 		hint = oneHost
 	}

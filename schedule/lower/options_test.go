@@ -9,19 +9,20 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/scheduletest"
+	"ovgen/schedule/stages"
 )
 
 // TestOptions: a schedule may choose each option of each way that the help lists for a communication, and each of their
 // values. What the help leaves out is refused.
 func TestOptions(t *testing.T) {
-	for _, n := range needs {
-		for _, l := range doing(n.need) {
+	for _, n := range stages.Needs {
+		for _, l := range doing(n.Need) {
 			for _, o := range schedule.Options(l.way) {
 				for _, value := range schedule.OptionValues(l.way, o.Field) {
 					x, lacks := l.lacked(schedule.Option{Field: o.Field, Value: value})
 					lacks = lacks && !x.ofFP32
 					way := choosing(l.way, o.Field, value)
-					if _, err := Lower("X", withOption(n.need, way, o.Field)); (err != nil) != lacks {
+					if _, err := Lower("X", withOption(n.Need, way, o.Field)); (err != nil) != lacks {
 						t.Errorf("the %s by %+v (%T): lacks %s %s: %v, and %v", n, way, way, o.Field, value, lacks, err)
 					}
 				}
@@ -63,7 +64,7 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 	} else if n.Kind == edges.AllToAll {
 		s.Ops = []schedule.Op{schedule.Copy("C", "A", schedule.Scale(.5))}
 	}
-	if field == "Rows" && !n.sums() {
+	if field == "Rows" && !n.Sums() {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)
 		s.Ops = append([]schedule.Op{schedule.Copy("X", "A", schedule.RMSNorm("Norm"))}, s.Ops...)
 		s.Ops[1].In = append([]string{"X"}, s.Ops[1].In[1:]...)

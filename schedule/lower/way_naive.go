@@ -34,7 +34,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	s.arriving = mistakes(way).rows
 	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofRows), gather(ofBalanced), gather(ofBatches)).with(func(l *lowering) {
-	if l.of == ofBatches {
+	if l.Of == ofBatches {
 		lacksKernel(l)
 	}
 }).has(intoCallers).with(because(rowsInTurn))

@@ -18,14 +18,14 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
-	by(gatheredByNCCL, gather(ofRows).alone()).with(lacksOf("", "Parts")),
+	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf("", "Parts")),
 	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
-	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
+	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
-	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
-	by(exchangedByNCCL, exchange).has(overwrites|intoCallers).
+	by(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
+	by(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
@@ -229,11 +229,11 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 }
 
 var ncclHoles = []hole{
-	{func(n need) bool { return n.hosts },
+	{func(n need) bool { return n.Hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.AllToAll && n.of == ofCounted }, "it moves parts of one size"},
+	{func(n need) bool { return n.Kind == edges.AllToAll && n.Of == ofCounted }, "it moves parts of one size"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
 		"in its collectives every rank sends, and here one rank sends alone"},
 }
 
-var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}
+var collectiveHoles = []hole{{func(n need) bool { return !n.Hosts }, "it brings a batch of all ranks' rows a step"}}

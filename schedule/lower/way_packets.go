@@ -10,7 +10,7 @@ import (
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
 var pushShots = by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient),
-	reduce(ofRows).alone(), reduceAll(ofRows).alone()).
+	reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
 func pushShot(w *writer, s *stage, way schedule.PushShot) error {
@@ -25,7 +25,7 @@ func pushShot(w *writer, s *stage, way schedule.PushShot) error {
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
-	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
+	by(pushGather, gather(ofRows).Alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
 
 func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 	w.edge.Carrier.Rows = way.Rows
@@ -96,7 +96,7 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 	w.edge.Carrier.Rows = way.Rows
 	s.summing = spreadSums(way.Rows)
 	return nil
-}, reduceAll(ofRows), reduceAll(ofRows).alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.

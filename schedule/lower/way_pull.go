@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
@@ -17,13 +18,13 @@ var pulls = slices.Concat(
 			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 		}),
 	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
-	pullOf(pulling{}.rows, gather(ofRows).alone()),
-	pullOf(pulling{}.rows, gather(ofCounted).alone()),
-	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
+	pullOf(pulling{}.rows, gather(ofRows).Alone()),
+	pullOf(pulling{}.rows, gather(ofCounted).Alone()),
+	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites|intoCallers),
-	pullOf(fromNeighbour, rotation),
-	pullOf(fromRoot, broadcast)).has(ofMoved)
+	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites|intoCallers),
+	pullOf(fromNeighbour, stages.Rotation),
+	pullOf(fromRoot, stages.Broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
 func pull(w *writer, s *stage, way schedule.Pull) error {

@@ -16,13 +16,13 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 var overRails = slices.Concat(
-	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofRows).alone().overHosts()),
-	by(gatheredByRails, gather(ofOperand).overHosts()),
-	by(summedByRails, reduce(ofRows).overHosts()),
-	by(summedByRails, reduce(ofRows).alone().overHosts()),
-	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
-		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
+	by(gatheredByRails, gather(ofRows).OverHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
+	by(gatheredByRails, gather(ofOperand).OverHosts()),
+	by(summedByRails, reduce(ofRows).OverHosts()),
+	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
+	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
+		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.once = s.takenWhole()
@@ -316,8 +316,8 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 }
 
 var railHoles = []hole{
-	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
-	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
+	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
 	{cutInto(ofBatches), "an exchange between hosts brings a rank's rows in one piece, and those of batches lie apart"},
 	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},

@@ -15,7 +15,7 @@ var sumRings = slices.Concat(
 		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows))...).with(except(
 		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 		"it adds up products of rows that are all there, and these come one rank's after another's")),
-	by(inKernels, reduce(ofRows).alone(), reduce(ofCounted).alone(), reduceAll(ofRows).alone()).
+	by(inKernels, reduce(ofRows).Alone(), reduce(ofCounted).Alone(), reduceAll(ofRows).Alone()).
 		with(lacksOf(unmade, "Streams")),
 	by(inKernels, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams")),
 	by(inKernels, reduce(ofCounted)).with(lacksOf(allCounted, "Streams"))).

@@ -11,10 +11,10 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	twoShots(reduceAll(ofRows).alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows).alone()).has(ofCodes),
-	by(inOneShot, reduceAll(ofRows).alone()).has(ofCodes|overwrites),
-	by(inOneShot, reduce(ofCounted).alone()).has(ofCodes),
+	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows).Alone()).has(ofCodes),
+	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
+	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
 		reduceAll(ofRows), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
@@ -29,7 +29,7 @@ func twoShots(of ...need) rowsOfTable {
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
-	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...).has(copiesOwn)
+	by(gatheredInOneShot, gather(ofRows).Alone(), gather(ofOperand))...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
@@ -119,5 +119,5 @@ func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.
-var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.hosts },
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.Hosts },
 	"it brings every rank all sums"}}

@@ -13,7 +13,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	by(slotsOf, reduce(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
@@ -24,10 +24,10 @@ const (
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
-	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduce(ofCounted)).with(lacksOf(allCounted, "Streams", "Equal"), lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofCounted).alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
+	by(slotsOf, reduce(ofCounted).Alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
 	with(because(slotHoles), roundsByKernel)
 
@@ -254,9 +254,9 @@ func stagedLeave(w *writer, s *stage) departure {
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return n.of == ofCounted && !n.bare },
+	{func(n need) bool { return n.Of == ofCounted && !n.Bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{func(n need) bool { return n.bare }, "no product makes the terms"},
+	{func(n need) bool { return n.Bare }, "no product makes the terms"},
 }

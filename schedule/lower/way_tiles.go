@@ -161,6 +161,6 @@ func (w *writer) units(columns ...schedule.Axis) {
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
 var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), inOnePiece},
 	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
-	{func(n need) bool { return n.of == ofColumns && n.sums() },
+	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"its kernel gives each rank the tiles of the rank's rows, with all columns"},
 	{cutInto(ofGradient), "it makes tiles of linears, whose rows are those of an operand"}}, rowsInTurn, slotHoles)
