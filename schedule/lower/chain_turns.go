@@ -39,7 +39,7 @@ func (w *writer) batches(s *stage) []hostir.Node {
 		if d := s.leaves; s.leaving.ofAll {
 			sums.on = []hostir.StreamRef{collectiveRef}
 		} else if d.turns != nil {
-			sums.on = refs(d.beside)
+			sums.on = hostir.Refs(d.beside)
 		}
 		w.coming = append(w.coming, sums)
 	}
@@ -52,7 +52,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := s.comes
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
-		nodes[0] = described(nodes[0], "peers may read "+s.Input)
+		nodes[0] = hostir.Remarked(nodes[0], "peers may read "+s.Input)
 	}
 	if a.withStep() {
 		return append(nodes, w.workAfter(s, made))
@@ -70,7 +70,7 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	for _, t := range w.order(s) {
 		sets = w.program.WithSet(sets, t.set)
 	}
-	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
+	return hostir.Synchronize{Streams: hostir.Refs(sets), On: []hostir.StreamRef{on}}
 }
 
 // bringAll brings all rows of a stage, ahead of its operations.
@@ -94,7 +94,7 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 		nodes = append(nodes, w.within(own)...)
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
-		append([]hostir.StreamRef{a.on}, refs(a.beside)...), w.late(s)})
+		append([]hostir.StreamRef{a.on}, hostir.Refs(a.beside)...), w.late(s)})
 	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
@@ -159,7 +159,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	if s.pulls() {
 		if len(nodes) > 0 {
-			nodes[0] = described(nodes[0], "own rows, in place")
+			nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
 		}
 		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
@@ -202,7 +202,7 @@ func (w *writer) joined(s *stage) bool {
 // afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:
 // peers need them before they can meet this rank.
 func (w *writer) afterWork(s *stage) hostir.Node {
-	on := refs(w.sets)
+	on := hostir.Refs(w.sets)
 	if a := s.comes; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}

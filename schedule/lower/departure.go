@@ -116,7 +116,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	last, made := w.partials(d.own, s, ops, p) // that are left for the end
 	if len(made) > 0 {
 		made = into(w.at(w.meeting(s), p), made)
-		made[0] = described(made[0], "own rows last, straight into their slot")
+		made[0] = hostir.Remarked(made[0], "own rows last, straight into their slot")
 		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
@@ -128,7 +128,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		return w.goOn(*s.across, last, taken, d)
 	}
 	if len(last) > 0 {
-		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, refs(d.after)...)...))
+		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, hostir.Refs(d.after)...)...))
 	}
 	return append(last, hostir.MovesOf(s.Sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

@@ -34,17 +34,13 @@ func (w *writer) tensors() {
 				w.program.AskParts(a)
 			}
 		}
-		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
+		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t),
+			Chunk: hostir.PartOfFirst(t)}
 		if i >= len(w.Original.Tensors) {
 			b.Owner = hostir.Plan
 		}
 		w.program.Buffers = append(w.program.Buffers, b)
 	}
-}
-
-// chunk counts the elements of one part of the outermost axis, or all without parts.
-func chunk(t schedule.Tensor) hostir.Expr {
-	return hostir.Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
 }
 
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of, and by the parts that
@@ -65,11 +61,6 @@ func (w *writer) cutRows(rows schedule.Extent, own parts) {
 	case rows != schedule.D && !w.UnevenExtents()[rows]: // else each rank has one, or as many as Bind is told
 		w.program.Ask(hostir.Divide{Extent: rows, By: schedule.D, Times: max(own.n, 1)})
 	}
-}
-
-// partOf is the axis of the elements of a matrix, of which each rank has a part.
-func partOf(matrix schedule.Tensor) schedule.Axis {
-	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
 // cutFlat lets a stage's sums and their summands be indexed by a part of their elements a rank, and asks of the shape
@@ -93,16 +84,6 @@ func (w *writer) cutFlat(s *stage, rows bool) {
 		b := w.program.At(name)
 		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
-}
-
-// memory declares memory of the plan, in chunks of so many elements; absent: in one.
-func (w *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
-	b := hostir.Buffer{Name: name, Tensor: schedule.Tensor{Name: name, Axes: axes}, Owner: hostir.Plan}
-	b.Elements, b.Chunk = hostir.Elements(b.Tensor), chunk
-	if chunk.IsZero() {
-		b.Chunk = b.Elements
-	}
-	w.program.Buffers = append(w.program.Buffers, b)
 }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
@@ -172,7 +153,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case w.CalledForSummands(o.Out):
 		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
-		w.memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
+		w.program.Memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
 	default:
 		w.ofRows(made, o.Out, s.Own, columns)
 	}
@@ -212,7 +193,7 @@ func (w *writer) sum(s *stage) {
 }
 
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	w.memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
+	w.program.Memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
@@ -226,7 +207,7 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 	}
 	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
-	w.memory(name, chunk(t), t.Axes...)
+	w.program.Memory(name, hostir.PartOfFirst(t), t.Axes...)
 }
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
@@ -296,7 +277,7 @@ func each(name string) declare { return func(w *writer, s *stage) { w.ofEachRank
 func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {
-		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
+		w.program.Memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
 	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {

@@ -90,7 +90,7 @@ func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
 // rotatedByNCCL is a permutation by a send and a receive of each rank.
 func rotatedByNCCL(_ *writer, s *stage, _ schedule.NCCL) error {
 	s.gathering = func(_ *writer, s *stage) []hostir.Node {
-		distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+		distance := hostir.Onwards(s.Moved.To.Shift - s.Moved.From.Shift)
 		return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
 			hostir.Ahead(distance), hostir.Behind(distance))}
 	}
@@ -137,7 +137,7 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 		if !sum.Rows.IsZero() { // whose columns travel further
 			chunk = sum.Elements
 		}
-		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
+		w.program.Memory(to.Buffer, chunk, sum.Tensor.Axes...)
 		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
 	}
 	return to, finish
@@ -172,7 +172,7 @@ func partsMemory(w *writer, s *stage) {
 			w.finer(name, x.n)
 		}
 	}
-	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), w.ColumnsOf(s.Sums))
+	w.program.Memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), w.ColumnsOf(s.Sums))
 }
 
 // partsLeave multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
@@ -196,7 +196,7 @@ func partsLeave(w *writer, s *stage) (d departure) {
 	if len(finish) > 0 {
 		d.toAll = append([]hostir.Node{hostir.After(mainRef, collectiveRef)}, finish...)
 	}
-	w.streams(collectiveSet)
+	w.program.Declare(collectiveSet)
 	d.exchanges, d.order, d.turns = true, []turns{{}}, []turns{t}
 	return d
 }

@@ -33,7 +33,7 @@ func rowsPadded(w *writer, s *stage) arrival {
 	if !s.padded {
 		name = s.Input + hostir.PaddedSuffix
 		columns := w.ColumnsOf(s.Input)
-		w.memory(name, hostir.Extent(columns.Extent), columns)
+		w.program.Memory(name, hostir.Extent(columns.Extent), columns)
 		b := w.program.At(name)
 		b.Shared, b.Counts = true, hostir.Var(countChunk)
 		b.Pad(w.most(s.Input))

@@ -168,7 +168,7 @@ func (w *writer) eachHost(name, of string, cut parts) {
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
-	w.memory(name, chunk, schedule.Dim("H"), own, columns)
+	w.program.Memory(name, chunk, schedule.Dim("H"), own, columns)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange

@@ -119,11 +119,11 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 	alone := x.product(mainRef, x.to.Buffer, hostir.Rank)
 	nodes := slices.Concat([]hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: alone, Else: peers}}, x.finish, toAll)
 	if set.Name != "" {
-		nodes = append(nodes, hostir.Joined(refs([]hostir.StreamSet{set})...))
+		nodes = append(nodes, hostir.Joined(hostir.Refs([]hostir.StreamSet{set})...))
 	}
 	return departure{order: []turns{{set: set}}, passes: func() []hostir.Node {
 		if on != mainRef {
-			x.streams(copySet) // where the first product is made
+			x.program.Declare(copySet) // where the first product is made
 		}
 		return nodes
 	}}

@@ -6,6 +6,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
@@ -111,7 +112,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
 func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 	name, sums := w.named(reduced, s.Sums), *w.program.At(s.Sums)
-	w.memory(name, hostir.Expr{}, partOf(sums.Tensor))
+	w.program.Memory(name, hostir.Expr{}, stages.PartOf(sums.Tensor))
 	w.cutFlat(s, rows)
 	b, part := w.program.At(name), hostir.Div(sums.Elements, hostir.Size)
 	b.Elements, b.Chunk, b.Tensor.Type = part, part, sums.Tensor.Type

@@ -100,7 +100,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	if d.puts.Name != putName {
 		d.after = []hostir.StreamSet{d.puts}
 		if cut.n > 1 {
-			d.begin = append(d.begin, hostir.Synchronize{Streams: refs(d.after), On: []hostir.StreamRef{putRef}})
+			d.begin = append(d.begin, hostir.Synchronize{Streams: hostir.Refs(d.after), On: []hostir.StreamRef{putRef}})
 		}
 		if w.pool.streams > 0 { // own rows may have one of many
 			d.after = append(d.after, w.set)
@@ -221,7 +221,7 @@ func stagedMemory(w *writer, s *stage) {
 	if w.Order == stages.BatchesInRound && w.n > 1 {
 		w.fine[name], buffer = w.n, hostir.Div(buffer, hostir.Const(w.n))
 	}
-	w.memory(name, buffer, axes...)
+	w.program.Memory(name, buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each

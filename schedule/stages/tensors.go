@@ -101,6 +101,11 @@ func InRows(list []schedule.Func) (names []string) {
 	return names
 }
 
+// PartOf is the axis of the elements of a matrix, of which each rank has a part.
+func PartOf(matrix schedule.Tensor) schedule.Axis {
+	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
+}
+
 // alike says that two tensors have the same parts on the same ranks. An axis in parts of one index is not cut.
 func alike(t, other schedule.Tensor) bool {
 	cuts := func(a schedule.Axis) []schedule.Split {
