@@ -258,28 +258,29 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 
 // round brings the pieces of a round, and does the operations on them.
 func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
-	a := s.comes
-	round = slices.Clone(t.came)
+	a, d := s.comes, s.leaves
+	round = hostir.MovesOf(s.here(), t.came...)
 	for _, p := range t.pieces {
 		piece := p
 		p = w.inBatch(s, p)
+		var behind []hostir.Node
 		products, made := w.partials(t.work, s, s.Ops, p)
-		switch sends := s.leaves.sends; {
+		switch {
 		case p.into.Buffer != "": // they write where a peer's rows leave from
 			products = append(products, into(p.into, made)...)
-		case sends != nil:
-			round = append(round, w.within(products...)...)
-			products = nil
-			round = append(round, sends(t.work, piece, w.within(into(s.leaves.from(p), made)...))...)
+		case d.sends != nil:
+			before, posts := d.sends(t.work, piece)
+			round = slices.Concat(round, w.within(products...), hostir.MovesOf(s.Sums, before...))
+			products, behind = into(d.from(p), made), hostir.MovesOf(s.Sums, posts...)
 		default:
 			products = append(products, made...)
 		}
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}
-		round = append(round, w.within(products...)...)
-		if take := s.leaves.take; take != nil && w.outward(s) {
-			round = append(round, hostir.MovesOf(s.Sums, take(piece)...)...)
+		round = slices.Concat(round, w.within(products...), behind)
+		if d.take != nil && w.outward(s) {
+			round = append(round, hostir.MovesOf(s.Sums, d.take(piece)...)...)
 		}
 	}
 	round = slices.Concat(round, hostir.MovesOf(s.Sums, t.leave...), t.behind)

@@ -285,11 +285,10 @@ func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + w.orOneHost()
-	for _, o := range w.Original.Ops {
-		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(w.Schedule.Ops) == 1 {
-			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
-			break
-		}
+	if i := slices.IndexFunc(w.Original.Ops, func(o schedule.Op) bool {
+		return o.Name() == schedule.CopyWord && o.In[0] == of.operand
+	}); i >= 0 {
+		hint += fmt.Sprintf("; or place %s otherwise", w.Original.Ops[i].Out)
 	}
 	return nil, refused(w.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand,
 		schedule.WayName(way), why)

@@ -42,7 +42,7 @@ type departure struct {
 	toAll []hostir.Node               // brings all ranks the sums of all
 	// from is where products make a peer's rows, if sends says what that takes; nil: in memory of the plan.
 	from  func(p piece) hostir.View
-	sends func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node
+	sends func(on hostir.StreamRef, p piece) (before, behind []hostir.Node)
 	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
 	// that, if no arrival has another one.
 	turns, order []turns

@@ -24,8 +24,8 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
-	by(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
-	by(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
+	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
+	movedByNCCL(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
@@ -76,25 +76,26 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
+// movedByNCCL does what comes at once, and no product takes a part of.
+func movedByNCCL(moves atOnce, of need) rowsOfTable {
+	return by(func(_ *writer, s *stage, _ schedule.NCCL) error {
+		s.gathering = moves
+		return nil
+	}, of)
+}
+
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
-	s.gathering = func(w *writer, s *stage) []hostir.Node {
-		w.cut(s.Input, schedule.D)
-		w.cut(s.here(), schedule.D)
-		return []hostir.Node{
-			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
-	}
-	return nil
+func exchangedByNCCL(w *writer, s *stage) []hostir.Node {
+	w.cut(s.Input, schedule.D)
+	w.cut(s.here(), schedule.D)
+	return []hostir.Node{hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 }
 
 // rotatedByNCCL is a permutation by a send and a receive of each rank.
-func rotatedByNCCL(_ *writer, s *stage, _ schedule.NCCL) error {
-	s.gathering = func(_ *writer, s *stage) []hostir.Node {
-		distance := hostir.Onwards(s.Moved.To.Shift - s.Moved.From.Shift)
-		return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
-			hostir.Ahead(distance), hostir.Behind(distance))}
-	}
-	return nil
+func rotatedByNCCL(_ *writer, s *stage) []hostir.Node {
+	distance := hostir.Onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+	return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
+		hostir.Ahead(distance), hostir.Behind(distance))}
 }
 
 // summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from

@@ -32,7 +32,7 @@ func pushedPart(w *writer, s *stage) arrival {
 	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	t := a.turns[0].onMain()
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank))
+		t.came = []hostir.Node{hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank)}
 	}
 	a.turns = []turns{t}
 	return a
@@ -67,7 +67,7 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(words.part()))
+		t.came = []hostir.Node{hostir.Wait(t.work, came, p.rank).Member(words.part())}
 	}
 	a.turns = []turns{t}
 	return a
@@ -104,7 +104,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 	if s.once {
 		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step).Member(words.part()))
+		t.came = []hostir.Node{hostir.Wait(t.work, came, step).Member(words.part())}
 	}
 	a.turns = []turns{t}
 	return a

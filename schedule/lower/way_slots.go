@@ -180,12 +180,11 @@ func storesLeave(w *writer, s *stage) departure {
 	d, free, arrived, slots := w.slotsFill(s), w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	cut := w.partsOf(s)
 	d.from = func(p piece) hostir.View { return w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank) }
-	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) (nodes []hostir.Node) {
+	d.sends = func(on hostir.StreamRef, p piece) (before, behind []hostir.Node) {
 		if cut.n < 2 {
-			nodes = hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank))
+			before = []hostir.Node{hostir.Wait(on, free, p.rank)}
 		}
-		posted := hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank).Member(cut.part()))
-		return slices.Concat(nodes, products, posted)
+		return before, []hostir.Node{hostir.Post(on, arrived, p.rank).Member(cut.part())}
 	}
 	if cut.n > 1 { // once, ahead of all batches
 		for _, t := range w.order(s) {
@@ -231,10 +230,10 @@ func stagedLeave(w *writer, s *stage) departure {
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
 	ready, free := w.word(ready, s.Sums), w.word(free, s.Sums)
 	d := w.slotsSummed(putRef, s)
-	buffer, behind := w.rowsAt(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	buffer := w.rowsAt(staging, w.work.Index)
 	d.from = func(p piece) hostir.View { return w.at(staging, piece{rank: w.work.Index, part: p.part}) }
-	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
-		return append(hostir.MovesOf(s.Sums, behind), products...)
+	d.sends = func(hostir.StreamRef, piece) (before, behind []hostir.Node) {
+		return []hostir.Node{hostir.Bind("from", hostir.Behind(step))}, nil
 	}
 	d.take = func(p piece) []hostir.Node {
 		from := hostir.Var("from")
