@@ -143,7 +143,7 @@ func (w *writer) plan() error {
 
 // cutAlike cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
 func (w *writer) cutAlike(of string, p parts, problem string, names []string) error {
-	if p.n < 2 || len(names) == 0 {
+	if names = w.there(names); p.n < 2 || len(names) == 0 {
 		return nil
 	}
 	w.cutRows(w.RowExtent(of), p)
@@ -164,12 +164,11 @@ func (w *writer) cutPieces() error {
 		}
 		var own []string // memory of own rows that are made in parts
 		if from := w.makerOf(s); from != nil {
-			own = append(w.eachRows(from), from.Input)
+			own = append(w.EachRows(from.Stage), from.Input)
 		}
-		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
+		come, leave := append(w.EachRows(s.Stage), s.Input, s.here()), w.leavingRows(s)
 		if s.summing != nil { // when all rows have come
-			come = w.there(append(come, w.summands(s)))
-			come = slices.DeleteFunc(come, func(name string) bool { return name == s.Sums })
+			come = slices.DeleteFunc(append(come, w.summands(s)), func(name string) bool { return name == s.Sums })
 		}
 		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })

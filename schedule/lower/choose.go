@@ -219,22 +219,12 @@ func choose(w *writer) error {
 // usual is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
 // scales do not lie together.
 func (w *writer) usual(l leg) schedule.Way {
-	list, apart := doing(l.need), w.scalesApart(l)
+	list, apart := doing(l.need), w.ScalesApart(l.stage.Stage, l.Of)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool { return !apart || !x.is(ofSomeRows) }))]
 	if x.usual != nil {
 		return x.usual(w, l)
 	}
 	return x.way
-}
-
-// scalesApart says that a product of a leg takes all rows at once, as scales of some of them do not lie together, block
-// by block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
-func (w *writer) scalesApart(l leg) bool {
-	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
-		rows := w.Tensor(w.Tensor(o.In[0]).Scale)
-		return o.Multiplies() && (l.Of == ofBalanced && rows.OfRows() ||
-			l.Of == ofRows && rows.Name != "" && w.Tensor(w.Tensor(o.In[1]).Scale).OfSquares())
-	})
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
@@ -354,7 +344,7 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
 func (w *writer) sumsCodes(of leg, way schedule.Way) error {
-	if of.move != of.stage.Sums || !w.coded(of.stage) {
+	if of.move != of.stage.Sums || !w.Coded(of.stage.Stage) {
 		return nil
 	}
 	hint := orUse(leaveOut, waysWith(of.need, ofCodes))

@@ -51,7 +51,7 @@ func (w *writer) countRows() {
 			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
-			for _, name := range append(w.eachRows(s), s.here()) {
+			for _, name := range append(w.there(w.EachRows(s.Stage)), s.here()) {
 				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))
 			}
 		}

@@ -9,7 +9,6 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -93,7 +92,6 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		writeChain, // -> the program
 		// placements and ways that do not go together
 		(*writer).Fits, rowsFit, edgesFit, columnsFit,
-		finish, // -> its tensors as they are declared
 	} {
 		if err := step(w); err != nil {
 			return nil, w.AsDeclared(err)
@@ -110,21 +108,4 @@ func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
 // edgeOf is the edge with a move's steps.
 func (w *writer) edgeOf(move string) *hostir.Edge {
 	return &w.program.Edges[slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })]
-}
-
-// finish gives the program the axes of tensors of batches as they are declared.
-func finish(w *writer) error {
-	seen := map[string]bool{}
-	for k, b := range w.program.Buffers {
-		i := slices.IndexFunc(w.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(w.Original.Tensors[i].Axes) {
-			w.program.Buffers[k].Tensor.Axes = w.Original.Tensors[i].Axes
-		}
-		if seen[b.Name] && i >= 0 {
-			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",
-				"the plan has memory of its own called %s", b.Name)
-		}
-		seen[b.Name] = true
-	}
-	return nil
 }

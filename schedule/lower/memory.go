@@ -69,7 +69,7 @@ func (w *writer) cutRows(rows schedule.Extent, own parts) {
 func (w *writer) cutFlat(s *stage, rows bool) {
 	axes := w.program.At(s.Sums).Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
-	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
+	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.Coded(s.Stage) ||
 		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
 		w.cutRows(axes[0].Extent, parts{})
 	} else {
@@ -230,7 +230,7 @@ func (w *writer) indexed(s *stage) {
 	if w.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
-	names := append(w.eachRows(s), s.Into)
+	names := append(w.EachRows(s.Stage), s.Into)
 	if !s.OfAll() && !s.Bare() {
 		names = append(names, s.Input)
 	}
@@ -256,15 +256,14 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.departs() || s.leaving.ofAll {
 		return nil
 	}
-	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums),
-		s.Sums)
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums), s.Sums)
 	switch {
 	case !s.Bare() && w.outward(s): // which is multiplied in these parts
-		names = append(append(names, w.eachRows(s)...), s.Input)
+		names = append(append(names, w.EachRows(s.Stage)...), s.Input)
 	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)
 	}
-	return w.there(names)
+	return names
 }
 
 // declare is memory of what leaves a stage; each is that with a part of every rank.
@@ -283,19 +282,6 @@ func (w *writer) ofEachRank(s *stage, name string) {
 	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {
 		w.fine[name] = w.n
 	}
-}
-
-// eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
-func (w *writer) eachRows(s *stage) (names []string) {
-	for _, t := range s.Terms {
-		names = append(names, t.In[0])
-	}
-	for _, o := range s.Ops {
-		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.InRowsOf(o)...)
-		}
-	}
-	return w.there(names)
 }
 
 // there are the names of memory that is declared.

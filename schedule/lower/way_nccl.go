@@ -162,7 +162,7 @@ func partsMemory(w *writer, s *stage) {
 		w.cutRows(rows, x)
 	}
 	inParts, atOnce := append(w.InRowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
-	for _, name := range append(w.eachRows(s), s.Input) {
+	for _, name := range append(w.there(w.EachRows(s.Stage)), s.Input) {
 		switch {
 		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&
 			!slices.Contains(inParts, name): // by functions

@@ -11,7 +11,7 @@ import (
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
+		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.ScalesApart(of.stage.Stage, of.Of)} }
 	}),
 	by(pullOnce, gather(ofCounted)).has(intoCallers).
 		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {

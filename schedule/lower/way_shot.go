@@ -35,7 +35,7 @@ var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches)
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
-	w.edge.Carrier.ByBlocks = !w.Uneven(w.edge.Of) && !w.coded(s)
+	w.edge.Carrier.ByBlocks = !w.Uneven(w.edge.Of) && !w.Coded(s.Stage)
 	s.summing = sumsOfPeers
 	return nil
 }
@@ -43,13 +43,10 @@ func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
 // inTwoShots serves sums that each rank makes a part of.
 func inTwoShots(w *writer, s *stage, _ schedule.TwoShot) error {
 	// Kernels of other moves cut the same memory into other parts.
-	w.edge.Carrier.ByBlocks = len(w.legs) == 1 && !w.coded(s)
+	w.edge.Carrier.ByBlocks = len(w.legs) == 1 && !w.Coded(s.Stage)
 	s.summing = sumsOfParts
 	return nil
 }
-
-// coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
-func (w *writer) coded(s *stage) bool { return w.Tensor(s.Given).Type.Coded() }
 
 func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 	w.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
@@ -100,7 +97,7 @@ func (w *writer) meetIn(cut parts, word, move, remark string) []hostir.Node {
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own := w.summands(s), w.ownPart(s, false)
-	if w.coded(s) {
+	if w.Coded(s.Stage) {
 		w.cut(input, schedule.D)
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
