@@ -111,7 +111,7 @@ func broadcastRows(w *writer, s *stage) arrival {
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.Bare },
+var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Bare },
 	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
