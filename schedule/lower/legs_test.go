@@ -15,13 +15,13 @@ import (
 
 // TestNeeds: the table of communications and that of ways have each other's.
 func TestNeeds(t *testing.T) {
-	for _, n := range stages.Needs {
+	for _, n := range needs() {
 		if !slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.Need }) {
 			t.Errorf("no way does the %s", n)
 		}
 	}
 	for _, l := range lowerings {
-		if !slices.ContainsFunc(stages.Needs, func(n stages.Placed) bool { return n.Need == l.need }) {
+		if !slices.ContainsFunc(needs(), func(n stages.Placed) bool { return n.Need == l.need }) {
 			t.Errorf("%T does the %s, and no placements ask for it", l.way, l.need)
 		}
 	}
@@ -32,44 +32,36 @@ type example struct{ operation, tensors string }
 
 // examples are schedules that need each communication and no other.
 var examples = map[need]example{
-	gather(ofRows):                        {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gather(ofBalanced):                    {"linear", "A[M/D= K] B[N K] C[M N]"},
-	gather(ofBatches):                     {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
-	gather(ofSteps):                       {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
-	gather(ofColumns):                     {"linear", "A[M K] B[N/D K] C[M N]"},
-	gather(ofOperand):                     {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
-	gather(ofRows).Alone():                {"copy", "A[M/D N] C[M N]"},
-	gather(ofCounted):                     {"linear", "A[M/D~P K] B[N K] C[M N]"},
-	gather(ofCounted).Alone():             {"copy", "A[M/D~P N] C[M N]"},
-	gather(ofRows).OverHosts():            {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gather(ofRows).Alone().OverHosts():    {"copy", "A[M/D N] C[M N]"},
-	gather(ofOperand).OverHosts():         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
-	reduce(ofRows):                        {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduce(ofColumns):                     {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
-	reduce(ofBalanced):                    {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
-	reduce(ofBatches):                     {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
-	reduce(ofGradient):                    {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
-	reduce(ofRows).Alone():                {"sum", "A[D/D M N] C[M/D N]"},
-	reduce(ofCounted):                     {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
-	reduce(ofCounted).Alone():             {"sum", "A[D/D M N] C[M/D~P N]"},
-	reduce(ofRows).OverHosts():            {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduce(ofRows).Alone().OverHosts():    {"sum", "A[D/D M N] C[M/D N]"},
-	reduceAll(ofRows):                     {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	reduceAll(ofGradient):                 {"gradient", "A[M/D N] B[M/D K] C[N K]"},
-	reduceAll(ofRows).Alone():             {"sum", "A[D/D M N] C[M N]"},
-	reduceAll(ofRows).OverHosts():         {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	reduceAll(ofRows).Alone().OverHosts(): {"sum", "A[D/D M N] C[M N]"},
-	reduce(ofGradient).OverHosts():        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
-	reduceAll(ofGradient).OverHosts():     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
-	stages.Exchange:                       {"copy", "A[D/D D M] C[D D/D M]"},
-	stages.ExchangeCounted:                {"copy", "A[D/D~ D M] C[D D/D~ M]"},
-	stages.ExchangeColumns:                {"copy", "A[M/D N] C[M N/D]"},
-	stages.Broadcast:                      {"copy", "A@0[M N] C[M N]"},
-	stages.Rotation:                       {"copy", "A[M/D N] C[M/D+1 N]"},
+	gather(ofRows):            {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gather(ofBalanced):        {"linear", "A[M/D= K] B[N K] C[M N]"},
+	gather(ofBatches):         {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
+	gather(ofSteps):           {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
+	gather(ofColumns):         {"linear", "A[M K] B[N/D K] C[M N]"},
+	gather(ofOperand):         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
+	gather(ofRows).Alone():    {"copy", "A[M/D N] C[M N]"},
+	gather(ofCounted):         {"linear", "A[M/D~P K] B[N K] C[M N]"},
+	gather(ofCounted).Alone(): {"copy", "A[M/D~P N] C[M N]"},
+	reduce(ofRows):            {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduce(ofColumns):         {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
+	reduce(ofBalanced):        {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
+	reduce(ofBatches):         {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
+	reduce(ofGradient):        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduce(ofRows).Alone():    {"sum", "A[D/D M N] C[M/D N]"},
+	reduce(ofCounted):         {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
+	reduce(ofCounted).Alone(): {"sum", "A[D/D M N] C[M/D~P N]"},
+	reduceAll(ofRows):         {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	reduceAll(ofGradient):     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
+	reduceAll(ofRows).Alone(): {"sum", "A[D/D M N] C[M N]"},
+	stages.Exchange:           {"copy", "A[D/D D M] C[D D/D M]"},
+	stages.ExchangeCounted:    {"copy", "A[D/D~ D M] C[D D/D~ M]"},
+	stages.ExchangeColumns:    {"copy", "A[M/D N] C[M N/D]"},
+	stages.Broadcast:          {"copy", "A@0[M N] C[M N]"},
+	stages.Rotation:           {"copy", "A[M/D N] C[M/D+1 N]"},
 }
 
-// by is the example, by a way or by the default.
-func (x example) by(n need, w schedule.Way) schedule.Schedule {
+// exampleOf is the schedule that needs a communication, by a way or by the default; over hosts it has a mesh besides.
+func exampleOf(n need, w schedule.Way) schedule.Schedule {
+	x := examples[need{Kind: n.Kind, Of: n.Of, Bare: n.Bare}]
 	s := scheduletest.Of(x.operation, scheduletest.Tensors(strings.ReplaceAll(x.tensors, "=", ""))...)
 	for i := range s.Tensors {
 		for j := range s.Tensors[i].Axes {
@@ -93,8 +85,8 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 
 // TestExamples: each schedule needs its communication.
 func TestExamples(t *testing.T) {
-	for _, n := range stages.Needs {
-		p, err := Lower("X", examples[n.Need].by(n.Need, nil))
+	for _, n := range needs() {
+		p, err := Lower("X", exampleOf(n.Need, nil))
 		if err != nil {
 			t.Errorf("%s: %v", n, err)
 		} else if e := p.Edges[0]; len(p.Edges) != 1 || e.Kind != n.String() || e.Data != n.Data() {
@@ -130,18 +122,18 @@ var lacking = map[string]func(p *hostir.Program) bool{
 // way's other communications does not write a program of this one that is proven.
 func TestHoles(t *testing.T) {
 	forced := 0
-	for _, n := range stages.Needs {
+	for _, n := range needs() {
 		for _, w := range schedule.Ways() {
 			if slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.Need && l.takes(w) }) {
 				continue
 			}
-			s, why := examples[n.Need].by(n.Need, w), whyNot(n.Need, w)
+			s, why := exampleOf(n.Need, w), whyNot(n.Need, w)
 			_, err := Lower("X", s)
 			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Moves[0].Way" ||
 				!strings.HasSuffix(list[0].Msg, why) {
 				t.Errorf("the %s by %s is refused by %v, want the fact %q", n, schedule.WayName(w), err, why)
 			}
-			usual, err := Lower("X", examples[n.Need].by(n.Need, nil))
+			usual, err := Lower("X", exampleOf(n.Need, nil))
 			if lacks, known := lacking[why]; err == nil && known && lacks(usual) {
 				continue
 			}
@@ -157,9 +149,9 @@ func TestHoles(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs were tried", forced)
-	for _, n := range stages.Needs {
+	for _, n := range needs() {
 		if across := n.OverHosts(); !served(across) {
-			_, err := Lower("X", examples[n.Need].by(across, nil))
+			_, err := Lower("X", exampleOf(across, nil))
 			why := whyNot(across, schedule.Rails{})
 			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Mesh" ||
 				!strings.HasSuffix(list[0].Msg, why) {
@@ -184,7 +176,7 @@ func forcedTo(t *testing.T, n need, l lowering, s schedule.Schedule) (p *hostir.
 	if err == nil {
 		_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 4}})
 	}
-	if usual, _ := Lower("X", examples[n].by(n, nil)); err != nil || hostir.Print(p) == hostir.Print(usual) {
+	if usual, _ := Lower("X", exampleOf(n, nil)); err != nil || hostir.Print(p) == hostir.Print(usual) {
 		return nil // the other one is written whatever the way says
 	}
 	hostir.Steps(p.Body, func(s hostir.Step) {

@@ -9,13 +9,12 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/scheduletest"
-	"ovgen/schedule/stages"
 )
 
 // TestOptions: a schedule may choose each option of each way that the help lists for a communication, and each of their
 // values. What the help leaves out is refused.
 func TestOptions(t *testing.T) {
-	for _, n := range stages.Needs {
+	for _, n := range needs() {
 		for _, l := range doing(n.Need) {
 			for _, o := range schedule.Options(l.way) {
 				for _, value := range schedule.OptionValues(l.way, o.Field) {
@@ -51,7 +50,7 @@ func choosing(w schedule.Way, field, value string) schedule.Way {
 // withOption is the example of a communication where an option of its way has something to do: parts of slots go on,
 // and owners of rows make functions of whole rows, of sums or of what they send.
 func withOption(n need, w schedule.Way, field string) schedule.Schedule {
-	s := examples[n].by(n, w)
+	s := exampleOf(n, w)
 	s.Types = []schedule.Type{schedule.BF16}
 	if _, slots := w.(schedule.Slots); slots && field == "Parts" && n == reduce(ofRows) {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")

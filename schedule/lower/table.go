@@ -26,9 +26,25 @@ type Communication struct {
 	Holes map[string]string
 }
 
+// needs are the communications that ways do: of each kind those on one host, and behind them those that some way does
+// over hosts.
+func needs() (list []stages.Placed) {
+	var across []stages.Placed
+	for i, n := range stages.Needs {
+		list = append(list, n)
+		if n := n.OverHosts(); served(n) {
+			across = append(across, stages.Placed{Need: n, By: "as on one host, Mesh schedule.Hosts()"})
+		}
+		if i+1 == len(stages.Needs) || stages.Needs[i+1].Kind != n.Kind {
+			list, across = append(list, across...), nil
+		}
+	}
+	return list
+}
+
 // Table lists the communications that package lower writes.
 func Table() (list []Communication) {
-	for _, n := range stages.Needs {
+	for _, n := range needs() {
 		c := Communication{Kind: string(n.Kind), Sums: n.Sums(), Data: n.Data(), Placed: n.By,
 			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.Need) {

@@ -60,7 +60,7 @@ type Placed struct {
 	By string
 }
 
-// Needs are the communications that ways do.
+// Needs are the communications on one host that ways do.
 var Needs = []Placed{
 	{Gather(OfRows), "linear: A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]"},
 	{Gather(OfBalanced), "linear: A [DIDx(D, balanced), M/D, K], B [N, K], C [M, N]"},
@@ -71,9 +71,6 @@ var Needs = []Placed{
 	{Gather(OfOperand), "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K]; or gradient: A [M, N], B [DIDx(D), M/D, K]"},
 	{Gather(OfRows).Alone(), "copy: A [DIDx(D), M/D, N], C [M, N]"},
 	{Gather(OfCounted).Alone(), "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
-	{Gather(OfRows).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{Gather(OfRows).Alone().OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{Gather(OfOperand).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{Reduce(OfRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
 	{Reduce(OfColumns), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
 	{Reduce(OfBalanced), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},
@@ -82,15 +79,9 @@ var Needs = []Placed{
 	{Reduce(OfRows).Alone(), "sum: A [DIDx(D), M, N], C [DIDx(D), M/D, N]"},
 	{Reduce(OfCounted), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, uneven), M/D, N]"},
 	{Reduce(OfCounted).Alone(), "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
-	{Reduce(OfRows).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{Reduce(OfRows).Alone().OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{Reduce(OfGradient).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{ReduceAll(OfRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
 	{ReduceAll(OfGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
 	{ReduceAll(OfRows).Alone(), "sum: A [DIDx(D), M, N], C [M, N]"},
-	{ReduceAll(OfRows).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{ReduceAll(OfRows).Alone().OverHosts(), "as on one host, Mesh schedule.Hosts()"},
-	{ReduceAll(OfGradient).OverHosts(), "as on one host, Mesh schedule.Hosts()"},
 	{Exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
 	{ExchangeCounted, "copy: A [DIDx(D, uneven), D, M], C [D, DIDx(D, uneven), M]"},
 	{ExchangeColumns, "copy: A [DIDx(D), M/D, N], C [M, DIDx(D), N/D]; or back"},
