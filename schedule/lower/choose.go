@@ -181,6 +181,7 @@ func choose(w *writer) error {
 		}
 	}
 	var moves []schedule.Move
+	taken := map[int]bool{}
 	w.program.Edges = make([]hostir.Edge, len(w.legs))
 	for i, l := range w.legs {
 		open := w.usual(l)
@@ -188,6 +189,7 @@ func choose(w *writer) error {
 		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.Data(), Way: open, Default: open, Steps: l.move,
 			Products: w.ProductTexts(w.Beside(l.stage.Stage))}
 		if chosen := w.move(l, of[i]); chosen >= 0 {
+			taken[chosen] = true
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
 		}
@@ -206,9 +208,7 @@ func choose(w *writer) error {
 		return err
 	}
 	for i, m := range w.Original.Moves {
-		if path := fmt.Sprintf("Moves[%d].Way", i); !slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
-			return e.Path == path
-		}) {
+		if !taken[i] {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
