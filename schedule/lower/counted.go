@@ -45,9 +45,9 @@ func (w *writer) countRows() {
 		}
 	}
 	for _, s := range w.stages {
+		sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
 		switch {
-		case s.departs() && s.leaving.meet != "" && w.Uneven(s.Sums):
-			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+		case each.Name != "" && w.Uneven(s.Sums):
 			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":

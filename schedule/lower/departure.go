@@ -12,7 +12,6 @@ import (
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
-	meet   string    // memory in which those of own rows meet; empty: they are summed on their way
 	memory []declare // that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
@@ -95,8 +94,8 @@ func (w *writer) inBatch(s *stage, p piece) piece {
 	return p
 }
 
-// meeting is the memory in which the partial results of a stage's own rows meet.
-func (w *writer) meeting(s *stage) string { return w.named(s.leaving.meet, s.Sums) }
+// meeting is the memory in which the partial results of a stage's own rows meet, if they are not summed on their way.
+func (w *writer) meeting(s *stage) string { return w.named(slots, s.Sums) }
 
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {

@@ -34,7 +34,7 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
-	s.leaving = leaving{meet: slots, plan: railsLeave,
+	s.leaving = leaving{plan: railsLeave,
 		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
 		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil

@@ -34,7 +34,7 @@ var slottedSums = slices.Concat(
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
+	s.leaving = leaving{plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -170,7 +170,7 @@ var stored = by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), r
 	has(ofSomeRows).with(wholeRows, because(slotHoles))
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
-	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
+	s.leaving = leaving{memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
 	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
@@ -201,8 +201,7 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory, stagedMemory},
-		plan: stagedLeave}
+	s.leaving = leaving{memory: []declare{each(slots), reducedMemory, stagedMemory}, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled(s, "Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
