@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// batches is a stage with the rows of each batch in turn.
-func (w *writer) batches(s *stage) []hostir.Node {
+// byBatch is a stage with the rows of each batch in turn.
+func (w *writer) byBatch(s *stage) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case s.through, s.comes.ownLast, // peers may read its input already
@@ -305,7 +305,7 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 func (w *writer) own(s *stage) piece {
 	p := ofRank(hostir.Rank)
 	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
-		p.from = hostir.Chunk(s.Input, w.part())
+		p.from = hostir.Chunk(s.Input, w.batches.part())
 	}
 	return p
 }

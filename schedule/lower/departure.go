@@ -89,7 +89,7 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
 	if s.departs() && w.Order == stages.BatchesInRound {
-		p.part = w.part()
+		p.part = w.batches.part()
 	}
 	return p
 }

@@ -25,7 +25,7 @@ var refused = schedule.Refused
 // come. The own rows wait for nobody and fill the gaps.
 type writer struct {
 	*stages.Chain
-	parts   // the batches that the rows of all ranks come in
+	batches parts // that the rows of all ranks come in
 	program *hostir.Program
 	stages  []*stage // of the chain, with what ways say of them
 	legs    []leg    // its communications
@@ -83,7 +83,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		return nil, err
 	}
 	w := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
-		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, parts: parts{n: int64(chain.Batches), index: "s"},
+		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, batches: parts{n: int64(chain.Batches), index: "s"},
 		fine: map[string]int64{}, parted: map[string]*stage{}}
 	for _, step := range []func(*writer) error{
 		staged,     // what ways say of stages, none yet

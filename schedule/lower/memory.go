@@ -172,7 +172,7 @@ func (w *writer) sums(s *stage) {
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
-	case w.byRanks(s), !s.ToAll && w.n > 1:
+	case w.byRanks(s), !s.ToAll && w.batches.n > 1:
 		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
 		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {
@@ -200,7 +200,7 @@ func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 // come in batches each batch has those of all ranks.
 func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 	rows := schedule.Dim(w.RowExtent(of))
-	if w.n > 1 {
+	if w.batches.n > 1 {
 		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
 	if !w.Uneven(of) { // else they lie one after another
@@ -227,7 +227,7 @@ func (w *writer) indexed(s *stage) {
 	}
 	w.cutRows(w.RowExtent(rows), parts{})
 	cut := []schedule.Extent{schedule.D}
-	if w.n > 1 {
+	if w.batches.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
 	names := append(w.EachRows(s.Stage), s.Into)
@@ -280,7 +280,7 @@ func (w *writer) ofEachRank(s *stage, name string) {
 		return
 	}
 	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {
-		w.fine[name] = w.n
+		w.fine[name] = w.batches.n
 	}
 }
 

@@ -35,7 +35,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return nil
 	case way.Parts < 2:
 		s.gathering = func(w *writer, s *stage) []hostir.Node {
-			return w.parts.inTurn(
+			return w.batches.inTurn(
 				hostir.Together(mainRef, hostir.AllGather, w.ofAll(s.here()), w.shard(s, hostir.Expr{})))
 		}
 		return nil
@@ -55,7 +55,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 
 // ofAll are all ranks' rows in a buffer, of the step's batch.
 func (w *writer) ofAll(buffer string) hostir.View {
-	if w.n < 2 {
+	if w.batches.n < 2 {
 		return hostir.Whole(buffer)
 	}
 	return w.at(buffer, piece{rank: zero, ranks: hostir.Size})
@@ -65,7 +65,7 @@ func (w *writer) ofAll(buffer string) hostir.View {
 // every rank's rows, or a batch of them, which is multiplied as one.
 func roundsByNCCL(w *writer, s *stage) arrival {
 	first := hostir.Mul(step, hostir.Size)
-	t := turns{first: zero, end: hostir.Const(max(s.cut.n, w.n)), work: mainRef, ofAll: s.cut.n > 1,
+	t := turns{first: zero, end: hostir.Const(max(s.cut.n, w.batches.n)), work: mainRef, ofAll: s.cut.n > 1,
 		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
 			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.Input, step))}}
@@ -120,9 +120,9 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 			do = hostir.AllReduce
 		}
 		to, finish := w.rounded(s)
-		to.Index = w.part()
+		to.Index = w.batches.part()
 		from := w.ofAll(w.summands(s))
-		return append(w.parts.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
+		return append(w.batches.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.turns(zero, hostir.Const(w.n)), w.word(ready, s.here())
+	t, word := w.turns(zero, hostir.Const(w.batches.n)), w.word(ready, s.here())
 	a := arrival{on: copyRef, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {

@@ -55,23 +55,23 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.part())
+	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.batches.part())
 	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
-		return w.parts.inTurn(slices.Concat(w.meetIn(w.parts, ready, s.Sums, "peers may read "+from), sum,
-			w.meetIn(w.parts, read, s.Sums, ""))...)
+		return w.batches.inTurn(slices.Concat(w.meetIn(w.batches, ready, s.Sums, "peers may read "+from), sum,
+			w.meetIn(w.batches, read, s.Sums, ""))...)
 	}
-	return w.whileRead(from, s.Sums, w.parts.inTurn(sum...)...)
+	return w.whileRead(from, s.Sums, w.batches.inTurn(sum...)...)
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	var rows []hostir.View // of all ranks, a batch after the other
-	for i := range max(w.n, 1) {
-		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
+	for i := range max(w.batches.n, 1) {
+		part := hostir.Chunk(s.Input, w.batches.numbered(hostir.Const(i)))
 		rows = append(rows, part.At(rankIndex).EachRank())
 	}
 	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))

@@ -216,8 +216,8 @@ func stagedMemory(w *writer, s *stage) {
 	}
 	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	if w.Order == stages.BatchesInRound && w.n > 1 {
-		w.fine[name], buffer = w.n, hostir.Div(buffer, hostir.Const(w.n))
+	if w.Order == stages.BatchesInRound && w.batches.n > 1 {
+		w.fine[name], buffer = w.batches.n, hostir.Div(buffer, hostir.Const(w.batches.n))
 	}
 	w.program.Memory(name, buffer, axes...)
 }
