@@ -55,7 +55,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	}
 	// What only leaves by collectives is on the stream of the posts before it does.
 	if w.any(func(s *stage) bool {
-		return s.comes.on == collectiveRef || s.comes.exchanges || s.leaves.exchanges && !w.outward(s)
+		return s.comes.on == collectiveRef || s.comes.exchanges || s.leaves.exchanges && !s.outward()
 	}) {
 		waiting = append(waiting, collectiveSet)
 	}
@@ -71,7 +71,7 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
 	s, all := w.stages[0], hostir.Refs(w.sets)
 	d := s.leaves
-	if len(all) == 0 || !w.outward(s) || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
+	if len(all) == 0 || !s.outward() || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
 	work := w.sets[0] // all have one name

@@ -32,7 +32,7 @@ func (w *writer) byBatch(s *stage) []hostir.Node {
 	if s.across == nil && (w.putting(s) || s.leaving.ofAll) {
 		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}, late: true}
 		for _, o := range s.BeforeSum() {
-			if w.outward(s) || s.leaves.turns != nil { // which main does not wait for
+			if s.outward() || s.leaves.turns != nil { // which main does not wait for
 				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
 		}
@@ -147,9 +147,9 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	switch {
 	case d.passes != nil:
 		return d.passes()
-	case w.outward(s) && d.turns != nil:
+	case s.outward() && d.turns != nil:
 		return w.rounds(s)
-	case w.outward(s):
+	case s.outward():
 		return append(w.peersInTurn(s), w.ownLeaves(s)...)
 	case s.departs() && d.turns == nil:
 		ops = s.BeforeSum()
@@ -230,7 +230,7 @@ func (w *writer) order(s *stage) []turns {
 		t = t.onMain()
 	case s.Bare(): // no product makes them
 		t.set = hostir.StreamSet{}
-	case w.outward(s) && w.pool.streams == 0: // one for own rows
+	case s.outward() && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)
 	}
 	return []turns{t}
@@ -279,7 +279,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}
 		round = slices.Concat(round, w.within(products...), behind)
-		if d.take != nil && w.outward(s) {
+		if d.take != nil && s.outward() {
 			round = append(round, hostir.MovesOf(s.Sums, d.take(piece)...)...)
 		}
 	}

@@ -50,14 +50,11 @@ type departure struct {
 	beyond
 }
 
-// outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
-// begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
-// the same moment.
-func (s *stage) outward() bool { return (s.First || s.Bare()) && s.departs() && !s.OfAll() }
-
-// outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
-func (w *writer) outward(s *stage) bool {
-	return s.outward() && s.across == nil
+// outward reports whether partial results leave a stage to which no rows come, and nothing runs beside them, as where
+// own rows go on in parts. That is the first stage, whose products begin one after the other, own rows last, or a stage
+// without products. In a later stage all products would begin at the same moment.
+func (s *stage) outward() bool {
+	return (s.First || s.Bare()) && s.departs() && !s.OfAll() && s.across == nil
 }
 
 // streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where these
@@ -65,7 +62,7 @@ func (w *writer) outward(s *stage) bool {
 // rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
 // has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
-	if !w.outward(s) || s.Bare() {
+	if !s.outward() || s.Bare() {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
@@ -109,7 +106,7 @@ func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
 	p, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), s.Ops
-	if !w.outward(s) {
+	if !s.outward() {
 		p.from, ops = w.own(s).from, s.Ops[len(s.BeforeSum()):]
 	}
 	last, made := w.partials(d.own, s, ops, p) // that are left for the end
@@ -119,7 +116,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
-		if d.take != nil && !w.outward(s) {
+		if d.take != nil && !s.outward() {
 			taken = append(taken, t.over(nil, d.take(t.pieces[0])...)...)
 		}
 	}

@@ -258,7 +258,7 @@ func (w *writer) leavingRows(s *stage) []string {
 	}
 	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums), s.Sums)
 	switch {
-	case !s.Bare() && w.outward(s): // which is multiplied in these parts
+	case !s.Bare() && s.outward(): // which is multiplied in these parts
 		names = append(append(names, w.EachRows(s.Stage)...), s.Input)
 	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)

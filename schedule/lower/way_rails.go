@@ -202,7 +202,7 @@ type railSum struct {
 // railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before
 // it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
-	x := railSum{w, s.leaving.cut, s, w.outward(s)}
+	x := railSum{w, s.leaving.cut, s, s.outward()}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}

@@ -88,7 +88,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		if cut.n < 2 {
 			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
 		}
-		if w.outward(s) { // while the product is made
+		if s.outward() { // while the product is made
 			slices.Reverse(nodes)
 		}
 		return append(nodes, hostir.Set(put, w.at(named(slots), own).At(p.rank), w.at(w.summands(s), p)),
@@ -114,7 +114,7 @@ func (w *writer) slotsFill(s *stage) departure {
 	cut, free := w.partsOf(s), w.slotsFree(s)
 	arrived := w.words(arrived, s.Sums, cut.members())
 	on := putRef
-	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
+	if s.outward() && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
 		on = mainRef
 	}
 	d := w.slotsSummed(on, s)
@@ -191,7 +191,7 @@ func storesLeave(w *writer, s *stage) departure {
 			d.begin = append(d.begin, t.over(nil, hostir.Wait(t.work, free, t.pieces[0].rank))...)
 		}
 	}
-	if w.outward(s) {
+	if s.outward() {
 		d.after = []hostir.StreamSet{w.set}
 	}
 	return d
