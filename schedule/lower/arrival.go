@@ -124,7 +124,7 @@ func (w *writer) plan() error {
 		}
 		switch {
 		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
-			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.Comes(s.Stage)),
+			return refused(w.edgeOf(s.here()).Field(), "use "+usually(w.Comes(s.Stage)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		case s.departs():

@@ -8,7 +8,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -102,8 +101,8 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 
 func (w *writer) add(nodes ...hostir.Node) { w.program.Body = append(w.program.Body, nodes...) }
 
-// path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
-func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
+// path is the field of the way that is being lowered.
+func (w *writer) path() string { return w.edge.Field() }
 
 // edgeOf is the edge with a move's steps.
 func (w *writer) edgeOf(move string) *hostir.Edge {

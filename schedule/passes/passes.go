@@ -50,13 +50,13 @@ var All = []Pass{
 	{"blocks", "kernels of the caller's own have a block at each shape", []string{"multiples"}, blocks},
 }
 
-// declared gives tensors of more axes than the rows and columns in which they are written the axes that are declared. It
-// refuses memory of the plan that has the name of a tensor.
+// declared gives tensors that are written in rows and columns, and have other axes, those that are declared. It refuses
+// memory of the plan that has the name of a tensor.
 func declared(p *hostir.Program) error {
 	seen := map[string]bool{}
 	for k, b := range p.Buffers {
 		i := slices.IndexFunc(p.Schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(p.Schedule.Tensors[i].Axes) {
+		if i >= 0 && len(b.Tensor.Axes) != len(p.Schedule.Tensors[i].Axes) {
 			p.Buffers[k].Tensor.Axes = p.Schedule.Tensors[i].Axes
 		}
 		if i >= 0 && seen[b.Name] {
