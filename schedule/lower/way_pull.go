@@ -11,7 +11,9 @@ import (
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.ScalesApart(of.stage.Stage, of.Of)} }
+		l.usual = func(w *writer, l leg) schedule.Way {
+			return schedule.Pull{Once: w.ScalesApart(l.stage.Stage, l.Of)}
+		}
 	}),
 	by(pullOnce, gather(ofCounted)).has(intoCallers).
 		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {

@@ -80,8 +80,8 @@ func (c *Chain) Widens(s *Stage) bool {
 // Coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
 func (c *Chain) Coded(s *Stage) bool { return c.Tensor(s.Given).Type.Coded() }
 
-// ScalesApart says that a product takes all rows at once, as scales of some of them do not lie together, block by block,
-// or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
+// ScalesApart says that a product takes all rows at once, as scales of some of them do not lie together, block by
+// block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
 func (c *Chain) ScalesApart(s *Stage, of Cut) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
 		rows := c.Tensor(c.Tensor(o.In[0]).Scale)

@@ -68,7 +68,7 @@ func TestPassesPrintPrograms(t *testing.T) {
 // Each line of a program stands where a pass makes it, and each pass changes some program, but for one that refuses.
 func TestPassesSayWhatChanges(t *testing.T) {
 	changes := map[string]bool{}
-	multiples, batches := schedules.All()[0], schedules.All()[0] // no schedule of the catalogue has some, or such an axis
+	multiples, batches := schedules.All()[0], schedules.All()[0] // as none of the catalogue
 	multiples.Schedule.Multiples = map[schedule.Extent]string{schedule.M: "64"}
 	batches.Schedule = schedule.Schedule{Tensors: scheduletest.Tensors("A[4 M/D K] B[N K] C[4 M:D N]"),
 		Ops: []schedule.Op{schedule.BatchedLinear("C", "A", "B")}}
