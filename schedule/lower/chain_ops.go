@@ -91,11 +91,8 @@ func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 	return append(nodes, w.make(on, o, p, x)...)
 }
 
-// product is the product of an operation. Biases and functions of partial results are applied to their sum.
-func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	if o.Out == s.Sums {
-		return w.partialOf(on, s, o, p, x)
-	}
+// product is the product of an operation, with a bias and the functions that it applies.
+func (w *writer) product(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	with := w.Schedule.With(o)
 	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), hostir.Whole(with.Bias()))
 	for _, f := range with.Then {
@@ -106,7 +103,8 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 	return n.Applying(w.functionsOf(o, false))
 }
 
-// partialOf is a product whose result is partial. Columns that are summed are rows of the weight.
+// partialOf is a product whose result is partial: biases and functions are applied to the sum. Columns that are summed
+// are rows of the weight.
 func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	weight := w.weight(o)
 	if s.Left.Columns() {
@@ -153,9 +151,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 
 // products returns the product of an operation. Where it adds to other products, these come first.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
-	product := w.product(on, s, o, p, x)
 	if o.Out != s.Sums {
-		return w.onto(o, product)
+		return w.onto(o, w.product(on, o, p, x))
 	}
 	for _, t := range s.Terms {
 		term := w.partialOf(on, s, t, p, w.at(t.In[0], p))
@@ -164,6 +161,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 		}
 		nodes = append(nodes, term)
 	}
+	product := w.partialOf(on, s, o, p, x)
 	if len(nodes) == 0 {
 		return append(nodes, product)
 	}
@@ -193,11 +191,7 @@ func (w *writer) weight(o schedule.Op) hostir.View {
 
 // shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
 func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
-	o, beside := s.Ops[0], hostir.Whole(s.Whole())
-	if !p.rank.IsZero() {
-		beside = w.at(s.Whole(), p)
-	}
-	views := map[string]hostir.View{s.Input: rows, s.Whole(): beside}
+	o, views := s.Ops[0], map[string]hostir.View{s.Input: rows, s.Whole(): w.at(s.Whole(), p)}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
 	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
 		return w.onto(o, product.Applying(w.functionsOf(o, false)))
