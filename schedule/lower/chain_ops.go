@@ -27,9 +27,6 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	return sum.Applying(w.functionsOf(s.Last(), false))
 }
 
-// onAll does the operations of a stage on all rows at once.
-func (w *writer) onAll(s *stage) []hostir.Node { return w.operations(mainRef, s, s.Ops, w.allRows(s)) }
-
 // allRows are those of all ranks, which lie one rank's after another's where Bind says how many each has.
 func (w *writer) allRows(s *stage) piece {
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {

@@ -53,7 +53,7 @@ func writeChain(w *writer) error {
 		if w.inTurns(s) {
 			w.add(w.byBatch(s)...)
 		} else {
-			w.add(w.onAll(s)...)
+			w.add(w.operations(mainRef, s, s.Ops, w.allRows(s))...)
 		}
 		if s.summing != nil {
 			w.moves(s.Sums, s.summing(w, s)...)
