@@ -16,6 +16,15 @@ func (p *Program) Balanced() (e schedule.Extent, ok bool) {
 	return "", false
 }
 
+// MostBalanced is the number of rows of the largest balanced part, which the first rank has; absent: there is none.
+func (p *Program) MostBalanced() Expr {
+	e, ok := p.Balanced()
+	if !ok {
+		return Expr{}
+	}
+	return Div(Sub(Add(Extent(e), Size), Const(1)), Size)
+}
+
 // Counts are the numbers of rows of the ranks' parts of the extent that is spread in balanced parts; env has the
 // extents and D. It is nil for other programs: Bind takes the counts of uneven parts.
 func (p *Program) Counts(env Env) []int64 {

@@ -52,6 +52,14 @@ func Ahead(i Expr) Expr { return Mod(Add(Rank, i), Size) }
 // Behind is the rank i places back.
 func Behind(i Expr) Expr { return Mod(Sub(Add(Rank, Size), i), Size) }
 
+// Onwards is a number of ranks, from 0 on, by which parts move on round the ring as by a number below 0 too.
+func Onwards(n int) Expr {
+	if n < 0 {
+		return Mod(Mul(Const(int64(-n)), Sub(Size, Const(1))), Size)
+	}
+	return Mod(Const(int64(n)), Size)
+}
+
 // Bind names a value.
 func Bind(name string, value Expr) Let { return Let{Name: name, Value: value} }
 
@@ -101,6 +109,14 @@ func Joined(streams ...StreamRef) Synchronize {
 
 // Described is the step with a remark for its readers.
 func (s Step) Described(remark string) Step { s.Remark = remark; return s }
+
+// Remarked gives a node that is a step a remark.
+func Remarked(n Node, remark string) Node {
+	if s, ok := n.(Step); ok {
+		return s.Described(remark)
+	}
+	return n
+}
 
 // AskedBy is the step with the field of the schedule that asks for it.
 func (s Step) AskedBy(field string) Step { s.Origin.Field = field; return s }

@@ -1,6 +1,10 @@
 package hostir
 
-import "ovgen/schedule"
+import (
+	"cmp"
+
+	"ovgen/schedule"
+)
 
 // Edge is a communication of a program: a tensor travels, or the partial sums of a result meet.
 type Edge struct {
@@ -21,6 +25,9 @@ type Edge struct {
 	Parts  int
 	Across []string
 }
+
+// Field is the field of the way of a communication, or of all ways where the schedule leaves it open.
+func (e Edge) Field() string { return cmp.Or(e.Path, MovesField) }
 
 // Fields of the schedule that ask for operations, for communications, and for what hosts exchange.
 const (

@@ -25,6 +25,11 @@ func Elements(t schedule.Tensor) Expr {
 	return Volume(t, func(_ int, s schedule.Split) bool { return s.Kind == schedule.DeviceX })
 }
 
+// PartOfFirst counts the elements of one part of a tensor's first axis, or all without parts.
+func PartOfFirst(t schedule.Tensor) Expr {
+	return Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
+}
+
 // Volume multiplies the extents of a tensor, each divided by the splits for which cut is true.
 func Volume(t schedule.Tensor, cut func(axis int, s schedule.Split) bool) Expr {
 	var n Expr

@@ -97,6 +97,9 @@ func (x PacketRows) Gathers() []PacketGather {
 	return list
 }
 
+// Ranks is a view for each rank that results go to; all go to the same ranks.
+func (x PacketRows) Ranks() View { return x.Spread[0].Each }
+
 // SendsScales reports whether a gather sends the scales that the formulas leave.
 func (x PacketRows) SendsScales(g PacketGather) bool {
 	chain := x.Make.Chain()

@@ -101,6 +101,9 @@ func (x PacketGather) of(part View) bool {
 	return part.String() == own.String() && own.Buffer == x.To.Buffer
 }
 
+// OfSum reports whether a gather brings the sum to all: it is sent before formulas are made of it.
+func (x PacketSpread) OfSum(g PacketGather) bool { return g.of(x.Sum.To) }
+
 // views leaves out the gathers' views of this rank's parts, which the sum and its formulas write.
 func (x PacketSpread) views() (reads, writes []View) {
 	reads, _ = x.Sum.views()

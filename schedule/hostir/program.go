@@ -31,92 +31,29 @@ type Semaphore struct {
 	Count Expr // absent: one member
 }
 
-// Buffer is memory that the program names.
-type Buffer struct {
-	Name   string
-	Tensor schedule.Tensor // its placement
-	Owner  Owner
-	// Shared says that peers read it.
-	Shared bool
-	// Elements is the size of this rank's memory. Chunk is the size of one chunk, the unit in which views index the
-	// buffer: a shard, a step's rows, or a part of one.
-	Elements, Chunk Expr
-	// Counts is set if chunks differ: the size of chunk c of rank q is Chunk times the Counts(q, c)-th of Bind's
-	// counts. Elements is then the most for which New makes room.
-	Counts Expr
-	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of Rows rows. Copies take such
-	// a chunk, and other work takes the whole buffer.
-	Rows Expr
-	// Inner is a tensor that lies in the buffer's memory beside the buffer's tensor. Without a name there is none.
-	Inner Inner
-	// Room is the stride of such chunks, in elements. Absent: each chunk begins where the chunk before ends.
-	Room Expr
-	// Lands says that packets land in the buffer.
-	Lands Landing
-}
-
-// Pad gives each rank's chunk room for the most rows that a rank may have.
-func (b *Buffer) Pad(most schedule.Extent) {
-	columns := b.Tensor.Axes[len(b.Tensor.Axes)-1]
-	b.Tensor.Axes = []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(most), columns}
-	b.Room = Mul(Extent(most), b.Chunk)
-	b.Elements = Mul(Size, b.Room)
-}
-
-// Cut lets the buffer be indexed by parts of the first axis that a rank has more than one index of.
-func (b *Buffer) Cut(parts ...schedule.Extent) {
-	axes, first := slices.Clone(b.Tensor.Axes), 0
-	ofRank := func(a schedule.Axis) bool {
-		return a.Extent == schedule.D && len(a.Outer) > 0 && a.Outer[0].Kind == schedule.DeviceX
-	}
-	for ofRank(axes[first]) {
-		first++
-	}
-	axes[first].Outer = nil
-	for _, n := range parts {
-		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
-	}
-	b.Chunk = Elements(schedule.Tensor{Axes: axes})
-}
-
-// Bits is the number of bits of an element, given that of the plan's elements.
-func (b Buffer) Bits(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bits(), plan) }
-
-// Bytes is the number of bytes of elements, given the bits of the plan's elements. Elements that share a byte with
-// others have none, nor have elements of a type that is no tensor's own.
-func (b Buffer) Bytes(elements, plan int64) (int64, error) {
-	bits := elements * b.Bits(plan)
-	if t := b.Tensor.Type; t != "" && t.Bits() == 0 {
-		return 0, fmt.Errorf("%s has elements of type %q, which no tensor has for itself", b.Name, t)
-	}
-	if bits%8 != 0 {
-		return 0, fmt.Errorf("%d elements of %s, of %d bits each, are no whole number of bytes", elements, b.Name,
-			b.Bits(plan))
-	}
-	return bits / 8, nil
-}
-
-// Inner is a tensor in the memory of another: all of the memory or, where Part is set, chunk r of it on rank r.
-type Inner struct {
-	Tensor schedule.Tensor
-	Part   bool
-}
-
-// Owner of a buffer.
-type Owner string
-
-// Owners.
-const (
-	Caller Owner = "caller" // bound by Bind
-	Plan   Owner = "plan"   // allocated by New in the arena
-)
-
 // StreamSet is a stream, or streams numbered from First up to, not including, Count.
 type StreamSet struct {
 	Name         string
 	First, Count Expr // absent: a single stream
 	High         bool // top priority, else lowest
 	Falling      bool // each stream has a lower priority than the one before it, all below the top, down to the lowest
+}
+
+// Refs are the streams of sets.
+func Refs(sets []StreamSet) (list []StreamRef) {
+	for _, s := range sets {
+		list = append(list, StreamRef{Set: s.Name, From: s.First, To: s.Count})
+	}
+	return list
+}
+
+// Declare declares streams, if they are not.
+func (p *Program) Declare(sets ...StreamSet) {
+	for _, s := range sets {
+		if !slices.ContainsFunc(p.Streams, func(x StreamSet) bool { return x.Name == s.Name }) {
+			p.Streams = append(p.Streams, s)
+		}
+	}
 }
 
 // WithSet is a list of sets of streams and another one, which may have the name of one of these: then that one has the
@@ -236,6 +173,18 @@ func (p *Program) AskParts(a schedule.Axis) {
 	}
 }
 
+// AskUnits makes New check that rows are whole numbers of units of so many elements, on each rank that has a part of
+// them.
+func (p *Program) AskUnits(elements int64, columns ...schedule.Axis) {
+	for _, a := range columns {
+		check := Divide{Extent: a.Extent, By: schedule.Number(elements)}
+		if len(a.Outer) > 0 {
+			check.By, check.Times = schedule.D, elements
+		}
+		p.Ask(check)
+	}
+}
+
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.
 func (p *Program) BlockSemaphores() map[string]bool {
 	found := map[string]bool{}
@@ -256,21 +205,4 @@ func (p *Program) SemaphoreNames() []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// Buffer returns a copy of the buffer of that name.
-func (p *Program) Buffer(name string) (b Buffer, ok bool) {
-	b = *p.At(name)
-	return b, b.Name != ""
-}
-
-// At returns the program's buffer of that name, which the caller may change. Where the program has none it returns an
-// empty buffer that belongs to no program.
-func (p *Program) At(name string) *Buffer {
-	for i := range p.Buffers {
-		if p.Buffers[i].Name == name {
-			return &p.Buffers[i]
-		}
-	}
-	return &Buffer{}
 }

@@ -124,7 +124,7 @@ func (w *writer) plan() error {
 		}
 		switch {
 		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
-			return refused(cmp.Or(w.edgeOf(s.here()).Path, hostir.MovesField), "use "+usually(w.arrives(s)),
+			return refused(w.edgeOf(s.here()).Field(), "use "+usually(w.Comes(s.Stage)),
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		case s.departs():
@@ -143,7 +143,7 @@ func (w *writer) plan() error {
 
 // cutAlike cuts memory of a rank's rows into the parts that those of a tensor travel in, as a field says.
 func (w *writer) cutAlike(of string, p parts, problem string, names []string) error {
-	if p.n < 2 || len(names) == 0 {
+	if names = w.there(names); p.n < 2 || len(names) == 0 {
 		return nil
 	}
 	w.cutRows(w.RowExtent(of), p)
@@ -164,12 +164,11 @@ func (w *writer) cutPieces() error {
 		}
 		var own []string // memory of own rows that are made in parts
 		if from := w.makerOf(s); from != nil {
-			own = append(w.eachRows(from), from.Input)
+			own = append(w.EachRows(from.Stage), from.Input)
 		}
-		come, leave := append(w.eachRows(s), s.Input, s.here()), w.leavingRows(s)
+		come, leave := append(w.EachRows(s.Stage), s.Input, s.here()), w.leavingRows(s)
 		if s.summing != nil { // when all rows have come
-			come = w.there(append(come, w.summands(s)))
-			come = slices.DeleteFunc(come, func(name string) bool { return name == s.Sums })
+			come = slices.DeleteFunc(append(come, w.summands(s)), func(name string) bool { return name == s.Sums })
 		}
 		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
@@ -197,7 +196,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := orUse(leaveOut, l.need.with(ofAllRows))
+			hint := orUse(leaveOut, waysWith(l.need, ofAllRows))
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

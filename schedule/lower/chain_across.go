@@ -46,14 +46,14 @@ func (w *writer) junctions() error {
 		j, ok := w.junctionAt(i)
 		switch {
 		case !ok && j.next != nil && j.next.Gathers && !j.next.pulls():
-			return refused(s.parts.at, "leave it out, or gather "+j.next.Input+" by "+usually(w.arrives(j.next)),
+			return refused(s.parts.at, "leave it out, or gather "+j.next.Input+" by "+usually(w.Comes(j.next.Stage)),
 				"%s comes at once, and rows go on in parts where they come one rank's after another's", j.next.Input)
 		case !ok:
 			return refused(s.parts.at, leaveOut, "no stage gathers what the own rows of %s lead to", s.Sums)
 		case j.next.AddsShares():
 			return refused(s.parts.at, leaveOut, "a gradient takes all own rows of %s at once", j.next.Input)
 		case j.next.summing != nil:
-			return refused(s.parts.at, "leave it out, or sum "+j.next.Sums+" by "+usually(w.leavesBy(j.next)),
+			return refused(s.parts.at, "leave it out, or sum "+j.next.Sums+" by "+usually(w.Leaves(j.next.Stage)),
 				"the partial results of %s meet at once, and those of its own rows are made part by part", j.next.Sums)
 		case parts > 0 && parts != s.parts.n:
 			return refused(s.parts.at, "write the same for each of its sums",

@@ -12,7 +12,7 @@ func (w *writer) head() {
 	if w.any(func(s *stage) bool { return s.comes.on == copyRef }) {
 		carry = slices.Insert(carry, 0, copySet)
 	}
-	w.streams(slices.Concat(carry, w.sets, w.beside())...)
+	w.program.Declare(slices.Concat(carry, w.sets, w.beside())...)
 	now, then := w.startFirst()
 	posts := mainRef
 	if len(now) > 0 {
@@ -34,7 +34,7 @@ func (w *writer) head() {
 	if posts == mainRef {
 		w.open(posts)
 	}
-	if streams := slices.Concat(refs(carry), then, refs(w.beside())); len(streams) > 0 {
+	if streams := slices.Concat(hostir.Refs(carry), then, hostir.Refs(w.beside())); len(streams) > 0 {
 		w.add(hostir.Forked(streams...))
 	}
 	if posts != mainRef {
@@ -55,23 +55,23 @@ func (w *writer) behindPosts(posts hostir.StreamRef) []hostir.Node {
 	}
 	// What only leaves by collectives is on the stream of the posts before it does.
 	if w.any(func(s *stage) bool {
-		return s.comes.on == collectiveRef || s.comes.exchanges || s.leaves.exchanges && !w.outward(s)
+		return s.comes.on == collectiveRef || s.comes.exchanges || s.leaves.exchanges && !s.outward()
 	}) {
 		waiting = append(waiting, collectiveSet)
 	}
 	if posts == mainRef || len(waiting) == 0 {
 		return nil
 	}
-	return []hostir.Node{hostir.Synchronize{Streams: refs(waiting), On: []hostir.StreamRef{posts}}}
+	return []hostir.Node{hostir.Synchronize{Streams: hostir.Refs(waiting), On: []hostir.StreamRef{posts}}}
 }
 
 // startFirst divides the streams of products for those that begin ahead of the posts and the others. Products that wait
 // for no rows need not wait for a post. If priorities fall only the first begins: a product that has begun keeps the
 // device, whatever its priority, so the others must not begin at the same moment.
 func (w *writer) startFirst() (now, then []hostir.StreamRef) {
-	s, all := w.stages[0], refs(w.sets)
+	s, all := w.stages[0], hostir.Refs(w.sets)
 	d := s.leaves
-	if len(all) == 0 || !w.outward(s) || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
+	if len(all) == 0 || !s.outward() || s.Bare() || len(d.open) == 0 || d.take == nil && d.sends == nil {
 		return nil, all
 	}
 	work := w.sets[0] // all have one name
@@ -149,7 +149,7 @@ func (w *writer) tail() {
 	}
 	others := slices.DeleteFunc(w.beside(), func(x hostir.StreamSet) bool { return x.Name == collectiveName })
 	if len(others) > 0 {
-		w.add(hostir.After(posts, refs(others)...))
+		w.add(hostir.After(posts, hostir.Refs(others)...))
 	}
 	w.close(reader)
 	name, of := "", "" // the first memory that peers read, or that they read the sums of, and its move
@@ -195,7 +195,7 @@ func (w *writer) close(on hostir.StreamRef) {
 	for _, s := range w.stages {
 		if s.pulls() && s.Into != "" && !s.comes.copied {
 			own := hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), w.shard(s, hostir.Expr{}))
-			w.moves(s.here(), w.parts.inTurn(own.Described("the caller gets all rows").AskedBy("Tensors"))...)
+			w.moves(s.here(), w.batches.inTurn(own.Described("the caller gets all rows").AskedBy("Tensors"))...)
 		}
 		w.moves(s.here(), hostir.AllOn(s.comes.close, on)...)
 	}
@@ -209,7 +209,7 @@ func (w *writer) join(last hostir.StreamRef) {
 	}
 	// A sum of this rank's rows has waited for all products.
 	if s := w.stages[len(w.stages)-1]; !s.departs() && !w.joined(s) {
-		on = append(on, refs(w.sets)...)
+		on = append(on, hostir.Refs(w.sets)...)
 	}
 	if w.exchanges() {
 		on = append(on, collectiveRef)

@@ -27,9 +27,6 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	return sum.Applying(w.functionsOf(s.Last(), false))
 }
 
-// onAll does the operations of a stage on all rows at once.
-func (w *writer) onAll(s *stage) []hostir.Node { return w.operations(mainRef, s, s.Ops, w.allRows(s)) }
-
 // allRows are those of all ranks, which lie one rank's after another's where Bind says how many each has.
 func (w *writer) allRows(s *stage) piece {
 	if counted := !w.program.At(s.here()).Counts.IsZero(); counted && !s.Own || w.Uneven(s.Sums) {
@@ -91,11 +88,8 @@ func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 	return append(nodes, w.make(on, o, p, x)...)
 }
 
-// product is the product of an operation. Biases and functions of partial results are applied to their sum.
-func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	if o.Out == s.Sums {
-		return w.partialOf(on, s, o, p, x)
-	}
+// product is the product of an operation, with a bias and the functions that it applies.
+func (w *writer) product(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	with := w.Schedule.With(o)
 	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), hostir.Whole(with.Bias()))
 	for _, f := range with.Then {
@@ -106,7 +100,8 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 	return n.Applying(w.functionsOf(o, false))
 }
 
-// partialOf is a product whose result is partial. Columns that are summed are rows of the weight.
+// partialOf is a product whose result is partial: biases and functions are applied to the sum. Columns that are summed
+// are rows of the weight.
 func (w *writer) partialOf(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	weight := w.weight(o)
 	if s.Left.Columns() {
@@ -134,8 +129,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Whole(buffer)
 	}
 	fine := parts{n: w.fine[buffer]}
-	if fine.n == 0 && w.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
-		p.rank = hostir.Add(hostir.Mul(w.part(), hostir.Size), p.rank)
+	if fine.n == 0 && w.batches.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
+		p.rank = hostir.Add(hostir.Mul(w.batches.part(), hostir.Size), p.rank)
 	}
 	first := fine.all(p.rank)
 	switch {
@@ -153,9 +148,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 
 // products returns the product of an operation. Where it adds to other products, these come first.
 func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
-	product := w.product(on, s, o, p, x)
 	if o.Out != s.Sums {
-		return w.onto(o, product)
+		return w.onto(o, w.product(on, o, p, x))
 	}
 	for _, t := range s.Terms {
 		term := w.partialOf(on, s, t, p, w.at(t.In[0], p))
@@ -164,6 +158,7 @@ func (w *writer) products(on hostir.StreamRef, s *stage, o schedule.Op, p piece,
 		}
 		nodes = append(nodes, term)
 	}
+	product := w.partialOf(on, s, o, p, x)
 	if len(nodes) == 0 {
 		return append(nodes, product)
 	}
@@ -193,11 +188,7 @@ func (w *writer) weight(o schedule.Op) hostir.View {
 
 // shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
 func (w *writer) shareOf(on hostir.StreamRef, s *stage, p piece, rows hostir.View) []hostir.Node {
-	o, beside := s.Ops[0], hostir.Whole(s.Whole())
-	if !p.rank.IsZero() {
-		beside = w.at(s.Whole(), p)
-	}
-	views := map[string]hostir.View{s.Input: rows, s.Whole(): beside}
+	o, views := s.Ops[0], map[string]hostir.View{s.Input: rows, s.Whole(): w.at(s.Whole(), p)}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
 	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
 		return w.onto(o, product.Applying(w.functionsOf(o, false)))

@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// batches is a stage with the rows of each batch in turn.
-func (w *writer) batches(s *stage) []hostir.Node {
+// byBatch is a stage with the rows of each batch in turn.
+func (w *writer) byBatch(s *stage) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case s.through, s.comes.ownLast, // peers may read its input already
@@ -32,14 +32,14 @@ func (w *writer) batches(s *stage) []hostir.Node {
 	if s.across == nil && (w.putting(s) || s.leaving.ofAll) {
 		sums := coming{made: []string{s.Sums}, on: []hostir.StreamRef{putRef}, late: true}
 		for _, o := range s.BeforeSum() {
-			if w.outward(s) || s.leaves.turns != nil { // which main does not wait for
+			if s.outward() || s.leaves.turns != nil { // which main does not wait for
 				sums.made = append(sums.made, w.MadeIn(o.Out))
 			}
 		}
 		if d := s.leaves; s.leaving.ofAll {
 			sums.on = []hostir.StreamRef{collectiveRef}
 		} else if d.turns != nil {
-			sums.on = refs(d.beside)
+			sums.on = hostir.Refs(d.beside)
 		}
 		w.coming = append(w.coming, sums)
 	}
@@ -52,7 +52,7 @@ func (w *writer) begin(s *stage, made hostir.StreamRef) []hostir.Node {
 	a := s.comes
 	nodes := hostir.MovesOf(s.here(), hostir.AllOn(a.ready, made)...)
 	if len(nodes) > 0 {
-		nodes[0] = described(nodes[0], "peers may read "+s.Input)
+		nodes[0] = hostir.Remarked(nodes[0], "peers may read "+s.Input)
 	}
 	if a.withStep() {
 		return append(nodes, w.workAfter(s, made))
@@ -70,7 +70,7 @@ func (w *writer) workAfter(s *stage, on hostir.StreamRef) hostir.Node {
 	for _, t := range w.order(s) {
 		sets = w.program.WithSet(sets, t.set)
 	}
-	return hostir.Synchronize{Streams: refs(sets), On: []hostir.StreamRef{on}}
+	return hostir.Synchronize{Streams: hostir.Refs(sets), On: []hostir.StreamRef{on}}
 }
 
 // bringAll brings all rows of a stage, ahead of its operations.
@@ -94,7 +94,7 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 		nodes = append(nodes, w.within(own)...)
 	}
 	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
-		append([]hostir.StreamRef{a.on}, refs(a.beside)...), w.late(s)})
+		append([]hostir.StreamRef{a.on}, hostir.Refs(a.beside)...), w.late(s)})
 	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
@@ -147,9 +147,9 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	switch {
 	case d.passes != nil:
 		return d.passes()
-	case w.outward(s) && d.turns != nil:
+	case s.outward() && d.turns != nil:
 		return w.rounds(s)
-	case w.outward(s):
+	case s.outward():
 		return append(w.peersInTurn(s), w.ownLeaves(s)...)
 	case s.departs() && d.turns == nil:
 		ops = s.BeforeSum()
@@ -159,7 +159,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	if s.pulls() {
 		if len(nodes) > 0 {
-			nodes[0] = described(nodes[0], "own rows, in place")
+			nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
 		}
 		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
@@ -202,7 +202,7 @@ func (w *writer) joined(s *stage) bool {
 // afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:
 // peers need them before they can meet this rank.
 func (w *writer) afterWork(s *stage) hostir.Node {
-	on := refs(w.sets)
+	on := hostir.Refs(w.sets)
 	if a := s.comes; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
 		on = append(on, a.on)
 	}
@@ -230,7 +230,7 @@ func (w *writer) order(s *stage) []turns {
 		t = t.onMain()
 	case s.Bare(): // no product makes them
 		t.set = hostir.StreamSet{}
-	case w.outward(s) && w.pool.streams == 0: // one for own rows
+	case s.outward() && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)
 	}
 	return []turns{t}
@@ -258,28 +258,29 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 
 // round brings the pieces of a round, and does the operations on them.
 func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
-	a := s.comes
-	round = slices.Clone(t.came)
+	a, d := s.comes, s.leaves
+	round = hostir.MovesOf(s.here(), t.came...)
 	for _, p := range t.pieces {
 		piece := p
 		p = w.inBatch(s, p)
+		var behind []hostir.Node
 		products, made := w.partials(t.work, s, s.Ops, p)
-		switch sends := s.leaves.sends; {
+		switch {
 		case p.into.Buffer != "": // they write where a peer's rows leave from
 			products = append(products, into(p.into, made)...)
-		case sends != nil:
-			round = append(round, w.within(products...)...)
-			products = nil
-			round = append(round, sends(t.work, piece, w.within(into(s.leaves.from(p), made)...))...)
+		case d.sends != nil:
+			before, posts := d.sends(t.work, piece)
+			round = slices.Concat(round, w.within(products...), hostir.MovesOf(s.Sums, before...))
+			products, behind = into(d.from(p), made), hostir.MovesOf(s.Sums, posts...)
 		default:
 			products = append(products, made...)
 		}
 		if t.ofAll {
 			products = []hostir.Node{hostir.Loop(hostir.RankIndex, zero, hostir.Size, products...)}
 		}
-		round = append(round, w.within(products...)...)
-		if take := s.leaves.take; take != nil && w.outward(s) {
-			round = append(round, hostir.MovesOf(s.Sums, take(piece)...)...)
+		round = slices.Concat(round, w.within(products...), behind)
+		if d.take != nil && s.outward() {
+			round = append(round, hostir.MovesOf(s.Sums, d.take(piece)...)...)
 		}
 	}
 	round = slices.Concat(round, hostir.MovesOf(s.Sums, t.leave...), t.behind)
@@ -304,7 +305,7 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 func (w *writer) own(s *stage) piece {
 	p := ofRank(hostir.Rank)
 	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
-		p.from = hostir.Chunk(s.Input, w.part())
+		p.from = hostir.Chunk(s.Input, w.batches.part())
 	}
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -12,162 +11,6 @@ import (
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
-
-// lowering writes the programs of a communication by one way, and reads all of its options.
-type lowering struct {
-	need
-	way   schedule.Way // the zero value
-	facts fact
-	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
-	usual func(*writer, leg) schedule.Way
-	not   func(*stage) bool
-	why   string // it does not serve such stages, or stands beside not all rows that come
-	lacks []lack
-	holes []hole // facts why the way does not do other communications
-	write func(w *writer, s *stage, way schedule.Way) error
-}
-
-// lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
-type lack struct {
-	option string
-	ofFP32 bool   // it has that for others than sums in fp32
-	hint   string // none: to leave the option out
-	why    string // about the tensor that travels; none: the way says it
-}
-
-// fact is what a lowering can do, or what it asks, and others do not.
-type fact uint
-
-// Facts of lowerings.
-const (
-	intoCallers     fact = 1 << iota // the gathered operand may be the caller's
-	overwrites                       // ranks write results while others read what these are made of
-	ofRowScales                      // scales that it brings are of rows
-	copiesOwn                        // a kernel copies own rows to their place, beside those of others
-	ofCodes                          // a kernel of its sums reads codes with their scales
-	ofMoved                          // rows may come from other ranks than those of their numbers
-	ofAllRows                        // its way says so: one kernel makes all rows of a sum
-	ofSomeRows                       // products make some rows before others
-	betweenElements                  // it cuts sums between elements
-	rounds                           // it rounds sums to the type of the plan
-)
-
-func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
-
-// lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
-var lowerings = slices.Concat(pulls, pushes, groups, rings, pushRings, broadcasts, collectives, naives,
-	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
-	tilings, paddings, overNCCL, overRails)
-
-func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
-
-func doing(n need) (list []lowering) {
-	for _, l := range lowerings {
-		if l.need == n {
-			list = append(list, l)
-		}
-	}
-	return list
-}
-
-// rowsOfTable are lowerings by a way.
-type rowsOfTable []lowering
-
-// by are the lowerings of communications by a way.
-func by[W schedule.Way](write func(w *writer, s *stage, way W) error, of ...need) (list rowsOfTable) {
-	var zero W
-	facts := map[bool]fact{true: ofAllRows}[schedule.FactsOf(zero).AllRows]
-	for _, n := range of {
-		list = append(list, lowering{need: n, way: zero, facts: facts,
-			write: func(w *writer, s *stage, way schedule.Way) error { return write(w, s, way.(W)) }})
-	}
-	return list
-}
-
-// has gives lowerings facts.
-func (list rowsOfTable) has(facts fact) rowsOfTable {
-	return list.with(func(l *lowering) { l.facts |= facts })
-}
-
-// with gives lowerings what else there is to say.
-func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
-	for i := range list {
-		for _, say := range says {
-			say(&list[i])
-		}
-	}
-	return list
-}
-
-// because gives the facts why the way of lowerings does not do other communications.
-func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
-
-// orUse is a hint with ways, if there are some.
-func orUse(hint string, ways []string) string {
-	if len(ways) == 0 {
-		return hint
-	}
-	return hint + ", or use " + strings.Join(ways, ", ")
-}
-
-// with names the ways of a communication that have a fact, and without those that lack it.
-func (n need) with(f fact) []string    { return n.ways(f, true) }
-func (n need) without(f fact) []string { return n.ways(f, false) }
-
-func (n need) ways(f fact, has bool) (names []string) {
-	for _, l := range doing(n) {
-		if l.is(f) == has {
-			names = append(names, "schedule."+schedule.WayName(l.way))
-		}
-	}
-	return names
-}
-
-// usually names the way of a communication that most schedules leave open.
-func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].way) }
-
-// betweenHosts is the way of communications over hosts.
-func betweenHosts() schedule.Way {
-	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.hosts })].way
-}
-
-// except says that it does not serve stages of a kind, and why.
-func except(not func(*stage) bool, why string) func(*lowering) {
-	return func(l *lowering) { l.not, l.why = not, why }
-}
-
-// wholeRows says that a rank's rows leave by it at once, and come so.
-func wholeRows(l *lowering) {
-	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
-}
-
-const leaveOut = "leave it out"
-
-// lacksOf says that it serves all of its way's options but some, which the help leaves out.
-func lacksOf(why string, options ...string) func(*lowering) { return lacks(lack{why: why}, options...) }
-
-// lacks says so with a hint, or of sums in fp32.
-func lacks(x lack, options ...string) func(*lowering) {
-	return func(l *lowering) {
-		for _, x.option = range options {
-			l.lacks = append(l.lacks, x)
-		}
-	}
-}
-
-const noKernel = "no kernel does a whole step of it"
-
-// lacksKernel says that no one kernel does a step of it.
-var lacksKernel = lacks(lack{hint: "use schedule.Kernels", why: noKernel}, "By one kernel")
-
-// lacked says which option of a way, as schedule.Options has it, is none for the communication; none is the zero lack.
-func (l *lowering) lacked(o schedule.Option) (lack, bool) {
-	i := slices.IndexFunc(l.lacks, func(x lack) bool { return x.option == o.Field || x.option == o.Field+" "+o.Value })
-	if i < 0 {
-		return lack{}, false
-	}
-	return l.lacks[i], true
-}
 
 // choose takes the schedule's way for each tensor that travels, or the usual one.
 func choose(w *writer) error {
@@ -181,13 +24,15 @@ func choose(w *writer) error {
 		}
 	}
 	var moves []schedule.Move
+	taken := map[int]bool{}
 	w.program.Edges = make([]hostir.Edge, len(w.legs))
 	for i, l := range w.legs {
 		open := w.usual(l)
 		w.edge = &w.program.Edges[i]
-		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.data(), Way: open, Default: open, Steps: l.move,
-			Products: w.ProductTexts(l.beside)}
+		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.Data(), Way: open, Default: open, Steps: l.move,
+			Products: w.ProductTexts(w.Beside(l.stage.Stage))}
 		if chosen := w.move(l, of[i]); chosen >= 0 {
+			taken[chosen] = true
 			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
 		}
@@ -206,9 +51,7 @@ func choose(w *writer) error {
 		return err
 	}
 	for i, m := range w.Original.Moves {
-		if path := fmt.Sprintf("Moves[%d].Way", i); !slices.ContainsFunc(w.program.Edges, func(e hostir.Edge) bool {
-			return e.Path == path
-		}) {
+		if !taken[i] {
 			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
@@ -219,22 +62,12 @@ func choose(w *writer) error {
 // usual is the way of a leg where the schedule leaves it open: not one that takes some rows before others where their
 // scales do not lie together.
 func (w *writer) usual(l leg) schedule.Way {
-	list, apart := doing(l.need), w.scalesApart(l)
+	list, apart := doing(l.need), w.ScalesApart(l.stage.Stage, l.Of)
 	x := list[max(0, slices.IndexFunc(list, func(x lowering) bool { return !apart || !x.is(ofSomeRows) }))]
 	if x.usual != nil {
 		return x.usual(w, l)
 	}
 	return x.way
-}
-
-// scalesApart says that a product of a leg takes all rows at once, as scales of some of them do not lie together, block
-// by block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
-func (w *writer) scalesApart(l leg) bool {
-	return slices.ContainsFunc(l.stage.Ops, func(o schedule.Op) bool {
-		rows := w.Tensor(w.Tensor(o.In[0]).Scale)
-		return o.Multiplies() && (l.of == ofBalanced && rows.OfRows() ||
-			l.of == ofRows && rows.Name != "" && w.Tensor(w.Tensor(o.In[1]).Scale).OfSquares())
-	})
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
@@ -285,11 +118,10 @@ func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + w.orOneHost()
-	for _, o := range w.Original.Ops {
-		if o.Name() == schedule.CopyWord && o.In[0] == of.operand || o.Copies() && len(w.Schedule.Ops) == 1 {
-			hint += fmt.Sprintf("; or place %s otherwise", o.Out)
-			break
-		}
+	if i := slices.IndexFunc(w.Original.Ops, func(o schedule.Op) bool {
+		return o.Name() == schedule.CopyWord && o.In[0] == of.operand
+	}); i >= 0 {
+		hint += fmt.Sprintf("; or place %s otherwise", w.Original.Ops[i].Out)
 	}
 	return nil, refused(w.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand,
 		schedule.WayName(way), why)
@@ -304,20 +136,20 @@ func (w *writer) refusal(field, hint, format string, args ...any) error {
 func (l *lowering) lacking(w *writer, of leg) (err error) {
 	s, name := of.stage, schedule.WayName(l.way)
 	fetched := l.Kind == edges.AllGather && w.Fetched(s.Input)
-	ofRanks := l.Kind == edges.AllGather && l.of != ofOperand && !l.bare || l.Kind == edges.AllToAll
+	ofRanks := l.Kind == edges.AllGather && l.Of != ofOperand && !l.Bare || l.Kind == edges.AllToAll
 	within := slices.IndexFunc(w.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return t.Within != "" && !w.EndsWithin(t)
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && (fetched || ofRanks && !l.is(intoCallers)) {
-		others := l.with(intoCallers) // all but the first may ask for more
+		others := waysWith(l.need, intoCallers) // all but the first may ask for more
 		hint := orUse(leaveOut, others[:min(1, len(others))]) + w.orOneHost()
 		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
 		hint, why := leaveOut, "ranks write where others still read"
-		if l.bare {
-			hint = orUse(hint, l.without(apart))
+		if l.Bare {
+			hint = orUse(hint, waysWithout(l.need, apart))
 		}
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
@@ -328,17 +160,17 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), orUse(leaveOut, l.with(ofMoved)),
+		err = errors.Join(err, refused(w.path(), orUse(leaveOut, waysWith(l.need, ofMoved)),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := orUse("give each row of "+t.Name+" a scale", l.without(ofRowScales))
+		hint := orUse("give each row of "+t.Name+" a scale", waysWithout(l.need, ofRowScales))
 		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
 			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, l.without(rounds)),
+		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, waysWithout(l.need, rounds)),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -355,10 +187,10 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 
 // sumsCodes refuses a sum of codes by a way that adds as terms travel, or whose kernels read no scales.
 func (w *writer) sumsCodes(of leg, way schedule.Way) error {
-	if of.move != of.stage.Sums || !w.coded(of.stage) {
+	if of.move != of.stage.Sums || !w.Coded(of.stage.Stage) {
 		return nil
 	}
-	hint := orUse(leaveOut, of.with(ofCodes))
+	hint := orUse(leaveOut, waysWith(of.need, ofCodes))
 	if w.Original.OverHosts() {
 		hint = oneHost
 	}

@@ -45,13 +45,13 @@ func (w *writer) countRows() {
 		}
 	}
 	for _, s := range w.stages {
+		sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
 		switch {
-		case s.departs() && s.leaving.meet != "" && w.Uneven(s.Sums):
-			sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+		case each.Name != "" && w.Uneven(s.Sums):
 			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)
 			each.Chunk, each.Counts, each.Elements = sum.Chunk, sum.Counts, hostir.Mul(hostir.Size, sum.Elements)
 		case w.Uneven(s.Input) && len(w.Tensor(s.Input).Axes) > 2 && len(s.Ops) > 0 && s.Sums == "":
-			for _, name := range append(w.eachRows(s), s.here()) {
+			for _, name := range append(w.there(w.EachRows(s.Stage)), s.here()) {
 				w.counted(name, exchangedCounts(edges.Of(w.Tensor(s.Input))))
 			}
 		}
@@ -67,25 +67,13 @@ func exchangedCounts(at edges.State) hostir.Expr {
 	return hostir.Add(hostir.Mul(from, hostir.Size), to)
 }
 
-// counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
-// elements where rows have different lengths. New makes room for the most rows
-// that a part may have, or else for all of the tensor, which one rank may have.
+// counted gives the chunks of a buffer the counts that Bind is called with, and room for the most rows of a part.
 func (w *writer) counted(name string, counts hostir.Expr) {
-	b := w.program.At(name)
-	b.Counts = counts
-	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
-	if len(columns) > 1 {
-		rows, columns = columns[1], columns[2:]
-	}
-	b.Chunk = hostir.Const(1)
-	if len(columns) > 0 {
-		b.Chunk = hostir.Elements(schedule.Tensor{Axes: columns})
-	}
-	most := hostir.Extent(rows.Extent)
+	var most hostir.Expr
 	if m := w.Split(name).Most; m != "" {
 		most = hostir.Extent(m)
-	} else if e, ok := w.program.Balanced(); ok && counts.Equal(hostir.Var(countRank)) {
-		most = hostir.Div(hostir.Sub(hostir.Add(hostir.Extent(e), hostir.Size), one), hostir.Size) // those of the first
+	} else if counts.Equal(hostir.Var(countRank)) {
+		most = w.program.MostBalanced()
 	}
-	b.Elements = hostir.Times(most, b.Chunk)
+	w.program.At(name).Count(counts, most)
 }

@@ -12,7 +12,6 @@ import (
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
 type leaving struct {
-	meet   string    // memory in which those of own rows meet; empty: they are summed on their way
 	memory []declare // that it needs
 	plan   func(w *writer, s *stage) departure
 	cut    parts // that a rank's rows leave in
@@ -42,7 +41,7 @@ type departure struct {
 	toAll []hostir.Node               // brings all ranks the sums of all
 	// from is where products make a peer's rows, if sends says what that takes; nil: in memory of the plan.
 	from  func(p piece) hostir.View
-	sends func(on hostir.StreamRef, p piece, products []hostir.Node) []hostir.Node
+	sends func(on hostir.StreamRef, p piece) (before, behind []hostir.Node)
 	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
 	// that, if no arrival has another one.
 	turns, order []turns
@@ -51,14 +50,11 @@ type departure struct {
 	beyond
 }
 
-// outward reports whether partial results leave a stage to which no rows come. That is the first stage, whose products
-// begin one after the other, own rows last, or a stage without products. In a later stage all products would begin at
-// the same moment.
-func (s *stage) outward() bool { return (s.First || s.Bare()) && s.departs() && !s.OfAll() }
-
-// outward says so of a stage whose own rows do not go on in parts, and so nothing runs beside what leaves.
-func (w *writer) outward(s *stage) bool {
-	return s.outward() && s.across == nil
+// outward reports whether partial results leave a stage to which no rows come, and nothing runs beside them, as where
+// own rows go on in parts. That is the first stage, whose products begin one after the other, own rows last, or a stage
+// without products. In a later stage all products would begin at the same moment.
+func (s *stage) outward() bool {
+	return (s.First || s.Bare()) && s.departs() && !s.OfAll() && s.across == nil
 }
 
 // streamsOf are the streams of the copies that take partial results away, and of the product of own rows. Where these
@@ -66,7 +62,7 @@ func (w *writer) outward(s *stage) bool {
 // rows have that of the lowest priority: they fill what the products that travel leave of the device. Else one stream
 // has all copies, and own rows wait for the products of all others.
 func (w *writer) streamsOf(s *stage) (puts hostir.StreamSet, own hostir.StreamRef) {
-	if !w.outward(s) || s.Bare() {
+	if !s.outward() || s.Bare() {
 		return hostir.StreamSet{Name: putName, High: true}, mainRef
 	}
 	return hostir.StreamSet{Name: putsName, First: one, Count: hostir.Size, High: true},
@@ -90,13 +86,13 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
 	if s.departs() && w.Order == stages.BatchesInRound {
-		p.part = w.part()
+		p.part = w.batches.part()
 	}
 	return p
 }
 
-// meeting is the memory in which the partial results of a stage's own rows meet.
-func (w *writer) meeting(s *stage) string { return w.named(s.leaving.meet, s.Sums) }
+// meeting is the memory in which the partial results of a stage's own rows meet, if they are not summed on their way.
+func (w *writer) meeting(s *stage) string { return w.named(slots, s.Sums) }
 
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
@@ -110,17 +106,17 @@ func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	d, taken := s.leaves, []hostir.Node{}
 	p, ops := w.inBatch(s, w.pieceOf(s, hostir.Rank)), s.Ops
-	if !w.outward(s) {
+	if !s.outward() {
 		p.from, ops = w.own(s).from, s.Ops[len(s.BeforeSum()):]
 	}
 	last, made := w.partials(d.own, s, ops, p) // that are left for the end
 	if len(made) > 0 {
 		made = into(w.at(w.meeting(s), p), made)
-		made[0] = described(made[0], "own rows last, straight into their slot")
+		made[0] = hostir.Remarked(made[0], "own rows last, straight into their slot")
 		last = w.within(append(last, made...)...)
 	}
 	for _, t := range w.order(s) {
-		if d.take != nil && !w.outward(s) {
+		if d.take != nil && !s.outward() {
 			taken = append(taken, t.over(nil, d.take(t.pieces[0])...)...)
 		}
 	}
@@ -128,7 +124,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		return w.goOn(*s.across, last, taken, d)
 	}
 	if len(last) > 0 {
-		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, refs(d.after)...)...))
+		taken = append(taken, hostir.After(d.sums, append([]hostir.StreamRef{d.own}, hostir.Refs(d.after)...)...))
 	}
 	return append(last, hostir.MovesOf(s.Sums, slices.Concat(taken, d.came, []hostir.Node{d.sum}, d.toAll)...)...)
 }

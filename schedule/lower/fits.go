@@ -29,8 +29,8 @@ func rowsFit(w *writer) error {
 func edgesFit(w *writer) error {
 	for i, l := range w.legs {
 		s, e := l.stage, w.program.Edges[i]
-		path, hint := cmp.Or(e.Path, hostir.MovesField), orUse("give each row a scale", l.need.with(ofAllRows))
-		if l.hosts {
+		path, hint := e.Field(), orUse("give each row a scale", waysWith(l.need, ofAllRows))
+		if l.Hosts {
 			path, hint = "Mesh", oneHost
 		}
 		blocks := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {

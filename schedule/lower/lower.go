@@ -1,6 +1,6 @@
 // Package lower turns a schedule into its host program, in steps of one file each that lower.go lists. Package stages
-// finds the stages; needs.go lists the communications between them, and names what of a communication ways tell
-// apart. Then (choose.go) lower takes the way that the schedule says for each, in a file way_*.go, and one writer
+// finds the stages, and names what of their communications ways tell apart; legs.go lists these. Then (choose.go) lower
+// takes the way that the schedule says for each, in a file way_*.go, of which lowering.go has the table, and one writer
 // (chain_write.go) writes the program, with its streams. The program has an edge for each communication, and says of
 // each step which edge it is of. Options that do not go together are an error that names the field.
 //
@@ -8,8 +8,6 @@
 package lower
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -26,7 +24,7 @@ var refused = schedule.Refused
 // come. The own rows wait for nobody and fill the gaps.
 type writer struct {
 	*stages.Chain
-	parts   // the batches that the rows of all ranks come in
+	batches parts // that the rows of all ranks come in
 	program *hostir.Program
 	stages  []*stage // of the chain, with what ways say of them
 	legs    []leg    // its communications
@@ -84,7 +82,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		return nil, err
 	}
 	w := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
-		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, parts: parts{n: int64(chain.Batches), index: "s"},
+		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, batches: parts{n: int64(chain.Batches), index: "s"},
 		fine: map[string]int64{}, parted: map[string]*stage{}}
 	for _, step := range []func(*writer) error{
 		staged,     // what ways say of stages, none yet
@@ -93,7 +91,6 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		writeChain, // -> the program
 		// placements and ways that do not go together
 		(*writer).Fits, rowsFit, edgesFit, columnsFit,
-		finish, // -> its tensors as they are declared
 	} {
 		if err := step(w); err != nil {
 			return nil, w.AsDeclared(err)
@@ -104,27 +101,10 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 
 func (w *writer) add(nodes ...hostir.Node) { w.program.Body = append(w.program.Body, nodes...) }
 
-// path is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
-func (w *writer) path() string { return cmp.Or(w.edge.Path, hostir.MovesField) }
+// path is the field of the way that is being lowered.
+func (w *writer) path() string { return w.edge.Field() }
 
 // edgeOf is the edge with a move's steps.
 func (w *writer) edgeOf(move string) *hostir.Edge {
 	return &w.program.Edges[slices.IndexFunc(w.program.Edges, func(e hostir.Edge) bool { return e.Steps == move })]
-}
-
-// finish gives the program the axes of tensors of batches as they are declared.
-func finish(w *writer) error {
-	seen := map[string]bool{}
-	for k, b := range w.program.Buffers {
-		i := slices.IndexFunc(w.Original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if i >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) != len(w.Original.Tensors[i].Axes) {
-			w.program.Buffers[k].Tensor.Axes = w.Original.Tensors[i].Axes
-		}
-		if seen[b.Name] && i >= 0 {
-			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",
-				"the plan has memory of its own called %s", b.Name)
-		}
-		seen[b.Name] = true
-	}
-	return nil
 }

@@ -34,17 +34,13 @@ func (w *writer) tensors() {
 				w.program.AskParts(a)
 			}
 		}
-		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t), Chunk: chunk(t)}
+		b := hostir.Buffer{Name: t.Name, Tensor: t, Owner: hostir.Caller, Elements: hostir.Elements(t),
+			Chunk: hostir.PartOfFirst(t)}
 		if i >= len(w.Original.Tensors) {
 			b.Owner = hostir.Plan
 		}
 		w.program.Buffers = append(w.program.Buffers, b)
 	}
-}
-
-// chunk counts the elements of one part of the outermost axis, or all without parts.
-func chunk(t schedule.Tensor) hostir.Expr {
-	return hostir.Volume(t, func(axis int, s schedule.Split) bool { return axis == 0 || s.Kind == schedule.DeviceX })
 }
 
 // cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of, and by the parts that
@@ -67,18 +63,13 @@ func (w *writer) cutRows(rows schedule.Extent, own parts) {
 	}
 }
 
-// partOf is the axis of the elements of a matrix, of which each rank has a part.
-func partOf(matrix schedule.Tensor) schedule.Axis {
-	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
-}
-
 // cutFlat lets a stage's sums and their summands be indexed by a part of their elements a rank, and asks of the shape
 // that the ranks can cut the elements. Parts are of rows where rows says so, or where functions or other steps take
 // rows of a rank. What functions read beside the sums is cut as they are.
 func (w *writer) cutFlat(s *stage, rows bool) {
 	axes := w.program.At(s.Sums).Tensor.Axes
 	_, finish := w.finish(s, hostir.Whole(s.Sums))
-	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.coded(s) ||
+	if rows || !finish.ByPlace() || w.Widens(s.Stage) || w.Coded(s.Stage) ||
 		w.any(func(s *stage) bool { return w.byRanks(s) || s.leaving.ofAll }) {
 		w.cutRows(axes[0].Extent, parts{})
 	} else {
@@ -93,16 +84,6 @@ func (w *writer) cutFlat(s *stage, rows bool) {
 		b := w.program.At(name)
 		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))
 	}
-}
-
-// memory declares memory of the plan, in chunks of so many elements; absent: in one.
-func (w *writer) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
-	b := hostir.Buffer{Name: name, Tensor: schedule.Tensor{Name: name, Axes: axes}, Owner: hostir.Plan}
-	b.Elements, b.Chunk = hostir.Elements(b.Tensor), chunk
-	if chunk.IsZero() {
-		b.Chunk = b.Elements
-	}
-	w.program.Buffers = append(w.program.Buffers, b)
 }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
@@ -172,7 +153,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case w.CalledForSummands(o.Out):
 		each := schedule.Dim(schedule.D, schedule.DIDx(schedule.D))
-		w.memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
+		w.program.Memory(made, hostir.Expr{}, each, w.RowAxis(o.Out, false), columns)
 	default:
 		w.ofRows(made, o.Out, s.Own, columns)
 	}
@@ -191,7 +172,7 @@ func (w *writer) sums(s *stage) {
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
-	case w.byRanks(s), !s.ToAll && w.n > 1:
+	case w.byRanks(s), !s.ToAll && w.batches.n > 1:
 		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
 		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {
@@ -212,21 +193,21 @@ func (w *writer) sum(s *stage) {
 }
 
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	w.memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
+	w.program.Memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
 // come in batches each batch has those of all ranks.
 func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 	rows := schedule.Dim(w.RowExtent(of))
-	if w.n > 1 {
+	if w.batches.n > 1 {
 		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
 	if !w.Uneven(of) { // else they lie one after another
 		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 	}
 	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
-	w.memory(name, chunk(t), t.Axes...)
+	w.program.Memory(name, hostir.PartOfFirst(t), t.Axes...)
 }
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
@@ -246,10 +227,10 @@ func (w *writer) indexed(s *stage) {
 	}
 	w.cutRows(w.RowExtent(rows), parts{})
 	cut := []schedule.Extent{schedule.D}
-	if w.n > 1 {
+	if w.batches.n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
-	names := append(w.eachRows(s), s.Into)
+	names := append(w.EachRows(s.Stage), s.Into)
 	if !s.OfAll() && !s.Bare() {
 		names = append(names, s.Input)
 	}
@@ -275,15 +256,14 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.departs() || s.leaving.ofAll {
 		return nil
 	}
-	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums),
-		s.Sums)
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums), s.Sums)
 	switch {
-	case !s.Bare() && w.outward(s): // which is multiplied in these parts
-		names = append(append(names, w.eachRows(s)...), s.Input)
+	case !s.Bare() && s.outward(): // which is multiplied in these parts
+		names = append(append(names, w.EachRows(s.Stage)...), s.Input)
 	case s.Bare() && s.Summand.Out != "":
 		names = append(names, s.Input)
 	}
-	return w.there(names)
+	return names
 }
 
 // declare is memory of what leaves a stage; each is that with a part of every rank.
@@ -296,25 +276,12 @@ func each(name string) declare { return func(w *writer, s *stage) { w.ofEachRank
 func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {
-		w.memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
+		w.program.Memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
 	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {
-		w.fine[name] = w.n
+		w.fine[name] = w.batches.n
 	}
-}
-
-// eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
-func (w *writer) eachRows(s *stage) (names []string) {
-	for _, t := range s.Terms {
-		names = append(names, t.In[0])
-	}
-	for _, o := range s.Ops {
-		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
-			names = append(names, w.InRowsOf(o)...)
-		}
-	}
-	return w.there(names)
 }
 
 // there are the names of memory that is declared.

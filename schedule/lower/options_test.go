@@ -14,14 +14,14 @@ import (
 // TestOptions: a schedule may choose each option of each way that the help lists for a communication, and each of their
 // values. What the help leaves out is refused.
 func TestOptions(t *testing.T) {
-	for _, n := range needs {
-		for _, l := range doing(n.need) {
+	for _, n := range needs() {
+		for _, l := range doing(n.Need) {
 			for _, o := range schedule.Options(l.way) {
 				for _, value := range schedule.OptionValues(l.way, o.Field) {
 					x, lacks := l.lacked(schedule.Option{Field: o.Field, Value: value})
 					lacks = lacks && !x.ofFP32
 					way := choosing(l.way, o.Field, value)
-					if _, err := Lower("X", withOption(n.need, way, o.Field)); (err != nil) != lacks {
+					if _, err := Lower("X", withOption(n.Need, way, o.Field)); (err != nil) != lacks {
 						t.Errorf("the %s by %+v (%T): lacks %s %s: %v, and %v", n, way, way, o.Field, value, lacks, err)
 					}
 				}
@@ -50,7 +50,7 @@ func choosing(w schedule.Way, field, value string) schedule.Way {
 // withOption is the example of a communication where an option of its way has something to do: parts of slots go on,
 // and owners of rows make functions of whole rows, of sums or of what they send.
 func withOption(n need, w schedule.Way, field string) schedule.Schedule {
-	s := examples[n].by(n, w)
+	s := exampleOf(n, w)
 	s.Types = []schedule.Type{schedule.BF16}
 	if _, slots := w.(schedule.Slots); slots && field == "Parts" && n == reduce(ofRows) {
 		s.Tensors = scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N] B2[F N] C2[M:D F]")
@@ -63,7 +63,7 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 	} else if n.Kind == edges.AllToAll {
 		s.Ops = []schedule.Op{schedule.Copy("C", "A", schedule.Scale(.5))}
 	}
-	if field == "Rows" && !n.sums() {
+	if field == "Rows" && !n.Sums() {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm[K]")...)
 		s.Ops = append([]schedule.Op{schedule.Copy("X", "A", schedule.RMSNorm("Norm"))}, s.Ops...)
 		s.Ops[1].In = append([]string{"X"}, s.Ops[1].In[1:]...)

@@ -8,15 +8,15 @@ import (
 // within takes nodes of a round for each batch, if it takes all.
 func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
-		return w.parts.inTurn(nodes...)
+		return w.batches.inTurn(nodes...)
 	}
 	return nodes
 }
 
 // apart are the batches that come one after the other, each in rounds of its own, with words of its own.
 func (w *writer) apart() parts {
-	if w.n > 1 && w.Order == stages.BatchByBatch {
-		return w.parts
+	if w.batches.n > 1 && w.Order == stages.BatchByBatch {
+		return w.batches
 	}
 	return parts{}
 }
@@ -33,8 +33,8 @@ func (w *writer) opened(a *arrival, ahead []hostir.Node, each ...hostir.Node) []
 
 // shard is this rank's piece of what comes to a stage, of the step's batch.
 func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
-	if w.n > 1 {
-		part = w.part()
+	if w.batches.n > 1 {
+		part = w.batches.part()
 	}
 	return hostir.Chunk(s.Input, part)
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -55,7 +54,7 @@ func (w *writer) onePriority(option string, asked bool) error {
 	switch {
 	case !asked:
 		return nil
-	case w.n > 0 && w.Order == stages.BatchByBatch:
+	case w.batches.n > 0 && w.Order == stages.BatchByBatch:
 		return w.refusal(option, leaveOut, "the products of batches have one priority")
 	case w.pool.asked != "":
 		return w.refusal(option, "leave it out, or Streams", noPriorities)
@@ -70,23 +69,6 @@ func (w *writer) worker(round hostir.Expr) hostir.StreamRef {
 		round = hostir.Mod(round, hostir.Var(poolName))
 	}
 	return hostir.StreamAt(workName, round)
-}
-
-// streams declares streams, if they are not.
-func (w *writer) streams(sets ...hostir.StreamSet) {
-	for _, s := range sets {
-		if !slices.ContainsFunc(w.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
-			w.program.Streams = append(w.program.Streams, s)
-		}
-	}
-}
-
-func refs(sets []hostir.StreamSet) []hostir.StreamRef {
-	var list []hostir.StreamRef
-	for _, s := range sets {
-		list = append(list, hostir.StreamRef{Set: s.Name, From: s.First, To: s.Count})
-	}
-	return list
 }
 
 // Names that programs use.
@@ -122,11 +104,3 @@ var every = hostir.Every
 
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
-
-// described gives a node that is a step a remark.
-func described(n hostir.Node, remark string) hostir.Node {
-	if s, ok := n.(hostir.Step); ok {
-		return s.Described(remark)
-	}
-	return n
-}

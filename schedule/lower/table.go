@@ -1,13 +1,13 @@
 package lower
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // Communication is one that placements can need.
@@ -26,12 +26,28 @@ type Communication struct {
 	Holes map[string]string
 }
 
+// needs are the communications that ways do: of each kind those on one host, and behind them those that some way does
+// over hosts.
+func needs() (list []stages.Placed) {
+	var across []stages.Placed
+	for i, n := range stages.Needs {
+		list = append(list, n)
+		if n := n.OverHosts(); served(n) {
+			across = append(across, stages.Placed{Need: n, By: "as on one host, Mesh schedule.Hosts()"})
+		}
+		if i+1 == len(stages.Needs) || stages.Needs[i+1].Kind != n.Kind {
+			list, across = append(list, across...), nil
+		}
+	}
+	return list
+}
+
 // Table lists the communications that package lower writes.
 func Table() (list []Communication) {
-	for _, n := range needs {
-		c := Communication{Kind: string(n.Kind), Sums: n.sums(), Data: n.data(), Placed: n.placed,
+	for _, n := range needs() {
+		c := Communication{Kind: string(n.Kind), Sums: n.Sums(), Data: n.Data(), Placed: n.By,
 			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
-		for _, l := range doing(n.need) {
+		for _, l := range doing(n.Need) {
 			c.Ways = append(c.Ways, l.way)
 			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{}, l.why
 			for _, x := range l.lacks {
@@ -42,7 +58,7 @@ func Table() (list []Communication) {
 		}
 		for _, w := range schedule.Ways() {
 			if _, does := c.Lacks[schedule.WayName(w)]; !does {
-				c.Holes[schedule.WayName(w)] = whyNot(n.need, w)
+				c.Holes[schedule.WayName(w)] = whyNot(n.Need, w)
 			}
 		}
 		list = append(list, c)
@@ -52,24 +68,15 @@ func Table() (list []Communication) {
 
 // NotOverHosts are the communications of a kind that no way does over hosts, each with the fact why.
 func NotOverHosts(kind string) (list []string) {
-	for _, n := range needs {
-		if across := n.overHosts(); string(n.Kind) == kind && !across.served() {
-			list = append(list, n.data()+": "+whyNot(across, betweenHosts()))
+	for _, n := range stages.Needs {
+		if across := n.OverHosts(); string(n.Kind) == kind && !served(across) {
+			list = append(list, n.Data()+": "+whyNot(across, betweenHosts()))
 		}
 	}
 	return list
 }
 
-func (n need) served() bool { return len(doing(n)) > 0 }
-
-// data is what a communication is about, beyond its kind.
-func (n need) data() string {
-	text := cmp.Or(string(n.of), "rows")
-	if n.bare {
-		text += " alone"
-	}
-	return text + n.where()
-}
+func served(n need) bool { return len(doing(n)) > 0 }
 
 // Moved is a tensor that travels in a program, and its way.
 type Moved struct {
@@ -89,7 +96,7 @@ func Read(p *hostir.Program) (list []Moved) {
 			Options: schedule.Options(e.Way), Open: reflect.DeepEqual(e.Way, e.Default),
 			Default: schedule.WayName(e.Default)}
 		for _, l := range lowerings {
-			if l.String() != e.Kind || l.data() != e.Data {
+			if l.String() != e.Kind || l.Data() != e.Data {
 				continue
 			}
 			if !l.takes(e.Way) {
@@ -113,16 +120,16 @@ type hole struct {
 }
 
 // memoryOfPeers is the fact of all ways but those of the network.
-var memoryOfPeers = hole{func(n need) bool { return n.hosts }, "a rank can't reach the memory of another host"}
+var memoryOfPeers = hole{func(n need) bool { return n.Hosts }, "a rank can't reach the memory of another host"}
 
 // gathersAll is the fact of ways of all-gathers alone.
-var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+var gathersAll = hole{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 	"it sends each rank's part to all ranks"}
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
 	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
-	{func(n need) bool { return n.of == ofColumns && n.sums() },
+	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"it adds up what one product makes, and a rank's columns lie apart there"},
 	{cutInto(ofColumns), "columns lie apart, and it moves what lies together"},
 	gathersAll,
@@ -135,18 +142,16 @@ var holes = []hole{
 const inOnePiece = "its kernel takes each rank's rows in one piece, and those of batches lie apart"
 
 // cutInto says that a communication is of data that are cut in one of some ways.
-func cutInto(cuts ...cut) func(need) bool {
-	return func(n need) bool { return slices.Contains(cuts, n.of) }
+func cutInto(cuts ...stages.Cut) func(need) bool {
+	return func(n need) bool { return slices.Contains(cuts, n.Of) }
 }
-
-func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == edges.AllReduce }
 
 // whyNot is the fact why a way does not do a communication; empty: it does, or nobody knows.
 func whyNot(n need, w schedule.Way) string {
 	switch {
-	case !n.sums() && !schedule.Travels(w):
+	case !n.Sums() && !schedule.Travels(w):
 		return "it adds up partial results"
-	case n.sums() && !schedule.Sums(w):
+	case n.Sums() && !schedule.Sums(w):
 		return "it adds nothing up"
 	}
 	own := lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.takes(w) })].holes

@@ -34,7 +34,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	s.arriving = mistakes(way).rows
 	return w.pooled(s, "Streams", way.Streams)
 }, gather(ofRows), gather(ofBalanced), gather(ofBatches)).with(func(l *lowering) {
-	if l.of == ofBatches {
+	if l.Of == ofBatches {
 		lacksKernel(l)
 	}
 }).has(intoCallers).with(because(rowsInTurn))
@@ -70,7 +70,7 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		if !x.WithStep {
 			streams, sets = append(streams, a.on), slices.Insert(sets, 0, copySet)
 		}
-		w.streams(sets...)
+		w.program.Declare(sets...)
 		t.set = hostir.StreamSet{} // the head forks none of it
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Forked(streams...)))
 		t.behind = []hostir.Node{hostir.Joined(t.work)}

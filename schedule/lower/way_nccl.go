@@ -18,14 +18,14 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
-	by(gatheredByNCCL, gather(ofRows).alone()).with(lacksOf("", "Parts")),
+	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf("", "Parts")),
 	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
-	by(summedByNCCL, reduce(ofRows).alone(), reduceAll(ofRows).alone()).has(rounds).with(lacksOf(unmade, "Parts")),
+	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
-	by(rotatedByNCCL, rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
-	by(exchangedByNCCL, exchange).has(overwrites|intoCallers).
+	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
+	movedByNCCL(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
 		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
@@ -35,7 +35,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return nil
 	case way.Parts < 2:
 		s.gathering = func(w *writer, s *stage) []hostir.Node {
-			return w.parts.inTurn(
+			return w.batches.inTurn(
 				hostir.Together(mainRef, hostir.AllGather, w.ofAll(s.here()), w.shard(s, hostir.Expr{})))
 		}
 		return nil
@@ -55,7 +55,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 
 // ofAll are all ranks' rows in a buffer, of the step's batch.
 func (w *writer) ofAll(buffer string) hostir.View {
-	if w.n < 2 {
+	if w.batches.n < 2 {
 		return hostir.Whole(buffer)
 	}
 	return w.at(buffer, piece{rank: zero, ranks: hostir.Size})
@@ -65,7 +65,7 @@ func (w *writer) ofAll(buffer string) hostir.View {
 // every rank's rows, or a batch of them, which is multiplied as one.
 func roundsByNCCL(w *writer, s *stage) arrival {
 	first := hostir.Mul(step, hostir.Size)
-	t := turns{first: zero, end: hostir.Const(max(s.cut.n, w.n)), work: mainRef, ofAll: s.cut.n > 1,
+	t := turns{first: zero, end: hostir.Const(max(s.cut.n, w.batches.n)), work: mainRef, ofAll: s.cut.n > 1,
 		pieces: []piece{{rank: first, ranks: hostir.Size}},
 		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
 			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.Input, step))}}
@@ -76,25 +76,26 @@ func roundsByNCCL(w *writer, s *stage) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
+// movedByNCCL does what comes at once, and no product takes a part of.
+func movedByNCCL(moves atOnce, of need) rowsOfTable {
+	return by(func(_ *writer, s *stage, _ schedule.NCCL) error {
+		s.gathering = moves
+		return nil
+	}, of)
+}
+
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(w *writer, s *stage, _ schedule.NCCL) error {
-	s.gathering = func(w *writer, s *stage) []hostir.Node {
-		w.cut(s.Input, schedule.D)
-		w.cut(s.here(), schedule.D)
-		return []hostir.Node{
-			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
-	}
-	return nil
+func exchangedByNCCL(w *writer, s *stage) []hostir.Node {
+	w.cut(s.Input, schedule.D)
+	w.cut(s.here(), schedule.D)
+	return []hostir.Node{hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.Input))}
 }
 
 // rotatedByNCCL is a permutation by a send and a receive of each rank.
-func rotatedByNCCL(_ *writer, s *stage, _ schedule.NCCL) error {
-	s.gathering = func(_ *writer, s *stage) []hostir.Node {
-		distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
-		return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
-			hostir.Ahead(distance), hostir.Behind(distance))}
-	}
-	return nil
+func rotatedByNCCL(_ *writer, s *stage) []hostir.Node {
+	distance := hostir.Onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+	return []hostir.Node{hostir.Exchanged(mainRef, hostir.Whole(s.here()), hostir.Whole(s.Input),
+		hostir.Ahead(distance), hostir.Behind(distance))}
 }
 
 // summedByNCCL adds up partial results by one collective or, where they are of products of rows that are all there from
@@ -119,9 +120,9 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 			do = hostir.AllReduce
 		}
 		to, finish := w.rounded(s)
-		to.Index = w.part()
+		to.Index = w.batches.part()
 		from := w.ofAll(w.summands(s))
-		return append(w.parts.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
+		return append(w.batches.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (w *writer) rounded(s *stage) (to hostir.View, finish []hostir.Node) {
 		if !sum.Rows.IsZero() { // whose columns travel further
 			chunk = sum.Elements
 		}
-		w.memory(to.Buffer, chunk, sum.Tensor.Axes...)
+		w.program.Memory(to.Buffer, chunk, sum.Tensor.Axes...)
 		finish = []hostir.Node{w.sumOf(mainRef, s, hostir.Whole(s.Sums), hostir.Whole(s.Sums), to)}
 	}
 	return to, finish
@@ -161,7 +162,7 @@ func partsMemory(w *writer, s *stage) {
 		w.cutRows(rows, x)
 	}
 	inParts, atOnce := append(w.InRowsOf(s.BeforeSum()...), s.Input), append(stages.InRows(s.Last().Then), s.Sums)
-	for _, name := range append(w.eachRows(s), s.Input) {
+	for _, name := range append(w.there(w.EachRows(s.Stage)), s.Input) {
 		switch {
 		case s.ToAll && w.Schedule.HasFinish(s.Last()) && slices.Contains(atOnce, name) &&
 			!slices.Contains(inParts, name): // by functions
@@ -172,7 +173,7 @@ func partsMemory(w *writer, s *stage) {
 			w.finer(name, x.n)
 		}
 	}
-	w.memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), w.ColumnsOf(s.Sums))
+	w.program.Memory(w.named(partial, s.Sums), w.program.At(s.Sums).Chunk, schedule.Dim(rows), w.ColumnsOf(s.Sums))
 }
 
 // partsLeave multiplies a part and adds it up while the next one is multiplied. Each collective waits for its products.
@@ -196,7 +197,7 @@ func partsLeave(w *writer, s *stage) (d departure) {
 	if len(finish) > 0 {
 		d.toAll = append([]hostir.Node{hostir.After(mainRef, collectiveRef)}, finish...)
 	}
-	w.streams(collectiveSet)
+	w.program.Declare(collectiveSet)
 	d.exchanges, d.order, d.turns = true, []turns{{}}, []turns{t}
 	return d
 }
@@ -210,7 +211,7 @@ var collectives = by(func(w *writer, s *stage, way schedule.Collective) error {
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
-	t, word := w.turns(zero, hostir.Const(w.n)), w.word(ready, s.here())
+	t, word := w.turns(zero, hostir.Const(w.batches.n)), w.word(ready, s.here())
 	a := arrival{on: copyRef, reads: s.Input, copied: true,
 		ready: []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}}
 	if withStep {
@@ -229,11 +230,11 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 }
 
 var ncclHoles = []hole{
-	{func(n need) bool { return n.hosts },
+	{func(n need) bool { return n.Hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.AllToAll && n.of == ofCounted }, "it moves parts of one size"},
+	{func(n need) bool { return n.Kind == edges.AllToAll && n.Of == ofCounted }, "it moves parts of one size"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
 		"in its collectives every rank sends, and here one rank sends alone"},
 }
 
-var collectiveHoles = []hole{{func(n need) bool { return !n.hosts }, "it brings a batch of all ranks' rows a step"}}
+var collectiveHoles = []hole{{func(n need) bool { return !n.Hosts }, "it brings a batch of all ranks' rows a step"}}

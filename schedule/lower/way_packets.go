@@ -3,6 +3,7 @@ package lower
 import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // One kernel sends this rank's rows, or partial results, to the peers as packets, and takes the packets that land here.
@@ -10,7 +11,7 @@ import (
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
 var pushShots = by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient),
-	reduce(ofRows).alone(), reduceAll(ofRows).alone()).
+	reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
 func pushShot(w *writer, s *stage, way schedule.PushShot) error {
@@ -25,7 +26,7 @@ func pushShot(w *writer, s *stage, way schedule.PushShot) error {
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
-	by(pushGather, gather(ofRows).alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
+	by(pushGather, gather(ofRows).Alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
 
 func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 	w.edge.Carrier.Rows = way.Rows
@@ -73,7 +74,7 @@ func (w *writer) sent(s *stage) hostir.View {
 func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.Expr,
 	axes ...schedule.Axis) []hostir.Node {
 	slots := w.named(slots, s.Sums)
-	w.memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	w.program.Memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
 	to := w.landing(s.Sums, landed, arrived, part, axes...)
 	term := hostir.Chunk(slots, rankIndex).EachRank()
 	return []hostir.Node{
@@ -85,7 +86,7 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 // which are their own flags, or plain data with words behind it.
 func (w *writer) landing(move, name, flags string, chunk hostir.Expr, axes ...schedule.Axis) *hostir.Buffer {
 	name, flags = w.named(name, move), w.word(flags, move)
-	w.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	w.program.Memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
 	b := w.program.At(name)
 	b.Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves}
 	return b
@@ -96,7 +97,7 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 	w.edge.Carrier.Rows = way.Rows
 	s.summing = spreadSums(way.Rows)
 	return nil
-}, reduceAll(ofRows), reduceAll(ofRows).alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
@@ -117,7 +118,7 @@ func spreadSums(rows bool) atOnce {
 // spreadApart has a kernel of its own add up what lands of a part, and keep that in fp32, and brings it to all.
 func (w *writer) spreadApart(s *stage, rows bool, each hostir.View) []hostir.Node {
 	own, sum := w.ownPart(s, rows), *w.program.At(s.Sums)
-	nodes := w.addedApart(s, each, own, hostir.Chunk(s.Sums, hostir.Rank), sum.Chunk, partOf(sum.Tensor))
+	nodes := w.addedApart(s, each, own, hostir.Chunk(s.Sums, hostir.Rank), sum.Chunk, stages.PartOf(sum.Tensor))
 	all := w.landingOfParts(s, hostir.SpreadSuffix, hostir.ReturnedSuffix)
 	all.Tensor.Type = sum.Tensor.Type
 	return append(nodes, hostir.GatherPackets(mainRef, hostir.Whole(s.Sums), *all, own.EachRank()))
@@ -126,7 +127,7 @@ func (w *writer) spreadApart(s *stage, rows bool, each hostir.View) []hostir.Nod
 // landingOfParts declares memory in which a part of a stage's sums from every rank lands.
 func (w *writer) landingOfParts(s *stage, name, flags string) *hostir.Buffer {
 	sums := *w.program.At(s.Sums)
-	b := w.landing(s.Sums, name, flags, sums.Chunk, partOf(sums.Tensor))
+	b := w.landing(s.Sums, name, flags, sums.Chunk, stages.PartOf(sums.Tensor))
 	b.Elements = sums.Elements
 	return b
 }

@@ -12,7 +12,7 @@ import (
 // have. Padding holds any numbers: a product's rows do not depend on each other, and what is made of padding stays in
 // memory of the plan, beside what is made of rows.
 
-var paddings = by(padded, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).
+var paddings = by(padded, gather(ofCounted), gather(ofCounted).Alone()).has(intoCallers).
 	with(because(paddedHoles))
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
@@ -33,7 +33,7 @@ func rowsPadded(w *writer, s *stage) arrival {
 	if !s.padded {
 		name = s.Input + hostir.PaddedSuffix
 		columns := w.ColumnsOf(s.Input)
-		w.memory(name, hostir.Extent(columns.Extent), columns)
+		w.program.Memory(name, hostir.Extent(columns.Extent), columns)
 		b := w.program.At(name)
 		b.Shared, b.Counts = true, hostir.Var(countChunk)
 		b.Pad(w.most(s.Input))
@@ -73,5 +73,5 @@ func (w *writer) room() {
 }
 
 var paddedHoles = []hole{{func(n need) bool {
-	return n.Kind == edges.AllGather && !n.hosts && n.of != ofSteps
+	return n.Kind == edges.AllGather && !n.Hosts && n.Of != ofSteps
 }, "it pads counted rows alone, and a bound says how many a rank may have"}}

@@ -5,25 +5,28 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var pulls = slices.Concat(
 	by(pull, gather(ofRows)).has(intoCallers),
 	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(w *writer, of leg) schedule.Way { return schedule.Pull{Once: w.scalesApart(of)} }
+		l.usual = func(w *writer, l leg) schedule.Way {
+			return schedule.Pull{Once: w.ScalesApart(l.stage.Stage, l.Of)}
+		}
 	}),
 	by(pullOnce, gather(ofCounted)).has(intoCallers).
 		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
 			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 		}),
 	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
-	pullOf(pulling{}.rows, gather(ofRows).alone()),
-	pullOf(pulling{}.rows, gather(ofCounted).alone()),
-	pullOf(partOfEach, gather(ofColumns), exchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
+	pullOf(pulling{}.rows, gather(ofRows).Alone()),
+	pullOf(pulling{}.rows, gather(ofCounted).Alone()),
+	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, exchange, exchangeCounted).has(overwrites|intoCallers),
-	pullOf(fromNeighbour, rotation),
-	pullOf(fromRoot, broadcast)).has(ofMoved)
+	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites|intoCallers),
+	pullOf(fromNeighbour, stages.Rotation),
+	pullOf(fromRoot, stages.Broadcast)).has(ofMoved)
 
 // pull does rows that products take, one rank's after another's.
 func pull(w *writer, s *stage, way schedule.Pull) error {
@@ -151,12 +154,8 @@ func groupedRows(w *writer, s *stage) arrival {
 func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.View) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		w.byRank(buffer)
-		if axis > 1 && len(w.program.At(buffer).Tensor.Axes) == 2 {
-			b := w.program.At(buffer)
-			rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
-			columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
-			b.Rows = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
-			b.Chunk = hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
+		if b := w.program.At(buffer); axis > 1 && len(b.Tensor.Axes) == 2 {
+			b.CutColumns(schedule.D)
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)
@@ -171,7 +170,7 @@ func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.
 	place = part(s.here(), s.Moved.From.Axis)
 	if n, at := s.Moved.From.Shift, place; n != 0 {
 		place = func(rank hostir.Expr) hostir.View {
-			return at(hostir.Mod(hostir.Add(rank, onwards(-n)), hostir.Size))
+			return at(hostir.Mod(hostir.Add(rank, hostir.Onwards(-n)), hostir.Size))
 		}
 	}
 	if s.Moved.To.Spread() {
@@ -203,7 +202,7 @@ func partOfEach(w *writer, s *stage) arrival {
 
 // fromNeighbour copies a shard from the one rank that has it.
 func fromNeighbour(w *writer, s *stage) arrival {
-	distance := onwards(s.Moved.To.Shift - s.Moved.From.Shift)
+	distance := hostir.Onwards(s.Moved.To.Shift - s.Moved.From.Shift)
 	from, to := hostir.Var("from"), hostir.Var("to")
 	ready, read := w.word(ready, s.here()), w.word(read, s.here())
 	return onMain(hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
@@ -216,14 +215,6 @@ func fromNeighbour(w *writer, s *stage) arrival {
 				hostir.Post(mainRef, read, from),
 				hostir.Wait(mainRef, read, to).Described(s.Input + " may be overwritten afterwards"),
 			}})
-}
-
-// onwards is a number of ranks, from 0 on, by which parts move on round the ring as by a number below 0 too.
-func onwards(n int) hostir.Expr {
-	if n < 0 {
-		return hostir.Mod(hostir.Mul(hostir.Const(int64(-n)), hostir.Sub(hostir.Size, one)), hostir.Size)
-	}
-	return hostir.Mod(hostir.Const(int64(n)), hostir.Size)
 }
 
 func fromRoot(w *writer, s *stage) arrival {

@@ -6,13 +6,14 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts")),
 	by(push, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
 	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
-		by(pushPart, exchange, exchangeCounted).has(overwrites).with(intoPlans),
-		by(pushPart, gather(ofColumns), exchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
+		by(pushPart, stages.Exchange, stages.ExchangeCounted).has(overwrites).with(intoPlans),
+		by(pushPart, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
 		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
@@ -31,7 +32,7 @@ func pushedPart(w *writer, s *stage) arrival {
 	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 	t := a.turns[0].onMain()
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank))
+		t.came = []hostir.Node{hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank)}
 	}
 	a.turns = []turns{t}
 	return a
@@ -66,7 +67,7 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 	if s.once { // copies wait for what comes, too
 		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(words.part()))
+		t.came = []hostir.Node{hostir.Wait(t.work, came, p.rank).Member(words.part())}
 	}
 	a.turns = []turns{t}
 	return a
@@ -103,24 +104,24 @@ func broadcastRows(w *writer, s *stage) arrival {
 	if s.once {
 		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
 	} else {
-		t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step).Member(words.part()))
+		t.came = []hostir.Node{hostir.Wait(t.work, came, step).Member(words.part())}
 	}
 	a.turns = []turns{t}
 	return a
 }
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, gathersAll, {func(n need) bool { return n.bare },
+var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Bare },
 	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
 	memoryOfPeers,
 	gathersAll,
-	{func(n need) bool { return (n.bare || n.of == ofColumns) && !n.sums() },
+	{func(n need) bool { return (n.Bare || n.Of == ofColumns) && !n.Sums() },
 		"no product takes some rows while others come"},
 	{cutInto(ofOperand), "it orders the rows that products take, and this is taken at once, or its parts in one order"},
-	{func(n need) bool { return n.of == ofCounted && !n.bare },
+	{func(n need) bool { return n.Of == ofCounted && !n.Bare },
 		"one product takes all counted rows, as New is told their sum alone, and by it products take some " +
 			"before others"},
 }

@@ -16,13 +16,13 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 var overRails = slices.Concat(
-	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofRows).alone().overHosts()),
-	by(gatheredByRails, gather(ofOperand).overHosts()),
-	by(summedByRails, reduce(ofRows).overHosts()),
-	by(summedByRails, reduce(ofRows).alone().overHosts()),
-	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
-		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
+	by(gatheredByRails, gather(ofRows).OverHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
+	by(gatheredByRails, gather(ofOperand).OverHosts()),
+	by(summedByRails, reduce(ofRows).OverHosts()),
+	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
+	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
+		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.once = s.takenWhole()
@@ -34,7 +34,7 @@ func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
-	s.leaving = leaving{meet: slots, plan: railsLeave,
+	s.leaving = leaving{plan: railsLeave,
 		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
 		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
@@ -168,7 +168,7 @@ func (w *writer) eachHost(name, of string, cut parts) {
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
-	w.memory(name, chunk, schedule.Dim("H"), own, columns)
+	w.program.Memory(name, chunk, schedule.Dim("H"), own, columns)
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
@@ -202,7 +202,7 @@ type railSum struct {
 // railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before
 // it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
-	x := railSum{w, s.leaving.cut, s, w.outward(s)}
+	x := railSum{w, s.leaving.cut, s, s.outward()}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
@@ -316,8 +316,8 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 }
 
 var railHoles = []hole{
-	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
-	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
+	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
+	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
 	{cutInto(ofBatches), "an exchange between hosts brings a rank's rows in one piece, and those of batches lie apart"},
 	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},

@@ -11,8 +11,8 @@ var rings = slices.Concat(
 	by(ringed, gather(ofRows)).has(intoCallers),
 	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
 	by(ringed, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Direction both")),
-	by(ringed, gather(ofRows).alone()).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofCounted), gather(ofCounted).alone()).has(intoCallers).
+	by(ringed, gather(ofRows).Alone()).with(lacksOf(noPart, "Streams", "WithStep")),
+	by(ringed, gather(ofCounted), gather(ofCounted).Alone()).has(intoCallers).
 		with(lacksOf(noPart, "Streams", "WithStep"), lacksOf(noHalfCounts, "Direction both")),
 	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep")),
 	by(ringed, gather(ofColumns)).has(intoCallers).with(columnsWhole, lacksOf(noPart, "Streams", "WithStep"),

@@ -6,15 +6,16 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
+	"ovgen/schedule/stages"
 )
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	twoShots(reduceAll(ofRows).alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows).alone()).has(ofCodes),
-	by(inOneShot, reduceAll(ofRows).alone()).has(ofCodes|overwrites),
-	by(inOneShot, reduce(ofCounted).alone()).has(ofCodes),
+	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
+	by(inOneShot, reduce(ofRows).Alone()).has(ofCodes),
+	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
+	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
 		reduceAll(ofRows), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
@@ -29,12 +30,12 @@ func twoShots(of ...need) rowsOfTable {
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
-	by(gatheredInOneShot, gather(ofRows).alone(), gather(ofOperand))...).has(copiesOwn)
+	by(gatheredInOneShot, gather(ofRows).Alone(), gather(ofOperand))...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
 	// Uneven and balanced parts have other sizes on other ranks.
-	w.edge.Carrier.ByBlocks = !w.Uneven(w.edge.Of) && !w.coded(s)
+	w.edge.Carrier.ByBlocks = !w.Uneven(w.edge.Of) && !w.Coded(s.Stage)
 	s.summing = sumsOfPeers
 	return nil
 }
@@ -42,13 +43,10 @@ func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
 // inTwoShots serves sums that each rank makes a part of.
 func inTwoShots(w *writer, s *stage, _ schedule.TwoShot) error {
 	// Kernels of other moves cut the same memory into other parts.
-	w.edge.Carrier.ByBlocks = len(w.legs) == 1 && !w.coded(s)
+	w.edge.Carrier.ByBlocks = len(w.legs) == 1 && !w.Coded(s.Stage)
 	s.summing = sumsOfParts
 	return nil
 }
-
-// coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
-func (w *writer) coded(s *stage) bool { return w.Tensor(s.Given).Type.Coded() }
 
 func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 	w.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
@@ -57,23 +55,23 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.part())
+	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.batches.part())
 	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
-		return w.parts.inTurn(slices.Concat(w.meetIn(w.parts, ready, s.Sums, "peers may read "+from), sum,
-			w.meetIn(w.parts, read, s.Sums, ""))...)
+		return w.batches.inTurn(slices.Concat(w.meetIn(w.batches, ready, s.Sums, "peers may read "+from), sum,
+			w.meetIn(w.batches, read, s.Sums, ""))...)
 	}
-	return w.whileRead(from, s.Sums, w.parts.inTurn(sum...)...)
+	return w.whileRead(from, s.Sums, w.batches.inTurn(sum...)...)
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	var rows []hostir.View // of all ranks, a batch after the other
-	for i := range max(w.n, 1) {
-		part := hostir.Chunk(s.Input, w.numbered(hostir.Const(i)))
+	for i := range max(w.batches.n, 1) {
+		part := hostir.Chunk(s.Input, w.batches.numbered(hostir.Const(i)))
 		rows = append(rows, part.At(rankIndex).EachRank())
 	}
 	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))
@@ -99,7 +97,7 @@ func (w *writer) meetIn(cut parts, word, move, remark string) []hostir.Node {
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own := w.summands(s), w.ownPart(s, false)
-	if w.coded(s) {
+	if w.Coded(s.Stage) {
 		w.cut(input, schedule.D)
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
@@ -111,7 +109,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
 func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 	name, sums := w.named(reduced, s.Sums), *w.program.At(s.Sums)
-	w.memory(name, hostir.Expr{}, partOf(sums.Tensor))
+	w.program.Memory(name, hostir.Expr{}, stages.PartOf(sums.Tensor))
 	w.cutFlat(s, rows)
 	b, part := w.program.At(name), hostir.Div(sums.Elements, hostir.Size)
 	b.Elements, b.Chunk, b.Tensor.Type = part, part, sums.Tensor.Type
@@ -119,5 +117,5 @@ func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.
-var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.hosts },
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.Hosts },
 	"it brings every rank all sums"}}

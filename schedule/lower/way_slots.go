@@ -13,7 +13,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofRows).alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	by(slotsOf, reduce(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
@@ -24,17 +24,17 @@ const (
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
-	by(slotsOf, reduceAll(ofRows).alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
+	by(slotsOf, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
 	by(slotsOf, reduce(ofCounted)).with(lacksOf(allCounted, "Streams", "Equal"), lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofCounted).alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
+	by(slotsOf, reduce(ofCounted).Alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
 	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
 	with(because(slotHoles), roundsByKernel)
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
 	s.parts = w.inParts(way.Parts, "j", "Parts")
-	s.leaving = leaving{meet: slots, plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
+	s.leaving = leaving{plan: ownersSlots, memory: []declare{summandMemory, each(slots), reducedMemory}}
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
@@ -88,7 +88,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 		if cut.n < 2 {
 			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
 		}
-		if w.outward(s) { // while the product is made
+		if s.outward() { // while the product is made
 			slices.Reverse(nodes)
 		}
 		return append(nodes, hostir.Set(put, w.at(named(slots), own).At(p.rank), w.at(w.summands(s), p)),
@@ -100,7 +100,7 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 	if d.puts.Name != putName {
 		d.after = []hostir.StreamSet{d.puts}
 		if cut.n > 1 {
-			d.begin = append(d.begin, hostir.Synchronize{Streams: refs(d.after), On: []hostir.StreamRef{putRef}})
+			d.begin = append(d.begin, hostir.Synchronize{Streams: hostir.Refs(d.after), On: []hostir.StreamRef{putRef}})
 		}
 		if w.pool.streams > 0 { // own rows may have one of many
 			d.after = append(d.after, w.set)
@@ -114,7 +114,7 @@ func (w *writer) slotsFill(s *stage) departure {
 	cut, free := w.partsOf(s), w.slotsFree(s)
 	arrived := w.words(arrived, s.Sums, cut.members())
 	on := putRef
-	if w.outward(s) && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
+	if s.outward() && !s.Bare() && !s.ToAll && len(w.stages) == 1 { // nothing else travels
 		on = mainRef
 	}
 	d := w.slotsSummed(on, s)
@@ -170,7 +170,7 @@ var stored = by(stores, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), r
 	has(ofSomeRows).with(wholeRows, because(slotHoles))
 
 func stores(w *writer, s *stage, way schedule.Stores) error {
-	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
+	s.leaving = leaving{memory: []declare{each(slots), reducedMemory}, plan: storesLeave}
 	w.pool.falls = true
 	return cmp.Or(w.onePriority("Equal", way.Equal), w.pooled(s, "Streams", way.Streams))
 }
@@ -180,19 +180,18 @@ func storesLeave(w *writer, s *stage) departure {
 	d, free, arrived, slots := w.slotsFill(s), w.named(free, s.Sums), w.named(arrived, s.Sums), w.named(slots, s.Sums)
 	cut := w.partsOf(s)
 	d.from = func(p piece) hostir.View { return w.at(slots, piece{rank: hostir.Rank, part: p.part}).At(p.rank) }
-	d.sends = func(on hostir.StreamRef, p piece, products []hostir.Node) (nodes []hostir.Node) {
+	d.sends = func(on hostir.StreamRef, p piece) (before, behind []hostir.Node) {
 		if cut.n < 2 {
-			nodes = hostir.MovesOf(s.Sums, hostir.Wait(on, free, p.rank))
+			before = []hostir.Node{hostir.Wait(on, free, p.rank)}
 		}
-		posted := hostir.MovesOf(s.Sums, hostir.Post(on, arrived, p.rank).Member(cut.part()))
-		return slices.Concat(nodes, products, posted)
+		return before, []hostir.Node{hostir.Post(on, arrived, p.rank).Member(cut.part())}
 	}
 	if cut.n > 1 { // once, ahead of all batches
 		for _, t := range w.order(s) {
 			d.begin = append(d.begin, t.over(nil, hostir.Wait(t.work, free, t.pieces[0].rank))...)
 		}
 	}
-	if w.outward(s) {
+	if s.outward() {
 		d.after = []hostir.StreamSet{w.set}
 	}
 	return d
@@ -202,8 +201,7 @@ func storesLeave(w *writer, s *stage) departure {
 const staging = "staging"
 
 var stagings = by(func(w *writer, s *stage, way schedule.Staged) error {
-	s.leaving = leaving{meet: slots, memory: []declare{each(slots), reducedMemory, stagedMemory},
-		plan: stagedLeave}
+	s.leaving = leaving{memory: []declare{each(slots), reducedMemory, stagedMemory}, plan: stagedLeave}
 	w.pool.usual = 2 // while one is read the next is written
 	return w.pooled(s, "Buffers", way.Buffers)
 }, reduce(ofRows), reduce(ofColumns), reduce(ofBatches), reduceAll(ofRows)).with(except(
@@ -218,10 +216,10 @@ func stagedMemory(w *writer, s *stage) {
 	}
 	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	if w.Order == stages.BatchesInRound && w.n > 1 {
-		w.fine[name], buffer = w.n, hostir.Div(buffer, hostir.Const(w.n))
+	if w.Order == stages.BatchesInRound && w.batches.n > 1 {
+		w.fine[name], buffer = w.batches.n, hostir.Div(buffer, hostir.Const(w.batches.n))
 	}
-	w.memory(name, buffer, axes...)
+	w.program.Memory(name, buffer, axes...)
 }
 
 // stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
@@ -231,10 +229,10 @@ func stagedLeave(w *writer, s *stage) departure {
 	slots, staging := w.named(slots, s.Sums), w.named(staging, s.Sums)
 	ready, free := w.word(ready, s.Sums), w.word(free, s.Sums)
 	d := w.slotsSummed(putRef, s)
-	buffer, behind := w.rowsAt(staging, w.work.Index), hostir.Bind("from", hostir.Behind(step))
+	buffer := w.rowsAt(staging, w.work.Index)
 	d.from = func(p piece) hostir.View { return w.at(staging, piece{rank: w.work.Index, part: p.part}) }
-	d.sends = func(_ hostir.StreamRef, _ piece, products []hostir.Node) []hostir.Node {
-		return append(hostir.MovesOf(s.Sums, behind), products...)
+	d.sends = func(hostir.StreamRef, piece) (before, behind []hostir.Node) {
+		return []hostir.Node{hostir.Bind("from", hostir.Behind(step))}, nil
 	}
 	d.take = func(p piece) []hostir.Node {
 		from := hostir.Var("from")
@@ -254,9 +252,9 @@ func stagedLeave(w *writer, s *stage) departure {
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
 	memoryOfPeers,
-	{func(n need) bool { return n.of == ofCounted && !n.bare },
+	{func(n need) bool { return n.Of == ofCounted && !n.Bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
 	{cutInto(ofBalanced), "it moves parts of one size"},
-	{func(n need) bool { return n.bare }, "no product makes the terms"},
+	{func(n need) bool { return n.Bare }, "no product makes the terms"},
 }

@@ -38,6 +38,9 @@ func sumsByTiles(w *writer, s *stage, way schedule.Tiles) error {
 	return cmp.Or(t.check(), t.take(s, s.Last()))
 }
 
+// unit is the number of elements in 16 bytes: rows that tiles are made of are whole numbers of these.
+const unit = 8
+
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
 type tiling struct {
 	*writer
@@ -97,13 +100,13 @@ func (t tiling) list(byShape []hostir.Tile) []hostir.Tile {
 func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 	o := s.Ops[0]
 	own := hostir.Whole(s.Input)
-	w.units(w.ColumnsOf(s.Input), w.columnsOfWeight(o))
+	w.program.AskUnits(unit, w.ColumnsOf(s.Input), w.ColumnsOfWeight(o))
 	nodes := w.whileRead(s.Input, s.here(),
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}),
 			Gathered: hostir.Whole(s.here()), Own: own, B: w.weight(o), Bias: hostir.Whole(w.Schedule.With(o).Bias()),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
 			Applying(w.functionsOf(o, false)))
-	nodes[len(nodes)-1] = described(nodes[len(nodes)-1], s.Input+" may be overwritten afterwards")
+	nodes[len(nodes)-1] = hostir.Remarked(nodes[len(nodes)-1], s.Input+" may be overwritten afterwards")
 	others := w.any(func(x *stage) bool { return x.held == s }) || !w.inTurns(s) &&
 		slices.ContainsFunc(s.Ops[1:], func(o schedule.Op) bool { return o.In[0] == s.Input })
 	if s.Into != "" || others {
@@ -122,7 +125,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	w.ofEachRank(s, slots)
 	slots := w.named(slots, s.Sums)
 	x := w.at(o.In[0], piece{})
-	w.units(w.ColumnsOf(o.In[0]), w.columnsOfWeight(o))
+	w.program.AskUnits(unit, w.ColumnsOf(o.In[0]), w.ColumnsOfWeight(o))
 	at := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
 	nodes := slices.Concat(w.meet(free, s.Sums, mayWrite), []hostir.Node{
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: to,
@@ -137,30 +140,9 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	return nodes
 }
 
-// columnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
-func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
-	columns := w.Tensor(o.In[1]).Axes[0]
-	if w.Fetched(o.In[1]) {
-		columns.Outer = nil
-	}
-	return columns
-}
-
-// units asks for rows of whole units of 16 bytes, on each rank that has a part of them.
-func (w *writer) units(columns ...schedule.Axis) {
-	const elements = 8
-	for _, a := range columns {
-		check := hostir.Divide{Extent: a.Extent, By: schedule.Number(elements)}
-		if len(a.Outer) > 0 {
-			check.By, check.Times = schedule.D, elements
-		}
-		w.program.Ask(check)
-	}
-}
-
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
-var tileHoles = slices.Concat([]hole{memoryOfPeers, {cutInto(ofBatches), inOnePiece},
+var tileHoles = slices.Concat([]hole{memoryOfPeers,
 	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
-	{func(n need) bool { return n.of == ofColumns && n.sums() },
+	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"its kernel gives each rank the tiles of the rank's rows, with all columns"},
 	{cutInto(ofGradient), "it makes tiles of linears, whose rows are those of an operand"}}, rowsInTurn, slotHoles)

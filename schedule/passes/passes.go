@@ -20,6 +20,7 @@ type Pass struct {
 
 // All are all passes, in the order in which they run on every program.
 var All = []Pass{
+	{"declared", "tensors have the axes that are declared, and memory of the plan other names", nil, declared},
 	{"padding", "steps on all ranks' rows take the padding of memory that has some", nil, padding},
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
 	{"atpeers", "formulas that alone read what kernels would copy from a peer read it there",
@@ -47,6 +48,24 @@ var All = []Pass{
 	{"simplify", "index expressions are as a person writes them", []string{"scales"}, simplify},
 	{"multiples", "New asks the shape for the multiples that the schedule states", nil, multiples},
 	{"blocks", "kernels of the caller's own have a block at each shape", []string{"multiples"}, blocks},
+}
+
+// declared gives tensors that are written in rows and columns, and have other axes, those that are declared. It refuses
+// memory of the plan that has the name of a tensor.
+func declared(p *hostir.Program) error {
+	seen := map[string]bool{}
+	for k, b := range p.Buffers {
+		i := slices.IndexFunc(p.Schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if i >= 0 && len(b.Tensor.Axes) != len(p.Schedule.Tensors[i].Axes) {
+			p.Buffers[k].Tensor.Axes = p.Schedule.Tensors[i].Axes
+		}
+		if i >= 0 && seen[b.Name] {
+			return schedule.Refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",
+				"the plan has memory of its own called %s", b.Name)
+		}
+		seen[b.Name] = true
+	}
+	return nil
 }
 
 // within gives a tensor that lies within another the memory of that one. A lowering says

@@ -198,7 +198,7 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
 		of = w.Do.(hostir.Product).B.Buffer
 	}
-	x.wrong = cmp.Or(x.wrong, schedule.Refused(cmp.Or(e.Path, hostir.MovesField),
+	x.wrong = cmp.Or(x.wrong, schedule.Refused(e.Field(),
 		"use schedule."+schedule.WayName(e.Default), "no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }

@@ -43,6 +43,15 @@ func (c *Chain) Fetched(name string) bool {
 	return comes
 }
 
+// ColumnsOfWeight is the axis of a linear's weight that its result has for columns: all of it, if that is fetched.
+func (c *Chain) ColumnsOfWeight(o schedule.Op) schedule.Axis {
+	columns := c.Tensor(o.In[1]).Axes[0]
+	if c.Fetched(o.In[1]) {
+		columns.Outer = nil
+	}
+	return columns
+}
+
 // fetch adds the stages of the weights that come whole before operation i, and says whether its first operand does.
 func (c *inference) fetch(i int, o schedule.Op, done edges.Step) (first bool, err error) {
 	for _, name := range o.In[1:] {

@@ -77,6 +77,19 @@ func (c *Chain) Widens(s *Stage) bool {
 	return s.Sums != "" && len(s.Ops) > 0 && c.Schedule.InFP32(s.Last())
 }
 
+// Coded says that the summands of a stage are codes: blocks that signal each for themselves would part their rows.
+func (c *Chain) Coded(s *Stage) bool { return c.Tensor(s.Given).Type.Coded() }
+
+// ScalesApart says that a product takes all rows at once, as scales of some of them do not lie together, block by
+// block, or, of uneven rows, begin elsewhere than at the multiples of 16 bytes from which it reads them.
+func (c *Chain) ScalesApart(s *Stage, of Cut) bool {
+	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		rows := c.Tensor(c.Tensor(o.In[0]).Scale)
+		return o.Multiplies() && (of == OfBalanced && rows.OfRows() ||
+			of == OfRows && rows.Name != "" && c.Tensor(c.Tensor(o.In[1]).Scale).OfSquares())
+	})
+}
+
 // Bare says that no product makes the summands of a stage.
 func (s *Stage) Bare() bool { return s.Given != "" && len(s.Ops) == 1 }
 

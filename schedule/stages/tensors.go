@@ -88,6 +88,19 @@ func (c *Chain) InRowsOf(ops ...schedule.Op) (names []string) {
 	return names
 }
 
+// EachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
+func (c *Chain) EachRows(s *Stage) (names []string) {
+	for _, t := range s.Terms {
+		names = append(names, t.In[0])
+	}
+	for _, o := range s.Ops {
+		if (o.Out != s.Sums || s.ToAll) && !s.AddsShares() {
+			names = append(names, c.InRowsOf(o)...)
+		}
+	}
+	return names
+}
+
 // InRows are the operands of functions that have the rows of what these are of. Partial results are in no memory of
 // their own.
 func InRows(list []schedule.Func) (names []string) {
@@ -99,6 +112,11 @@ func InRows(list []schedule.Func) (names []string) {
 		}
 	}
 	return names
+}
+
+// PartOf is the axis of the elements of a matrix, of which each rank has a part.
+func PartOf(matrix schedule.Tensor) schedule.Axis {
+	return schedule.Dim(matrix.Axes[0].Extent.Joined(matrix.Axes[1].Extent), schedule.DIDx(schedule.D))
 }
 
 // alike says that two tensors have the same parts on the same ranks. An axis in parts of one index is not cut.

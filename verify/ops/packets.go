@@ -20,15 +20,16 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result hostir.Vi
 func (u *unroller) spread(at Op, n hostir.Step, x hostir.PacketSpread) {
 	sum, spread := x.Steps(n)
 	u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum)
-	early := 0 // results that are sent before formulas
-	if x.Landings()[0].Buffer != "" {
-		early = 1
-		u.sends(at, spread[0], x.Spread[0].Sent)
+	sends := func(sums bool) {
+		for i, one := range spread {
+			if x.OfSum(x.Spread[i]) == sums {
+				u.sends(at, one, x.Spread[i].Sent)
+			}
+		}
 	}
+	sends(true)
 	u.makes(at, n, x.Sum.Then)
-	for i, one := range spread[early:] {
-		u.sends(at, one, x.Spread[early+i].Sent)
-	}
+	sends(false)
 	for i, one := range spread {
 		u.receives(at, one, x.Spread[i].Sent, x.Spread[i].To, hostir.Packets{})
 	}

@@ -54,9 +54,9 @@ var lastFunctions = map[string][]s.Func{
 // declare is the schedule with functions behind the result, and their operands.
 func (p placedResult) declare(then []s.Func) form {
 	text := p.tensors
-	for name, axes := range map[string]string{"R": p.r, "V": p.v, "Q": "64"} {
-		if slices.ContainsFunc(then, func(f s.Func) bool { return slices.Contains(f.Reads(), name) }) {
-			text += " " + name + "[" + axes + "]"
+	for _, x := range [][2]string{{"R", p.r}, {"V", p.v}, {"Q", "64"}} {
+		if slices.ContainsFunc(then, func(f s.Func) bool { return slices.Contains(f.Reads(), x[0]) }) {
+			text += " " + x[0] + "[" + x[1] + "]"
 		}
 	}
 	o := p.op

@@ -29,6 +29,8 @@ var overHosts = []struct {
 	{"sums for all behind rows", behindRows.Schedule, nil},
 	{"sums for all in parts behind rows", behindRows.Schedule, map[string]s.Way{"C": s.Rails{Parts: 2}}},
 	{"sums for all of rows in parts", behindRows.Schedule, map[string]s.Way{"A": s.Rails{Parts: 2}}},
+	{"sums behind rows, and products of the same rows", of("A[M/D K] B[N/D K] W[K N/D] C[M/D K] B2[F/D K] U[M:D F/D]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "W"), s.Linear("U", "A", "B2")).Schedule, nil},
 	{"sums for all, and on", D24FalconParallelTwoSums, nil},
 	{"sums for all, and on", A14CommandRDecode, map[string]s.Way{"Pa": s.Rails{Parts: 2}}},
 	{"sums for all, and on", P04MixtralDense, nil},

@@ -13,6 +13,7 @@ import (
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/passes"
+	"ovgen/schedule/scheduletest"
 )
 
 // The example of docs/design.md is what show -passes prints.
@@ -67,9 +68,11 @@ func TestPassesPrintPrograms(t *testing.T) {
 // Each line of a program stands where a pass makes it, and each pass changes some program, but for one that refuses.
 func TestPassesSayWhatChanges(t *testing.T) {
 	changes := map[string]bool{}
-	last := schedules.All()[0]
-	last.Schedule.Multiples = map[schedule.Extent]string{schedule.M: "64"} // no schedule of the catalogue has some
-	for _, n := range append(schedules.All(), last) {
+	multiples, batches := schedules.All()[0], schedules.All()[0] // as none of the catalogue
+	multiples.Schedule.Multiples = map[schedule.Extent]string{schedule.M: "64"}
+	batches.Schedule = schedule.Schedule{Tensors: scheduletest.Tensors("A[4 M/D K] B[N K] C[4 M:D N]"),
+		Ops: []schedule.Op{schedule.BatchedLinear("C", "A", "B")}}
+	for _, n := range append(schedules.All(), multiples, batches) {
 		text, err := behindEach(n.Name, n.Schedule)
 		if err != nil {
 			t.Fatal(err)

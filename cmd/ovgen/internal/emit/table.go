@@ -192,7 +192,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.PacketRows:
-		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Spread[0].Each})
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Ranks()})
 		for i, g := range x.Gathers() {
 			if g.To.Buffer != "" {
 				k.Spread |= 1 << i

@@ -9,18 +9,19 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/scheduletest"
+	"ovgen/schedule/stages"
 	"ovgen/verify/prove"
 )
 
 // TestNeeds: the table of communications and that of ways have each other's.
 func TestNeeds(t *testing.T) {
-	for _, n := range needs {
-		if !slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.need }) {
+	for _, n := range needs() {
+		if !slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.Need }) {
 			t.Errorf("no way does the %s", n)
 		}
 	}
 	for _, l := range lowerings {
-		if !slices.ContainsFunc(needs, func(n placedNeed) bool { return n.need == l.need }) {
+		if !slices.ContainsFunc(needs(), func(n stages.Placed) bool { return n.Need == l.need }) {
 			t.Errorf("%T does the %s, and no placements ask for it", l.way, l.need)
 		}
 	}
@@ -31,44 +32,36 @@ type example struct{ operation, tensors string }
 
 // examples are schedules that need each communication and no other.
 var examples = map[need]example{
-	gather(ofRows):                        {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gather(ofBalanced):                    {"linear", "A[M/D= K] B[N K] C[M N]"},
-	gather(ofBatches):                     {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
-	gather(ofSteps):                       {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
-	gather(ofColumns):                     {"linear", "A[M K] B[N/D K] C[M N]"},
-	gather(ofOperand):                     {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
-	gather(ofRows).alone():                {"copy", "A[M/D N] C[M N]"},
-	gather(ofCounted):                     {"linear", "A[M/D~P K] B[N K] C[M N]"},
-	gather(ofCounted).alone():             {"copy", "A[M/D~P N] C[M N]"},
-	gather(ofRows).overHosts():            {"linear", "A[M/D K] B[N K] C[M:D N]"},
-	gather(ofRows).alone().overHosts():    {"copy", "A[M/D N] C[M N]"},
-	gather(ofOperand).overHosts():         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
-	reduce(ofRows):                        {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduce(ofColumns):                     {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
-	reduce(ofBalanced):                    {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
-	reduce(ofBatches):                     {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
-	reduce(ofGradient):                    {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
-	reduce(ofRows).alone():                {"sum", "A[D/D M N] C[M/D N]"},
-	reduce(ofCounted):                     {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
-	reduce(ofCounted).alone():             {"sum", "A[D/D M N] C[M/D~P N]"},
-	reduce(ofRows).overHosts():            {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
-	reduce(ofRows).alone().overHosts():    {"sum", "A[D/D M N] C[M/D N]"},
-	reduceAll(ofRows):                     {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	reduceAll(ofGradient):                 {"gradient", "A[M/D N] B[M/D K] C[N K]"},
-	reduceAll(ofRows).alone():             {"sum", "A[D/D M N] C[M N]"},
-	reduceAll(ofRows).overHosts():         {"linear", "A[M K/D] B[N K/D] C[M N]"},
-	reduceAll(ofRows).alone().overHosts(): {"sum", "A[D/D M N] C[M N]"},
-	reduce(ofGradient).overHosts():        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
-	reduceAll(ofGradient).overHosts():     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
-	exchange:                              {"copy", "A[D/D D M] C[D D/D M]"},
-	exchangeCounted:                       {"copy", "A[D/D~ D M] C[D D/D~ M]"},
-	exchangeColumns:                       {"copy", "A[M/D N] C[M N/D]"},
-	broadcast:                             {"copy", "A@0[M N] C[M N]"},
-	rotation:                              {"copy", "A[M/D N] C[M/D+1 N]"},
+	gather(ofRows):            {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gather(ofBalanced):        {"linear", "A[M/D= K] B[N K] C[M N]"},
+	gather(ofBatches):         {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
+	gather(ofSteps):           {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
+	gather(ofColumns):         {"linear", "A[M K] B[N/D K] C[M N]"},
+	gather(ofOperand):         {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
+	gather(ofRows).Alone():    {"copy", "A[M/D N] C[M N]"},
+	gather(ofCounted):         {"linear", "A[M/D~P K] B[N K] C[M N]"},
+	gather(ofCounted).Alone(): {"copy", "A[M/D~P N] C[M N]"},
+	reduce(ofRows):            {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduce(ofColumns):         {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
+	reduce(ofBalanced):        {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
+	reduce(ofBatches):         {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
+	reduce(ofGradient):        {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduce(ofRows).Alone():    {"sum", "A[D/D M N] C[M/D N]"},
+	reduce(ofCounted):         {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
+	reduce(ofCounted).Alone(): {"sum", "A[D/D M N] C[M/D~P N]"},
+	reduceAll(ofRows):         {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	reduceAll(ofGradient):     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
+	reduceAll(ofRows).Alone(): {"sum", "A[D/D M N] C[M N]"},
+	stages.Exchange:           {"copy", "A[D/D D M] C[D D/D M]"},
+	stages.ExchangeCounted:    {"copy", "A[D/D~ D M] C[D D/D~ M]"},
+	stages.ExchangeColumns:    {"copy", "A[M/D N] C[M N/D]"},
+	stages.Broadcast:          {"copy", "A@0[M N] C[M N]"},
+	stages.Rotation:           {"copy", "A[M/D N] C[M/D+1 N]"},
 }
 
-// by is the example, by a way or by the default.
-func (x example) by(n need, w schedule.Way) schedule.Schedule {
+// exampleOf is the schedule that needs a communication, by a way or by the default; over hosts it has a mesh besides.
+func exampleOf(n need, w schedule.Way) schedule.Schedule {
+	x := examples[need{Kind: n.Kind, Of: n.Of, Bare: n.Bare}]
 	s := scheduletest.Of(x.operation, scheduletest.Tensors(strings.ReplaceAll(x.tensors, "=", ""))...)
 	for i := range s.Tensors {
 		for j := range s.Tensors[i].Axes {
@@ -79,11 +72,11 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 			}
 		}
 	}
-	if n.hosts {
+	if n.Hosts {
 		s.Mesh = schedule.Hosts()
 	}
-	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gather(ofColumns)]
-	if n.of == ofOperand {
+	of := map[bool]string{false: "A", true: "C"}[n.Sums() || n == gather(ofColumns)]
+	if n.Of == ofOperand {
 		of = "B"
 	}
 	s.Moves = []schedule.Move{{Of: of, Way: w}}
@@ -92,11 +85,11 @@ func (x example) by(n need, w schedule.Way) schedule.Schedule {
 
 // TestExamples: each schedule needs its communication.
 func TestExamples(t *testing.T) {
-	for _, n := range needs {
-		p, err := Lower("X", examples[n.need].by(n.need, nil))
+	for _, n := range needs() {
+		p, err := Lower("X", exampleOf(n.Need, nil))
 		if err != nil {
 			t.Errorf("%s: %v", n, err)
-		} else if e := p.Edges[0]; len(p.Edges) != 1 || e.Kind != n.String() || e.Data != n.data() {
+		} else if e := p.Edges[0]; len(p.Edges) != 1 || e.Kind != n.String() || e.Data != n.Data() {
 			t.Errorf("%s: the example needs the %s of %s", n, e.Kind, e.Data)
 		}
 	}
@@ -129,25 +122,25 @@ var lacking = map[string]func(p *hostir.Program) bool{
 // way's other communications does not write a program of this one that is proven.
 func TestHoles(t *testing.T) {
 	forced := 0
-	for _, n := range needs {
+	for _, n := range needs() {
 		for _, w := range schedule.Ways() {
-			if slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.need && l.takes(w) }) {
+			if slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.Need && l.takes(w) }) {
 				continue
 			}
-			s, why := examples[n.need].by(n.need, w), whyNot(n.need, w)
+			s, why := exampleOf(n.Need, w), whyNot(n.Need, w)
 			_, err := Lower("X", s)
 			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Moves[0].Way" ||
 				!strings.HasSuffix(list[0].Msg, why) {
 				t.Errorf("the %s by %s is refused by %v, want the fact %q", n, schedule.WayName(w), err, why)
 			}
-			usual, err := Lower("X", examples[n.need].by(n.need, nil))
+			usual, err := Lower("X", exampleOf(n.Need, nil))
 			if lacks, known := lacking[why]; err == nil && known && lacks(usual) {
 				continue
 			}
 			for _, l := range lowerings {
 				if l.takes(w) {
 					forced++
-					if forcedTo(t, n.need, l, s) != nil {
+					if forcedTo(t, n.Need, l, s) != nil {
 						t.Errorf("%q is no fact: the %s by %s is proven, as its %s is written", why, n,
 							schedule.WayName(w), l.need)
 					}
@@ -156,9 +149,9 @@ func TestHoles(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs were tried", forced)
-	for _, n := range needs {
-		if across := n.overHosts(); !across.served() {
-			_, err := Lower("X", examples[n.need].by(across, nil))
+	for _, n := range needs() {
+		if across := n.OverHosts(); !served(across) {
+			_, err := Lower("X", exampleOf(across, nil))
 			why := whyNot(across, schedule.Rails{})
 			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Mesh" ||
 				!strings.HasSuffix(list[0].Msg, why) {
@@ -183,7 +176,7 @@ func forcedTo(t *testing.T, n need, l lowering, s schedule.Schedule) (p *hostir.
 	if err == nil {
 		_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 4}})
 	}
-	if usual, _ := Lower("X", examples[n].by(n, nil)); err != nil || hostir.Print(p) == hostir.Print(usual) {
+	if usual, _ := Lower("X", exampleOf(n, nil)); err != nil || hostir.Print(p) == hostir.Print(usual) {
 		return nil // the other one is written whatever the way says
 	}
 	hostir.Steps(p.Body, func(s hostir.Step) {

@@ -1,0 +1,165 @@
+package lower
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// lowering writes the programs of a communication by one way, and reads all of its options.
+type lowering struct {
+	need
+	way   schedule.Way // the zero value
+	facts fact
+	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
+	usual func(*writer, leg) schedule.Way
+	not   func(*stage) bool
+	why   string // it does not serve such stages, or stands beside not all rows that come
+	lacks []lack
+	holes []hole // facts why the way does not do other communications
+	write func(w *writer, s *stage, way schedule.Way) error
+}
+
+// lack is an option that a way has for other communications, "Parts", or a value of one, "By one kernel".
+type lack struct {
+	option string
+	ofFP32 bool   // it has that for others than sums in fp32
+	hint   string // none: to leave the option out
+	why    string // about the tensor that travels; none: the way says it
+}
+
+// fact is what a lowering can do, or what it asks, and others do not.
+type fact uint
+
+// Facts of lowerings.
+const (
+	intoCallers     fact = 1 << iota // the gathered operand may be the caller's
+	overwrites                       // ranks write results while others read what these are made of
+	ofRowScales                      // scales that it brings are of rows
+	copiesOwn                        // a kernel copies own rows to their place, beside those of others
+	ofCodes                          // a kernel of its sums reads codes with their scales
+	ofMoved                          // rows may come from other ranks than those of their numbers
+	ofAllRows                        // its way says so: one kernel makes all rows of a sum
+	ofSomeRows                       // products make some rows before others
+	betweenElements                  // it cuts sums between elements
+	rounds                           // it rounds sums to the type of the plan
+)
+
+func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
+
+// lowerings are all lowerings, in the files way_*.go. The first of a communication is the fastest known.
+var lowerings = slices.Concat(pulls, pushes, groups, rings, pushRings, broadcasts, collectives, naives,
+	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
+	tilings, paddings, overNCCL, overRails)
+
+func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
+
+func doing(n need) (list []lowering) {
+	for _, l := range lowerings {
+		if l.need == n {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// rowsOfTable are lowerings by a way.
+type rowsOfTable []lowering
+
+// by are the lowerings of communications by a way.
+func by[W schedule.Way](write func(w *writer, s *stage, way W) error, of ...need) (list rowsOfTable) {
+	var zero W
+	facts := map[bool]fact{true: ofAllRows}[schedule.FactsOf(zero).AllRows]
+	for _, n := range of {
+		list = append(list, lowering{need: n, way: zero, facts: facts,
+			write: func(w *writer, s *stage, way schedule.Way) error { return write(w, s, way.(W)) }})
+	}
+	return list
+}
+
+// has gives lowerings facts.
+func (list rowsOfTable) has(facts fact) rowsOfTable {
+	return list.with(func(l *lowering) { l.facts |= facts })
+}
+
+// with gives lowerings what else there is to say.
+func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
+	for i := range list {
+		for _, say := range says {
+			say(&list[i])
+		}
+	}
+	return list
+}
+
+// because gives the facts why the way of lowerings does not do other communications.
+func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
+
+// orUse is a hint with ways, if there are some.
+func orUse(hint string, ways []string) string {
+	if len(ways) == 0 {
+		return hint
+	}
+	return hint + ", or use " + strings.Join(ways, ", ")
+}
+
+// waysWith names the ways of a communication that have a fact, and waysWithout those that lack it.
+func waysWith(n need, f fact) []string    { return waysThat(n, f, true) }
+func waysWithout(n need, f fact) []string { return waysThat(n, f, false) }
+
+func waysThat(n need, f fact, has bool) (names []string) {
+	for _, l := range doing(n) {
+		if l.is(f) == has {
+			names = append(names, "schedule."+schedule.WayName(l.way))
+		}
+	}
+	return names
+}
+
+// usually names the way of a communication that most schedules leave open.
+func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].way) }
+
+// betweenHosts is the way of communications over hosts.
+func betweenHosts() schedule.Way {
+	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.Hosts })].way
+}
+
+// except says that it does not serve stages of a kind, and why.
+func except(not func(*stage) bool, why string) func(*lowering) {
+	return func(l *lowering) { l.not, l.why = not, why }
+}
+
+// wholeRows says that a rank's rows leave by it at once, and come so.
+func wholeRows(l *lowering) {
+	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
+}
+
+const leaveOut = "leave it out"
+
+// lacksOf says that it serves all of its way's options but some, which the help leaves out.
+func lacksOf(why string, options ...string) func(*lowering) { return lacks(lack{why: why}, options...) }
+
+// lacks says so with a hint, or of sums in fp32.
+func lacks(x lack, options ...string) func(*lowering) {
+	return func(l *lowering) {
+		for _, x.option = range options {
+			l.lacks = append(l.lacks, x)
+		}
+	}
+}
+
+const noKernel = "no kernel does a whole step of it"
+
+// lacksKernel says that no one kernel does a step of it.
+var lacksKernel = lacks(lack{hint: "use schedule.Kernels", why: noKernel}, "By one kernel")
+
+// lacked says which option of a way, as schedule.Options has it, is none for the communication; none is the zero lack.
+func (l *lowering) lacked(o schedule.Option) (lack, bool) {
+	i := slices.IndexFunc(l.lacks, func(x lack) bool { return x.option == o.Field || x.option == o.Field+" "+o.Value })
+	if i < 0 {
+		return lack{}, false
+	}
+	return l.lacks[i], true
+}
