@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
-	Source:  "f98776e5d0289bd47ea3040d7ea041ca5191055d5adb298ed3ee1bb4f9157000",
+	Source:  "ca8b7b24e02dab3251cc03307f0bdd60ab124e61ecb9545f91fd6ce4d8c9f038",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

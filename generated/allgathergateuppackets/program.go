@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "cf5cbd9519c998e0794869d556e83f2f798cd718e9dd024de3b9abe37ed365fc",
+	Hash:     "371100e540ee4b1f857aebb5e8d2ac5fc371cca8ca6eb2ddb0d48a34f13030d1",
 	Proof:    "proven for D = 1..8, stamp 39b34f9cb12f09df",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "d3c9f0a13bd160fbce7181825f43ad1fc87e8c3550d8b03072584f2d7ecb74f9",
+	Source:  "6d1bc70d99712fe34eba357f6da021f67ff135e6a9c1583e28ff81a828673b8b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

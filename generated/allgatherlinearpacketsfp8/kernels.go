@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpacketsfp8",
-	Source:  "36401b775133b6723d2f926df67c0f512b4c363777f1bd2954c9cf1b650a1882",
+	Source:  "a49f82710f9bc84d92e361d828019b95f88bbdc229d8f229dd9adf3dd2b6a82b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

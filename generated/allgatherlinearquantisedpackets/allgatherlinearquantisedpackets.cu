@@ -138,45 +138,27 @@ __global__ void __launch_bounds__(512, 2) packetgather(const __grid_constant__ s
   const u64 half = turn == 0 ? 0 : p.half;
   const u64 bytes = p.count;
   const struct Part part = part_of_block(bytes, p.blocks);
-  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
-  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
-    uint4 v[units_at_once];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const unsigned q = rank_after(p.rank, ahead, p.n);
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = at < end ? load_16<halves>(p.terms[q], at, bytes) : uint4();
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (at >= end) {
-          break;
-        }
-        if (q == p.rank) {
-          store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);
-        } else {
-          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
-        }
-      }
-    }
-    for (unsigned q = 0; q < p.n; q++) {
-      char *const from = p.from + half + q * p.part;
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (q != p.rank && at < end) {
-          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-          store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);
-        }
-      }
-    }
+  const u64 first = part.from + 16 * threadIdx.x, end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  char *const landing = p.from + half;
+  const unsigned peers = (unsigned)p.n - 1;
+  for (u64 i = first; i < end; i += stride) {
+    const uint4 own = load_16<halves>(p.terms[p.rank], i, bytes);
+    each_peer<peers_at_once, uint4>(
+        peers, [&](unsigned k, uint4 *v) { *v = load_16<halves>(p.terms[rank_after(p.rank, k + 1, p.n)], i, bytes); },
+        [&](unsigned k, uint4 v) {
+          char *const to = p.to[rank_after(p.rank, k + 1, p.n)] + half;
+          send(to + i, to + p.beside + 2 * i, v);
+        });
+    store_16<halves>(p.dst + p.rank * bytes, i, bytes, own);
+  }
+  for (u64 i = first; i < end; i += stride) {
+    each_peer<peers_at_once, uint4>(
+        peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i, v); },
+        [&](unsigned k, uint4 v) {
+          const u64 q = peer_of(p.rank, k);
+          char *const from = landing + q * p.part;
+          store_16<halves>(p.dst + q * bytes, i, bytes, take(from + i, from + p.beside + 2 * i, v));
+        });
   }
   __syncthreads();
   if (threadIdx.x == 0) {

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantisedpackets",
-	Source:  "0e0c90ae86c9fa8fcfc545dee6d75fe802b0ced7af19e56d1d0d21372458bb7d",
+	Source:  "71e86bdc6f6fadd5121f2c09e4ab5557ae0ded373d99147478cd6c33e900e4ee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantisedpackets",
-	Hash:    "bbbc20e4253b34bc27491293b43dc804164c38ff8b375f15216a78bc10c23917",
+	Hash:    "48346d3f0402a9583de56a26209012a4e0972cdb30379d651eb77aa8b9c6fd32",
 	Proof:   "proven for D = 1..8, stamp 28a76db3160daab4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

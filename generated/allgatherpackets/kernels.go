@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "740d08e080b7c7912b2062a3d1fd787c011d0dce944220bf2f660adcdfb45497",
+	Source:  "192c3ff19ad4f3fbc25700dc090458185d4b1b24956ac363098f308e4f6f378f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

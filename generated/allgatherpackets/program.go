@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "fc5c5b84e3c48ea308394d186f232f0b73f1b19f5e6228131c1f36d0a72df15b",
+	Hash:     "2488794fef9ca9797d662222f89ae1bd19514b5c4701f34a433159a8f00ddd84",
 	Proof:    "proven for D = 1..8, stamp 0bd8cb7776eff4ad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

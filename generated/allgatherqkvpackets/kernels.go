@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
-	Source:  "8d4e3bede43519f1959e16e0bfed1bec344ca4788ad0bc8151f09873cc6904dd",
+	Source:  "2a77f23e0f44c30e6c01b3af012b31a274c9c4ba06b59c6e0048a87ec1831dac",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "695e6954b904b6749758888f8ee02c8b64729a5331deee5ea2aed5f24c7de711",
+	Hash:     "94a6b933eb04dfc783c1bd38d4b4f68d56d77e3e4c482b179d70e9585da03bc0",
 	Proof:    "proven for D = 1..8, stamp 66502d9fd0097676",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedpackets",
-	Source:  "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
+	Source:  "f14a310cba72264298bd2fa38c8acf4f4b052476c4f0da9f08c9ccdd5b020239",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedpackets",
-	Hash:     "222158e13ac7a145397325d584a3c3f3cde13775a28fe735aae37e2a69ddefd9",
+	Hash:     "5b11c870217d7ed8e2b349244e4e5fd34eb926e4a4580a32b00baa2133802174",
 	Proof:    "proven for D = 1..8, stamp ec3cf7f50cc4a4cb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

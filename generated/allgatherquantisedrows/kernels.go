@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantisedrows",
-	Source:  "7acd1e3e5ac30d209f78aed5db7eab64ae484eb8d4236fae38030702fb01e821",
+	Source:  "06ace4f05e03fe0301c309d5d5f7421b15cf5b616cea1c65c2d682c8e966a316",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

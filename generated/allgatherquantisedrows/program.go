@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherquantisedrows",
-	Hash:     "7b02ad9d5c9fb43ba27e7e59e6135b4fccf24751b34dea5a01292ff5fefcf559",
+	Hash:     "2bded26f7353441672341faae955a3bf4e4e359dbebdfd587f8044dadbfa0417",
 	Proof:    "proven for D = 1..8, stamp 92619737bc0f95da",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

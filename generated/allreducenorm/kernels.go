@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "3b94751563ab5d91f88227bdba18ab29a21675a86d533838e462cf28fbadf981",
+	Source:  "8521d7afaf8162129ca08ea167ed6e1eb4a7f468466e9d62af9bd3378a849b8e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

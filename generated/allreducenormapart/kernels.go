@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "2e098f1d77a9b8f381adfa91cfa6a268bb1b08f09a55d6f7fa3891a639f1064f",
+	Source:  "3506622baf07810fd56a34a77e6edbbe1b19db03e3a83390c9ed0a5b5bf612da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

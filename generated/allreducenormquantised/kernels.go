@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "b69869f5bb269b39083d659c84359b934d05259d34fb98efa0bc0b68654db4aa",
+	Source:  "90b41859f74ae3d25cb1c95d2b3d56af260f07033e50569aa027f14f1b051a6d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

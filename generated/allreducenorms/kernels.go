@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "dff7ed2913c64152c1ed3115d0ff631aef231f5eb9e03b568c73a7c3345838fa",
+	Source:  "276bd85066c8e2648e048b88bdcf38bbc52b26f11303435fba9a076d0da836e8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
-	Hash:     "4596da4b4645ddcdc82b93eb8a53056870844b228616c836d4d70ce599d78ed9",
+	Hash:     "7e0f5d14e236406105a812436ceb297647da567cce5c0e8451aef42dffcffd8c",
 	Proof:    "proven for D = 1..8, stamp 6f9519b62e20e56e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormtwoshot",
-	Source:  "e747d2219a427feb4023f981d9699e7425174fc21178819fe77575c3136c2bc1",
+	Source:  "9139f130241d5a88ac9c873f07667bade419b21efd5cb358705735fc42cc6c98",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormtwoshot",
-	Hash:     "81ff4a54739739184e3e00d714e8fcb0bc1087bb5204b7eba96f7039e5603c54",
+	Hash:     "b7d52fc4b9a37fc64c5aebe13d29fb4e2148a287b1152bfc35626da1faab0c96",
 	Proof:    "proven for D = 1..8, stamp 093573ace6807cd8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

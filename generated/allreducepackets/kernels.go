@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "d9e2679c261a60f5780d01332f03eeaa79a5166948d2f9948649203119343d13",
+	Source:  "9f43a40f0750d3555d7d5a66e1e5eafc04989185759d85e045b2a69e230271bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshotpackets",
-	Source:  "5a6e160c32434f6ea7d7b2401af07aac52e113cb3de06739317a3c1b651e62c1",
+	Source:  "a1d666fc5eccbb31b507574154857edbf9e7629dacb25a0f2f6af300e307e8aa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "a67e87338d398e5960d12e439a74a98897953baf52ee02d6f98a5c1025b48836",
+	Hash:     "d884d395c15410fd1a2e125af2e39ba5f7c105f6f436b193ca88ca2575a6544a",
 	Proof:    "proven for D = 1..8, stamp b0693afd3e9957e7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
+	Source:  "6ca2ef38c7c734bfa49953f86a9ed775bf51d59e2aca8e234b27407b0d75d389",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -37,9 +37,6 @@ DEVICE u64 load_beside(const u64 *from)
 
 #endif
 
-// A thread has this many units of 16 bytes of each rank in flight.
-enum { units_at_once = 2 };
-
 static const u64 flag = 1ull << 32;
 
 // send stores 16 bytes as four packets.
@@ -58,13 +55,12 @@ DEVICE void send(char *to, char *beside, uint4 v)
   }
 }
 
-// look loads four packets, and says whether all are there.
-DEVICE bool look(const char *from, uint4 *v)
+// look loads four packets.
+DEVICE void look(const char *from, uint4 *v)
 {
   unsigned x[4];
   load_packets((const unsigned *)from, x);
   *v = {x[0], x[1], x[2], x[3]};
-  return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;
 }
 
 // take_beside is the data beside a packet, which it takes back to 0.
@@ -78,9 +74,12 @@ DEVICE unsigned take_beside(u64 *at)
   return (unsigned)x;
 }
 
-// take makes 16 bytes of four packets that are there, and takes them back to 0.
+// take makes 16 bytes of four packets once all are there, and takes them back to 0. v is what they were.
 DEVICE uint4 take(char *from, char *beside, uint4 v)
 {
+  while (v.x == 0 || v.y == 0 || v.z == 0 || v.w == 0) {
+    look(from, &v);
+  }
   const unsigned packets[4] = {v.x, v.y, v.z, v.w}, nothing[4] = {};
   unsigned x[4];
   store_packets((unsigned *)from, nothing);
@@ -89,6 +88,33 @@ DEVICE uint4 take(char *from, char *beside, uint4 v)
   }
   return {x[0], x[1], x[2], x[3]};
 }
+
+// each_peer loads a unit of V for each of n peers, and has it. Both get the peer's number, from 0 on. Those of at_once
+// peers are on their way together: a load takes as long as some hundred instructions.
+template <unsigned at_once, typename V, typename L, typename H>
+DEVICE void each_peer(unsigned n, L load, H have)
+{
+  for (unsigned first = 0; first < n; first += at_once) {
+    V v[at_once] = {};
+#pragma unroll
+    for (unsigned i = 0; i < at_once; i++) {
+      if (first + i < n) {
+        load(first + i, &v[i]);
+      }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < at_once; i++) {
+      if (first + i < n) {
+        have(first + i, v[i]);
+      }
+    }
+  }
+}
+
+// peer_of is a peer's rank by its number, in the order of ranks.
+DEVICE unsigned peer_of(u64 rank, unsigned i) { return i < rank ? i : i + 1; }
+
+enum { peers_at_once = 3 };
 
 // A tensor that is only moved counts as elements of 16 bits.
 struct halves { typedef unsigned short bits; };

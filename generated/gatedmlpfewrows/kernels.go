@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "125ff30b37891c611fdb6188381da9b1fb409a8cce9d40e0075b294ee3bf98a4",
+	Source:  "08879441c5c27860a0e170d2fecada2b5c365c578342e0f0dbcafe0eacaec037",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

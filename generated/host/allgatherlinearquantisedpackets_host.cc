@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantisedpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// def28023a06b1fcf48d2d23cf88635636ac6e72f1f63fa832d78eb68fe86d2a6
+// b84908dd719828224fe88338be2118e2458bf88c0f171f378550bddac872a547
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

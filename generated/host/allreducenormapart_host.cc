@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormapart.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 577160f5a22806167f9801f3cd80d62d39b8d99b20b5b718556d0cb601ad7175
+// 1095195a64e13c63b513467eb84ee0ed42f24ebd51fd65863ca608373f876063
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of invariantmlppackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b9c75066b1004f7b642c245f06abcbb16f5d27fb05c68d419671d0764651de2a
+// 7fe61f32afc7273170045f21efc69cdc6d6a95a83e25f951f74ae0d4ad8f970a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -86,7 +86,7 @@ func init() {
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
 	sim.Compiled("allgatherfp4", "0e0ae66e6d1ab631b76fe43b60a6e254c198f2d73d9cc85a0a2f15b935ee063e",
 		unsafe.Pointer(C.allgatherfp4_kernels))
-	sim.Compiled("allgathergateuppackets", "f98776e5d0289bd47ea3040d7ea041ca5191055d5adb298ed3ee1bb4f9157000",
+	sim.Compiled("allgathergateuppackets", "ca8b7b24e02dab3251cc03307f0bdd60ab124e61ecb9545f91fd6ce4d8c9f038",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -98,13 +98,13 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearkernels_kernels))
 	sim.Compiled("allgatherlinearoneshot", "4b15eca459693f20c017b4eb506d23361f895903a2e08ed542e896b32f9de76a",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherlinearpackets", "d3c9f0a13bd160fbce7181825f43ad1fc87e8c3550d8b03072584f2d7ecb74f9",
+	sim.Compiled("allgatherlinearpackets", "6d1bc70d99712fe34eba357f6da021f67ff135e6a9c1583e28ff81a828673b8b",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearpacketsfp8", "36401b775133b6723d2f926df67c0f512b4c363777f1bd2954c9cf1b650a1882",
+	sim.Compiled("allgatherlinearpacketsfp8", "a49f82710f9bc84d92e361d828019b95f88bbdc229d8f229dd9adf3dd2b6a82b",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearquantised", "9173da0dfca29f9fd09be6fad9465f52a3eb8308789352962049faa8a6a853c6",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlinearquantisedpackets", "0e0c90ae86c9fa8fcfc545dee6d75fe802b0ced7af19e56d1d0d21372458bb7d",
+	sim.Compiled("allgatherlinearquantisedpackets", "71e86bdc6f6fadd5121f2c09e4ab5557ae0ded373d99147478cd6c33e900e4ee",
 		unsafe.Pointer(C.allgatherlinearquantisedpackets_kernels))
 	sim.Compiled("allgatherlineartiles", "d0d96b2cbe62f4e691dc91cc09bbddd6ffcdc1f9991b5b81d7c85d95b0fd62f2",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
@@ -116,15 +116,15 @@ func init() {
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "b95f316e810bc271dce9c9d6555e9b250d1e9a74a5cb425f06f2302c11601a7f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherpackets", "740d08e080b7c7912b2062a3d1fd787c011d0dce944220bf2f660adcdfb45497",
+	sim.Compiled("allgatherpackets", "192c3ff19ad4f3fbc25700dc090458185d4b1b24956ac363098f308e4f6f378f",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherqkvpackets", "8d4e3bede43519f1959e16e0bfed1bec344ca4788ad0bc8151f09873cc6904dd",
+	sim.Compiled("allgatherqkvpackets", "2a77f23e0f44c30e6c01b3af012b31a274c9c4ba06b59c6e0048a87ec1831dac",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherquantised", "632f48c7e66d6e61dfce88d32f13edae562bb1c74dd1da6e7619fe3508dd5dc4",
 		unsafe.Pointer(C.allgatherblocksfp8_kernels))
-	sim.Compiled("allgatherquantisedpackets", "bb74e8cafb11bb5052496d6b54988985c32eca5f099ac448d379c74349adee69",
+	sim.Compiled("allgatherquantisedpackets", "f14a310cba72264298bd2fa38c8acf4f4b052476c4f0da9f08c9ccdd5b020239",
 		unsafe.Pointer(C.allgatherquantisedpackets_kernels))
-	sim.Compiled("allgatherquantisedrows", "7acd1e3e5ac30d209f78aed5db7eab64ae484eb8d4236fae38030702fb01e821",
+	sim.Compiled("allgatherquantisedrows", "06ace4f05e03fe0301c309d5d5f7421b15cf5b616cea1c65c2d682c8e966a316",
 		unsafe.Pointer(C.allgatherquantisedrows_kernels))
 	sim.Compiled("allgathervfp4", "8de8898ac15b3bb19519bee51d000bdfaaad5d5ccf1d0729ddf2992c241260a2",
 		unsafe.Pointer(C.allgatherfp4_kernels))
@@ -136,19 +136,19 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "d07757cd02adea2c52dcc8adf30476c4ad148e584b1290482b367a5d96204e5f",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "3b94751563ab5d91f88227bdba18ab29a21675a86d533838e462cf28fbadf981",
+	sim.Compiled("allreducenorm", "8521d7afaf8162129ca08ea167ed6e1eb4a7f468466e9d62af9bd3378a849b8e",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "2e098f1d77a9b8f381adfa91cfa6a268bb1b08f09a55d6f7fa3891a639f1064f",
+	sim.Compiled("allreducenormapart", "3506622baf07810fd56a34a77e6edbbe1b19db03e3a83390c9ed0a5b5bf612da",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "b69869f5bb269b39083d659c84359b934d05259d34fb98efa0bc0b68654db4aa",
+	sim.Compiled("allreducenormquantised", "90b41859f74ae3d25cb1c95d2b3d56af260f07033e50569aa027f14f1b051a6d",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
-	sim.Compiled("allreducenorms", "dff7ed2913c64152c1ed3115d0ff631aef231f5eb9e03b568c73a7c3345838fa",
+	sim.Compiled("allreducenorms", "276bd85066c8e2648e048b88bdcf38bbc52b26f11303435fba9a076d0da836e8",
 		unsafe.Pointer(C.allreducenorms_kernels))
-	sim.Compiled("allreducenormtwoshot", "e747d2219a427feb4023f981d9699e7425174fc21178819fe77575c3136c2bc1",
+	sim.Compiled("allreducenormtwoshot", "9139f130241d5a88ac9c873f07667bade419b21efd5cb358705735fc42cc6c98",
 		unsafe.Pointer(C.allreducenormtwoshot_kernels))
 	sim.Compiled("allreduceoneshot", "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "d9e2679c261a60f5780d01332f03eeaa79a5166948d2f9948649203119343d13",
+	sim.Compiled("allreducepackets", "9f43a40f0750d3555d7d5a66e1e5eafc04989185759d85e045b2a69e230271bf",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "952f5c5bdbe182b32d985db05cbf15f5568378d98371cc702ba77b7c6aace006",
 		unsafe.Pointer(C.allreducepush_kernels))
@@ -156,13 +156,13 @@ func init() {
 		unsafe.Pointer(C.allreducequantised_kernels))
 	sim.Compiled("allreducetwoshot", "7f4fa0869fef96fa5ad315ea98623a762f8fcd0bbc62777d8883865d739f0e51",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducetwoshotpackets", "5a6e160c32434f6ea7d7b2401af07aac52e113cb3de06739317a3c1b651e62c1",
+	sim.Compiled("allreducetwoshotpackets", "a1d666fc5eccbb31b507574154857edbf9e7629dacb25a0f2f6af300e307e8aa",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("blockbehindattention", "42fd4003db6f68307ce99bec24d9325da669df06c7c4032cbcab3f2846c95554",
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentiongathertiles", "a795b1eafe5c7c5889cca2b7fd925e1845d9b8640587dd982cb6b3604a68f722",
 		unsafe.Pointer(C.blockbehindattentiongathertiles_kernels))
-	sim.Compiled("blockbehindattentionpackets", "eb5ca1b2823031e643a1cc853076b31c967b14d57e1fc3f20fc0cc97263f1b07",
+	sim.Compiled("blockbehindattentionpackets", "6ca2ef38c7c734bfa49953f86a9ed775bf51d59e2aca8e234b27407b0d75d389",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
 	sim.Compiled("blockbehindattentiontiles", "60c609bd0ff28f27cffd274514a2e9eebecc2df0415e25b4458ba13fcd78db11",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
@@ -172,7 +172,7 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "125ff30b37891c611fdb6188381da9b1fb409a8cce9d40e0075b294ee3bf98a4",
+	sim.Compiled("gatedmlpfewrows", "08879441c5c27860a0e170d2fecada2b5c365c578342e0f0dbcafe0eacaec037",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
@@ -180,7 +180,7 @@ func init() {
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
+	sim.Compiled("invariantmlppackets", "ebcdebbab18efd944df929177ee6dc1b0aae84bd71cba2b188b5054863c52120",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
 	sim.Compiled("invariantmlptiles", "0cf8ba4e1384ab29bee2e8e9616b4fe09e106a842d697b1f729c7e08d54c9fd8",
 		unsafe.Pointer(C.invariantmlptiles_kernels))
@@ -188,31 +188,31 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "c3756a2ea6dcb7ec1ed7d741dc83f15052e9ec4e3271a1e3c99afa9451f60470",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "769885b4121315116468b8f450c9cd892b05e496b06585c42f95df56fcead2be",
+	sim.Compiled("linearallreducefewrows", "e1640d5110d4e556f4d7ed16ec97b96872f5a6a2f51875260dd86cea831db61c",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefewrowsahead", "d670b1e139b45104878b609bcb7d119292393fa108433cefe1b62ecafa8bd515",
+	sim.Compiled("linearallreducefewrowsahead", "bbbc5492fbb805dd7fddd9e7384264363c94b7e3f846d09a94d82c683573eb46",
 		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
-	sim.Compiled("linearallreducefp8", "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
+	sim.Compiled("linearallreducefp8", "018cc28404c1e2c13a228c7d632f060263cd1d61ef3a37418f6e847c18602c1f",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearallreducehosts", "9f53603ee1e68501aabcf96118e95838861665dd9137c0f4456ded97024cb54f",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("linearallreduceoneshot", "7c1aa94d57d4c5228578bbcea24f49b1c0971e6eebb36fdd6f879a704398285a",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "6073862b1a89d4bba021a290a0f4d9e45e7c926c865c7482c73a3f8482f4acab",
+	sim.Compiled("linearallreducepackets", "e9344d598ea35d0792ee94ee9a497ec5182467c45b4292086421206cf591e119",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "e64545525680761b5582dcd953b1c62403d841667b164d682f6a3d8316b26b93",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "454c7918cb0711c92c2a5231ea9d03e244dcf6e759d40a91d1bfb43f2f3b072a",
+	sim.Compiled("linearallreducequantised", "00df75c370bfb524ff89f4624571ad25ab670b2b644816cd6bf75459f8fa20d4",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducequantisedsums", "770cafe2021ab7a985fb776c903c2dac14b7c2f27a26e4f471a865023d33edf3",
 		unsafe.Pointer(C.allreducequantised_kernels))
-	sim.Compiled("linearallreducesquaresfp8", "29326e238409ec59fcec6169c89288d721427ed91ea45ccd4bd1a4cb98c9c76e",
+	sim.Compiled("linearallreducesquaresfp8", "0cb192b99c21894b88179fbfca87ab572e5566eb363f4fb4a4275ea4add81524",
 		unsafe.Pointer(C.linearallreducesquaresfp8_kernels))
 	sim.Compiled("linearallreducetwoshot", "c6c8dcc52d45af50c683bf5ddaf567175d4dbb962d4f0499d20d113a4c426662",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("linearallreducetwoshotpackets", "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
+	sim.Compiled("linearallreducetwoshotpackets", "82f8e3dc69ca2025f2e92bb5d3066e1dc0c68786f1ee5310341bdf43810563fd",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "028147989872f93501d8ed33070679d4f3293b15335f341c78a64b50f0a4241f",
+	sim.Compiled("linearallreduceweightsfp8", "29e12c9f1acdfd3d5e2957011a5bc52e297fcdb8c089dd0f4ce733e5cc5ed915",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ce81cd378e5888fd1ae1d5605334df3c1a9d99101727f1d7182f3bdbcc1cbd1e",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -241,9 +241,9 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
 	sim.Compiled("linearreducescatteroneshot", "558a1caedb5c2fb2f727a376d40a2092e15813e6ee2b35b10d1ab4438ecad320",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "942f6d8020900b902d838f355756d6953b9cf05db7eca5aa8aa844ebda472f5a",
+	sim.Compiled("linearreducescatterpackets", "3818ea638ece2f680153d5eb3b67f7e162db9c7da5c112546056cc1e47841336",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearreducescatterpacketsfp8", "c2915bc0cd96fea277b8d006e991a842ee9e0bf4669275438b66d6d4d07b9346",
+	sim.Compiled("linearreducescatterpacketsfp8", "e0460a93a5960af95866be94c962ead817aa57fedacc111a5be823671bc9fab2",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearreducescatterputkernels", "8cf0b23f028bd8060bbe728b7ad91925d0372b9fc33feb5c9eeca2e01c94b14f",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
@@ -271,11 +271,11 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatternormgather", "719da38e65dac68f86970a8c0b42a9715254b6b569109f010124438995e53d48",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
-	sim.Compiled("reducescatternormgatherpackets", "60108226bd7cedd38a7b04ee6ff23751c6feece5de8366cd4ded5ab4e38ed8ad",
+	sim.Compiled("reducescatternormgatherpackets", "b964cd0663c65787eae5971484114757976528db2d16b2bb8683fffd018399ae",
 		unsafe.Pointer(C.reducescatternormgatherpackets_kernels))
 	sim.Compiled("reducescatteroneshot", "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",
+	sim.Compiled("reducescatterpackets", "86f6ba236b39a61d90a1ab7a43ccb4bb726866143f04a76933eb3d3c98a8af2c",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("reducescatterquantised", "c8a9a5c4466e0b8e913b4a7b55f759bff878f6d6074b07c0e4ba7ab496c7bffb",
 		unsafe.Pointer(C.linearreducescatterquantised_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 40506699aca5a46d3e06ad1a107710b6d83ddafa6bc9b2a6c65c116c40b43e6b
+// 704d2e56c50640865102946765b7a6afaeada43c67021c62325a69f24273a31d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducesquaresfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 52267fd855e25d878b61715e38985852c20311cc93a11eec6c384553e1596f9a
+// 680ea14a152857a8eda3a7e172c827fd7d55f2877c3913176137b5f8b3754de0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5b54cc2e85dc1f400b7d2701abe1d16dc8dac6741650c8f214c7d86ca9e07e2a
+// dc86758f99d9f8e5327bd7bf161ceb1642039b91f401e087ba9ad028379f0636
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

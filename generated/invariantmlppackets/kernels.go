@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "2f2e61959da64783af3b73139f06ca5bf1852fa02cfc73d3e3b6983c34aacd8c",
+	Source:  "ebcdebbab18efd944df929177ee6dc1b0aae84bd71cba2b188b5054863c52120",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "d74f766252645df70e3f07c0bf80530b258bcc737977364822386b1a54dd1167",
+	Hash:     "45e952407326d44fe5567e8174c16e9aa14a2b221b7cb340130e683596592605",
 	Proof:    "proven for D = 1..8, stamp 7431057b5a9d0b62",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

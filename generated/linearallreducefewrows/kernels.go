@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "769885b4121315116468b8f450c9cd892b05e496b06585c42f95df56fcead2be",
+	Source:  "e1640d5110d4e556f4d7ed16ec97b96872f5a6a2f51875260dd86cea831db61c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Code(table.Types)...),
 }

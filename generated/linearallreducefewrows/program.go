@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "94e21de88dfe3823579127c5dca789eb65132d111e8a964ca4b672df5e734ad5",
+	Hash:     "cf0467ace66decf1fc4a641da5cab40742d9a3529586ee618ded2fc0b8fa7068",
 	Proof:    "proven for D = 1..8, stamp 73ac9855480d0a31",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

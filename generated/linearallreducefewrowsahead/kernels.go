@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrowsahead",
-	Source:  "d670b1e139b45104878b609bcb7d119292393fa108433cefe1b62ecafa8bd515",
+	Source:  "bbbc5492fbb805dd7fddd9e7384264363c94b7e3f846d09a94d82c683573eb46",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

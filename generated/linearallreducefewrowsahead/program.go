@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrowsahead",
-	Hash:     "795d87c6e35b5db4b942a7a5e453bd105947298bf2b82f924131c4146476ceb9",
+	Hash:     "c4922be09a36b3ea2b91805366bcc1009f2f82c16f800d0a9004fee499db8630",
 	Proof:    "proven for D = 1..8, stamp 7d0da5a80f22f959",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

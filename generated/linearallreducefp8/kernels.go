@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefp8",
-	Source:  "c46e59327d961e6eaa959cafa2d68ee92fc4fa19b3ba44eda8cf3b19b49cafc9",
+	Source:  "018cc28404c1e2c13a228c7d632f060263cd1d61ef3a37418f6e847c18602c1f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

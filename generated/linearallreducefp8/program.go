@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "53bffe4f85b4f362d4508d955d610dcd32ebbb1d8cab930e6f60adbdbfec8a9b",
+	Hash:      "484756c21ffe7708b33f99aafc78811370387975510995904acdc31a6d164a22",
 	Proof:     "proven for D = 1..8, stamp 77f51591a4329a31",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "6073862b1a89d4bba021a290a0f4d9e45e7c926c865c7482c73a3f8482f4acab",
+	Source:  "e9344d598ea35d0792ee94ee9a497ec5182467c45b4292086421206cf591e119",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

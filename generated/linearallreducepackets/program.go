@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "3e2d66ca71eb5abd7c178a142dc0a532ecfdb2acc8eac09c73612db513775332",
+	Hash:     "6f583afb7646c3f5560194f502ea67b17be00cb2a44ccad9a8c3811732979fef",
 	Proof:    "proven for D = 1..8, stamp 87a2a32fb805fe94",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "454c7918cb0711c92c2a5231ea9d03e244dcf6e759d40a91d1bfb43f2f3b072a",
+	Source:  "00df75c370bfb524ff89f4624571ad25ab670b2b644816cd6bf75459f8fa20d4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

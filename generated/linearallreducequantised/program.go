@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "1d51eb9cad4da14c875fba5eaebadb7b4d5002d36079dda4f70b501298726100",
+	Hash:     "6afcb0ae4dbee8a2ff0d246d814840646b8f517bc8fe50ab82ee96d90a0cbfa4",
 	Proof:    "proven for D = 1..8, stamp 9b3923d0598d755c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducesquaresfp8",
-	Source:  "29326e238409ec59fcec6169c89288d721427ed91ea45ccd4bd1a4cb98c9c76e",
+	Source:  "0cb192b99c21894b88179fbfca87ab572e5566eb363f4fb4a4275ea4add81524",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Squares.Code(table.Types)...),
 }

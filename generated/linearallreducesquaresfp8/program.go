@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducesquaresfp8",
-	Hash:     "e2c609ef98cf88cbebe56bb481a6c8949c7941969fa5c1e1f96b3fe444e59439",
+	Hash:     "506c163030eb4ed7b3d2af148f26c47936d3acb36fdc352b3a3c7dc2331a1031",
 	Proof:    "proven for D = 1..8, stamp bc2cdb9b50c1cf39",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshotpackets",
-	Source:  "769b2b45b2552c9871ba8d68861dbece65b883c1e2e7815e6dba5cfe8638f551",
+	Source:  "82f8e3dc69ca2025f2e92bb5d3066e1dc0c68786f1ee5310341bdf43810563fd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "d0bae2505d33e9b37b019b43a1d61a925115b8ea32e910263590f15b9f9c75a4",
+	Hash:     "1177b69f484ec1b883c52de72bab8cbb7f618a6302bde048e7098bad7d645659",
 	Proof:    "proven for D = 1..8, stamp 0b538ed46d884ecd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "028147989872f93501d8ed33070679d4f3293b15335f341c78a64b50f0a4241f",
+	Source:  "29e12c9f1acdfd3d5e2957011a5bc52e297fcdb8c089dd0f4ce733e5cc5ed915",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

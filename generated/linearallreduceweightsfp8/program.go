@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "04e6746d8d4283dab13d2bca9499e5be10126682e82f0cead696b67c5b2d3731",
+	Hash:     "e4143a6db30ce9259f4bd02fe38562241b441c0bb0652b76e41c882907d2f9d7",
 	Proof:    "proven for D = 1..8, stamp 7aa4ecf1d45fa08a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

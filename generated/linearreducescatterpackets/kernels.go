@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "942f6d8020900b902d838f355756d6953b9cf05db7eca5aa8aa844ebda472f5a",
+	Source:  "3818ea638ece2f680153d5eb3b67f7e162db9c7da5c112546056cc1e47841336",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "98bb50b490ef88549afd67003b1c2f5d3e098ff46547f7f878acc85241e98457",
+	Hash:     "8aa97f3dbba48e0b9f0f230a833385e9a3b80b14f0d0a6eef621cf8d03b86748",
 	Proof:    "proven for D = 1..8, stamp 072c23ad672cdfea",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpacketsfp8",
-	Source:  "c2915bc0cd96fea277b8d006e991a842ee9e0bf4669275438b66d6d4d07b9346",
+	Source:  "e0460a93a5960af95866be94c962ead817aa57fedacc111a5be823671bc9fab2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

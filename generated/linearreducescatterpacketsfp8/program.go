@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpacketsfp8",
-	Hash:     "eedb390e95f7c137bfc957da0fd1c8ab9bf3535fa8df766769a6ddd83c3f59e1",
+	Hash:     "8b5c6d9cb59da72fac9e90e922815c7c127db0fd9530601b603db95242ef6f46",
 	Proof:    "proven for D = 1..8, stamp 64f624332e5bf356",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgatherpackets",
-	Source:  "60108226bd7cedd38a7b04ee6ff23751c6feece5de8366cd4ded5ab4e38ed8ad",
+	Source:  "b964cd0663c65787eae5971484114757976528db2d16b2bb8683fffd018399ae",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgatherpackets",
-	Hash:     "fd473da5f3c451f1ce5c21b2352db65c82996a721c490e96293b95148c203b11",
+	Hash:     "883ab5cdefa7525fbb5983c313e50452b74ed0abdb0c92aaa67ca9bdca5c495e",
 	Proof:    "proven for D = 1..8, stamp a7766f697a37d3df",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

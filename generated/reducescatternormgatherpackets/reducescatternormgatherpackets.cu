@@ -71,65 +71,39 @@ DEVICE void packetspread_of(const struct packetspread &p)
   const u64 bytes = p.count * sizeof(typename E::bits);
   const u64 row_bytes = p.columns * sizeof(typename E::bits);
   const struct Part part = part_of_rows(bytes, p.rows * row_bytes);
-  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
-  const u64 first = part.from + 16 * threadIdx.x;
-  uint4 v[units_at_once];
-  for (u64 i = first; i < end; i += units_at_once * stride) {  // parts to their owners
-    for (unsigned ahead = 1; ahead < p.n; ahead++) {
-      const unsigned q = rank_after(p.rank, ahead, p.n);
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (at < end) {
-          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
-        }
-      }
-    }
+  const u64 first = part.from + 16 * threadIdx.x, end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  char *const landing = p.from + half;
+  const unsigned peers = (unsigned)p.n - 1;
+  for (u64 i = first; i < end; i += stride) {  // parts to their owners
+    each_peer<2, uint4>(  // there are no registers for more
+        peers, [&](unsigned k, uint4 *v) { *v = load_16<E>(p.terms[rank_after(p.rank, k + 1, p.n)], i, bytes); },
+        [&](unsigned k, uint4 v) {
+          char *const to = p.to[rank_after(p.rank, k + 1, p.n)] + half;
+          send(to + i, to + p.beside + 2 * i, v);
+        });
   }
-  for (u64 i = first; i < end; i += units_at_once * stride) {  // the sum of the own part
-    float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned u = 0; u < units_at_once; u++) {
-      for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
-        x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
-      }
+  for (u64 i = first; i < end; i += stride) {  // the sum of the own part
+    const uint4 own = load_16<E>(p.terms[p.rank], i, bytes);
+    const uint4 added = load_16<E>(p.added, i, bytes);
+    float x[16 / sizeof(typename E::bits)];
+    for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
+      x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    for (unsigned q = 0; q < p.n; q++) {
-      char *const from = p.from + half + q * p.part;
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = q == p.rank && at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
-        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (q != p.rank && at < end) {
-          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-        }
-        add<E>(x[u], v[u]);
-      }
+    each_peer<peers_at_once, uint4>(
+        peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i, v); },
+        [&](unsigned k, uint4 v) {
+          if (k == p.rank) {
+            add<E>(x, own);
+          }
+          char *const from = landing + peer_of(p.rank, k) * p.part;
+          add<E>(x, take(from + i, from + p.beside + 2 * i, v));
+        });
+    if (p.rank == peers) {
+      add<E>(x, own);
     }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      const u64 at = i + u * stride;
-      v[u] = at < end ? load_16<E>(p.added, at, bytes) : uint4();
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      add<E>(x[u], v[u]);
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      v[u] = rounded<E>(x[u]);
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      if (i + u * stride < end) {
-        store_16<E>(p.x, i + u * stride, bytes, v[u]);
-      }
-    }
+    add<E>(x, added);
+    const uint4 v = rounded<E>(x);
+    store_16<E>(p.x, i, bytes, v);
   }
   enum { kept = 4 / sizeof(typename E::bits), each = 2 };  // units of a lane in registers, and its parts
   SHARED(float, numbers, most_parts);
@@ -188,45 +162,26 @@ DEVICE void packetspread_of(const struct packetspread &p)
     });
   }
   __syncthreads();  // and what is made of them
-  for (u64 i = first; i < end; i += units_at_once * stride) {
-    for (unsigned u = 0; u < units_at_once; u++) {
-      const u64 at = i + u * stride;
-      v[u] = at < end ? load_16<E>(p.dst, at, bytes) : uint4();
-    }
+  for (u64 i = first; i < end; i += stride) {
+    const uint4 v = load_16<E>(p.dst, i, bytes);
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
       const unsigned q = rank_after(p.rank, ahead, p.n);
       char *const to = p.to[q] + p.spread + half;
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (at < end && q != p.rank) {
-          send(to + at, to + p.beside + 2 * at, v[u]);
-        }
+      if (q != p.rank) {
+        send(to + i, to + p.beside + 2 * i, v);
       }
     }
   }
-  for (unsigned q = 0; q < p.n; q++) {  // the dst of all
-    if (q == p.rank) {
-      continue;
-    }
-    char *const from = p.from + p.spread + half + q * p.part;
-    char *const to = p.dst + q * bytes - p.rank * bytes;
-    for (u64 i = first; i < end; i += units_at_once * stride) {
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        there[u] = at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (at < end) {
-          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-          store_16<E>(to, at, bytes, v[u]);
-        }
-      }
-    }
+  for (u64 i = first; i < end; i += stride) {  // the dst of all
+    each_peer<peers_at_once, uint4>(
+        peers,
+        [&](unsigned k, uint4 *v) { look(landing + p.spread + peer_of(p.rank, k) * p.part + i, v); },
+        [&](unsigned k, uint4 v) {
+          const u64 q = peer_of(p.rank, k);
+          char *const from = landing + p.spread + q * p.part;
+          v = take(from + i, from + p.beside + 2 * i, v);
+          store_16<E>(p.dst + q * bytes - p.rank * bytes, i, bytes, v);
+        });
   }
   __syncthreads();
   if (threadIdx.x == 0) {

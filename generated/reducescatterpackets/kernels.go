@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "bdef81a3a1f14b3f1466caf46d98fb097ba44949305640ca2177df1c18ee5a20",
+	Source:  "86f6ba236b39a61d90a1ab7a43ccb4bb726866143f04a76933eb3d3c98a8af2c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "939429b7842cf5c69d9ffc1c2bcbab022dbbcd4ef97f821eeed4a0c0b7c2513d",
+	Hash:     "1f5e251d816e173e90c03fccc082c13c8d684aca20e370edc6fc0076d0382c5e",
 	Proof:    "proven for D = 1..8, stamp 8c9ed09d01cbfd12",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

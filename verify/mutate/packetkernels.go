@@ -14,21 +14,19 @@ var packetKernels = []KernelMutant{
 		New: "(u64 *)beside + (i ^ 1), data[i]"},
 	{File: "device/packets.h", Text: "all data lie beside", Old: "~data[i] == 0 ? 1 : ~data[i]", New: "1",
 		Right: "the packet says so, and the data are taken from there"},
-	{File: "device/packets.h", Text: "one packet stands for four", Order: true,
-		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;", New: "return x[0] != 0;"},
-	{File: "device/packets.h", Text: "any packet stands for four", Order: true,
-		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
-		New: "return x[0] != 0 || x[1] != 0 || x[2] != 0 || x[3] != 0;"},
-	{File: "device/packets.h", Text: "packets that are there already",
-		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;", New: "return true;"},
+	{File: "device/packets.h", Text: "one packet stands for four", Order: true, Old: missing, New: "v.x == 0"},
+	{File: "device/packets.h", Text: "any packet stands for four", Order: true, Old: missing,
+		New: "v.x == 0 && v.y == 0 && v.z == 0 && v.w == 0"},
+	{File: "device/packets.h", Text: "packets that are there already", Old: missing, New: "false"},
 	{File: "device/packets.h", Text: "a packet compared as a float, whose two zeros are equal", Order: true,
-		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
-		New: "return __uint_as_float(x[0]) != 0.0f && __uint_as_float(x[1]) != 0.0f &&\n" +
-			"         __uint_as_float(x[2]) != 0.0f && __uint_as_float(x[3]) != 0.0f;"},
-	{File: "device/packets.h", Text: "a packet compared as a float without subnormals", Order: true,
-		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
-		New: "return (x[0] & 0x7f800000u) != 0 && (x[1] & 0x7f800000u) != 0 && (x[2] & 0x7f800000u) != 0 &&\n" +
-			"         (x[3] & 0x7f800000u) != 0;"},
+		Old: missing, New: "__uint_as_float(v.x) == 0.0f || __uint_as_float(v.y) == 0.0f ||\n" +
+			"         __uint_as_float(v.z) == 0.0f || __uint_as_float(v.w) == 0.0f"},
+	{File: "device/packets.h", Text: "a packet compared as a float without subnormals", Order: true, Old: missing,
+		New: "(v.x & 0x7f800000u) == 0 || (v.y & 0x7f800000u) == 0 || (v.z & 0x7f800000u) == 0 ||\n" +
+			"         (v.w & 0x7f800000u) == 0"},
+	{File: "device/packets.h", Text: "peers beyond the first ones are left out", Old: "first < n; first += at_once",
+		New: "first < 1; first += at_once"},
+	{File: "device/packets.h", Text: "the own rank is a peer", Old: "i < rank ? i : i + 1", New: "i <= rank ? i : i + 1"},
 	{File: "device/packets.h", Text: "packets that stay", Old: "store_packets((unsigned *)from, nothing);",
 		New: "(void)from, (void)nothing;"},
 	{File: "device/packets.h", Text: "what lies beside is looked at once", Old: "} while (x < flag);",
@@ -86,38 +84,43 @@ var packetKernels = []KernelMutant{
 	{File: "signals.tmpl", Text: "the half is changed before all have seen it",
 		Old: "  __syncthreads();\n  if (threadIdx.x == 0) {\n    p.turn",
 		New: "  if (threadIdx.x == 0) {\n    p.turn"},
-	{File: "packets.cu.tmpl", Text: "every rank gets the first one's part", Old: "load_16<E>(p.terms[q], at, bytes)",
-		New: "load_16<E>(p.terms[0], at, bytes)"},
-	{File: "packets.cu.tmpl", Text: "packets for the next rank", Old: "send(p.to[q]",
-		New: "send(p.to[p.rank == (q + 1) % p.n ? q : (q + 1) % p.n]"},
-	{File: "packets.cu.tmpl", Text: "the last peer gets nothing", Old: "ahead < p.n", New: "ahead + 1 < p.n"},
-	{File: "packets.cu.tmpl", Text: "packets of the first rank alone", Old: "half + q * p.part",
-		New: "half + 0 * p.part"},
+	{File: "packets.cu.tmpl", Text: "every rank gets the first one's part", Old: ahead + ", i, bytes)", New: "*v = load_16<E>(p.terms[0], i, bytes)"},
+	{File: "packets.cu.tmpl", Text: "packets for another peer", Old: "p.to[rank_after(p.rank, k + 1, p.n)]",
+		New: "p.to[rank_after(p.rank, peers - k, p.n)]"},
+	{File: "packets.cu.tmpl", Text: "the last peer gets nothing", Old: "peers, [&](unsigned k, uint4 *v) { " + ahead,
+		New: "peers - 1, [&](unsigned k, uint4 *v) { " + ahead},
+	{File: "packets.cu.tmpl", Text: "packets of the first peer alone", Old: "landing + peer_of(p.rank, k) * p.part;",
+		New: "landing + peer_of(p.rank, 0) * p.part;"},
 	{File: "packets.cu.tmpl", Text: "what lies beside is sent elsewhere",
-		Old: "p.to[q] + half + p.beside + 2 * at", New: "p.to[q] + half + p.beside + at"},
-	{File: "packets.cu.tmpl", Text: "packets looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
+		Old: "to + p.beside + 2 * i, v", New: "to + p.beside + i, v"},
 	{File: "packets.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be",
-		Old: takesPart, New: takesLate},
+		Old: "add<E>(x, " + takes + ");", New: takesLate("add<E>(x, %s)")},
 	{File: "packets.cu.tmpl", Text: "packets taken back before they are there",
-		Old: "        while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n" +
-			"        if (q != p.rank && at < end) {\n",
-		New: "        if (q != p.rank && at < end) {\n          take(from + at, from + p.beside + 2 * at, uint4());\n" +
-			"        }\n        while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n" +
-			"        if (q != p.rank && at < end) {\n"},
-	{File: "packets.cu.tmpl", Text: "the last rank is left out of the sum",
-		Old: "for (unsigned q = 0; q < p.n; q++)", New: "for (unsigned q = 0; q + 1 < p.n; q++)"},
-	{File: "packets.cu.tmpl", Text: "the own part is sent as well", Old: "ahead < p.n", New: "ahead <= p.n"},
+		Old: "add<E>(x, take(", New: "look(from + i, &v);\n" +
+			"          const unsigned nothing[4] = {};\n          store_packets((unsigned *)(from + i), nothing);\n" +
+			"          add<E>(x, take("},
+	{File: "packets.cu.tmpl", Text: "the last peer is left out of the sum",
+		Old: "peers, [&](unsigned k, uint4 *v) { look(", New: "peers - 1, [&](unsigned k, uint4 *v) { look("},
+	{File: "packets.cu.tmpl", Text: "peers are added in the order of a ring",
+		Old: "look(landing + peer_of(p.rank, k)" + thenOwn + "landing + peer_of(p.rank, k)",
+		New: "look(landing + rank_after(p.rank, k + 1, p.n)" + thenOwn + "landing + rank_after(p.rank, k + 1, p.n)"},
+	{File: "packets.cu.tmpl", Text: "the own part is sent as well", Old: "peers, [&](unsigned k, uint4 *v) { " + ahead,
+		New: "peers + 1, [&](unsigned k, uint4 *v) { " + ahead},
 	{File: "packets.cu.tmpl", Text: "a peer's part in place of the own one",
-		Old: "load_16<E>(p.terms[p.rank], at, bytes)", New: "load_16<E>(p.terms[0], at, bytes)"},
-	{File: "packets.cu.tmpl", Text: "a sum that begins with 1", Old: "x[u][k] = -0.0f;", New: "x[u][k] = 1.0f;"},
-	{File: "packets.cu.tmpl", Text: "what is added is the first unit's",
-		Old: "load_16<E>(p.added, at, bytes)", New: "load_16<E>(p.added, i, bytes)"},
+		Old: "load_16<E>(p.terms[p.rank], i, bytes)", New: "load_16<E>(p.terms[0], i, bytes)"},
+	{File: "packets.cu.tmpl", Text: "a sum that begins with 1", Old: "x[k] = -0.0f;", New: "x[k] = 1.0f;"},
+	{File: "packets.cu.tmpl", Text: "the last rank's own part is left out", Old: "if (p.rank == peers)",
+		New: "if (false)"},
+	{File: "packets.cu.tmpl", Text: "the own part is added first, on all ranks", Old: "if (k == p.rank)",
+		New: "if (k == 0 && p.rank < peers)"},
+	{File: "packets.cu.tmpl", Text: "what is added is the block's first",
+		Old: "load_16<E>(p.added, i, bytes);\n{{end}}    float", New: "load_16<E>(p.added, part.from, bytes);\n{{end}}    float"},
 	{File: "packets.cu.tmpl", Text: "nothing is added to what landed",
-		Old: "load_16<E>(p.added, at, bytes)", New: "uint4()"},
-	{File: "packets.cu.tmpl", Text: "one unit a thread alone", Old: "i < end; i += units_at_once * stride",
-		New: "i < part.from + stride && i < end; i += stride"},
-	{File: "packets.cu.tmpl", Text: "every block does the first part", Old: "i = part.from + 16 * threadIdx.x",
-		New: "i = 16 * threadIdx.x"},
+		Old: "load_16<E>(p.added, i, bytes);\n{{end}}    float", New: "uint4();\n{{end}}    float"},
+	{File: "packets.cu.tmpl", Text: "one unit a thread alone", Old: "end = part.from + part.bytes,",
+		New: "end = part.bytes < stride ? part.from + part.bytes : part.from + stride,"},
+	{File: "packets.cu.tmpl", Text: "every block does the first part", Old: "first = part.from + 16 * threadIdx.x",
+		New: "first = 16 * threadIdx.x"},
 	{File: "signals.tmpl", Text: "no step is noted", Old: "store_relaxed(p.step, (unsigned)p.value);", New: ""},
 
 	{File: "push.cu.tmpl", Text: "one half for all runs", Old: "turn == 0 ? 0 : p.half", New: "turn == 0 ? 0 : 0"},
@@ -141,20 +144,20 @@ var packetKernels = []KernelMutant{
 	{File: "push.cu.tmpl", Text: "nothing is added to what landed", Old: "{{if .Added}} + {{.Added}}{{end}}, part",
 		New: ", part"},
 	{File: "packetgather.cu.tmpl", Text: "the own part stays where it is",
-		Old: "store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);\n        } else {", New: "} else {"},
-	{File: "packetgather.cu.tmpl", Text: "all parts in one place",
-		Old: "2 * at, v[u]);\n          store_16<halves>(p.dst + q * bytes",
-		New: "2 * at, v[u]);\n          store_16<halves>(p.dst"},
-	{File: "packetgather.cu.tmpl", Text: "what lies beside is sent elsewhere",
-		Old: "p.to[q] + half + p.beside + 2 * at", New: "p.to[q] + half + p.beside + at"},
-	{File: "packetgather.cu.tmpl", Text: "packets looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
+		Old: "store_16<halves>(p.dst + p.rank * bytes, i, bytes, own);", New: "(void)own;"},
+	{File: "packetgather.cu.tmpl", Text: "all parts in one place", Old: "store_16<halves>(p.dst + q * bytes",
+		New: "store_16<halves>(p.dst"},
+	{File: "packetgather.cu.tmpl", Text: "what lies beside is sent elsewhere", Old: "to + p.beside + 2 * i, v",
+		New: "to + p.beside + i, v"},
 	{File: "packetgather.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be",
-		Old: takesPart, New: takesLate},
+		Old: "store_16<halves>(p.dst + q * bytes, i, bytes, " + takes + ");",
+		New: takesLate("store_16<halves>(p.dst + q * bytes, i, bytes, %s)")},
 	{File: "packetgather.cu.tmpl", Text: "one half for all runs", Old: "turn == 0 ? 0 : p.half",
 		New: "turn == 0 ? 0 : 0"},
-	{File: "packetgather.cu.tmpl", Text: "packets of the first rank alone", Old: "half + q * p.part",
-		New: "half + 0 * p.part"},
-	{File: "packetgather.cu.tmpl", Text: "the last peer gets nothing", Old: "ahead <= p.n", New: "ahead + 1 <= p.n"},
+	{File: "packetgather.cu.tmpl", Text: "packets of the first peer alone", Old: "from = landing + q * p.part",
+		New: "from = landing + peer_of(p.rank, 0) * p.part"},
+	{File: "packetgather.cu.tmpl", Text: "the last peer gets nothing", Old: "peers, [&](unsigned k, uint4 *v) { *v",
+		New: "peers - 1, [&](unsigned k, uint4 *v) { *v"},
 }
 
 // storesOne stores one packet.
@@ -169,51 +172,41 @@ var spreadKernels = []KernelMutant{
 	{File: "packetspread.cu.tmpl", Text: "the half of the sums is not changed",
 		Old: "*(unsigned *)((char *)&p.turn[blockIdx.x] + p.{{.Landing}}) = 1 - turn;", New: ""},
 	{File: "packetspread.cu.tmpl", Text: "every rank gets the first one's part",
-		Old: "load_16<E>(p.terms[q], at, bytes) : uint4();\n      }\n      for",
-		New: "load_16<E>(p.terms[0], at, bytes) : uint4();\n      }\n      for"},
-	{File: "packetspread.cu.tmpl", Text: "the last peer gets no part", Old: "ahead < p.n", New: "ahead + 1 < p.n"},
+		Old: ahead + ", i, bytes)", New: "*v = load_16<E>(p.terms[0], i, bytes)"},
+	{File: "packetspread.cu.tmpl", Text: "the last peer gets no part",
+		Old: "peers, [&](unsigned k, uint4 *v) { " + ahead, New: "peers - 1, [&](unsigned k, uint4 *v) { " + ahead},
 	{File: "packetspread.cu.tmpl", Text: "the next peer gets no sum",
 		Old: "ahead = 1; ahead <= p.n", New: "ahead = 2; ahead <= p.n"},
-	{File: "packetspread.cu.tmpl", Text: "a sum before its last part has landed",
-		Old: "there[u] = q == p.rank || at >= end", New: "there[u] = q == p.rank || q + 1 == p.n || at >= end"},
 	{File: "packetspread.cu.tmpl", Text: "a sum without its last part",
-		Old: "q < p.n; q++) {\n      char", New: "q + 1 < p.n; q++) {\n      char"},
-	{File: "packetspread.cu.tmpl", Text: "a sum that begins with the own part",
-		Old: "for (unsigned q = 0; q < p.n; q++) {\n      char",
-		New: "for (unsigned i = 0; i < p.n; i++) {\n      const u64 q = (p.rank + i) % p.n;\n      char"},
-	{File: "packetspread.cu.tmpl", Text: "a sum is sent before the tensor is added",
-		Old: "{{if eq .Added 1}}    for (unsigned u = 0; u < units_at_once; u++) {\n" +
-			"      const u64 at = i + u * stride;\n",
-		New: "{{if eq .Added 1}}    for (unsigned u = 0; u < units_at_once; u++) {\n" +
-			"      const u64 at = i + u * stride;\n" +
-			"      for (unsigned q = 0; q < p.n && at < end; q++) {\n        if (q != p.rank) {\n" +
-			"          char *const to = p.to[q] + p.{{(index .Going 0).Landing}} + half;\n" +
-			"          send(to + at, to + p.beside + 2 * at, rounded<E>(x[u]));\n        }\n      }\n"},
-	{File: "packetspread.cu.tmpl", Text: "what is added is the first unit's",
-		Old: "load_16<E>(p.added, at, bytes)", New: "load_16<E>(p.added, i, bytes)"},
-	{File: "packetspread.cu.tmpl", Text: "parts looked at once",
-		Old: "while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (q",
-		New: "if (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (q"},
-	{File: "packetspread.cu.tmpl", Text: "sums looked at once",
-		Old: "while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (at",
-		New: "if (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (at"},
+		Old: "peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i",
+		New: "peers - 1, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i"},
+	{File: "packetspread.cu.tmpl", Text: "parts are added in the order of a ring",
+		Old: "look(landing + peer_of(p.rank, k)" + thenOwn + "landing + peer_of(p.rank, k)",
+		New: "look(landing + rank_after(p.rank, k + 1, p.n)" + thenOwn + "landing + rank_after(p.rank, k + 1, p.n)"},
+	{File: "packetspread.cu.tmpl", Text: "a sum without the last rank's own part", Old: "if (p.rank == peers)",
+		New: "if (false)"},
+	{File: "packetspread.cu.tmpl", Text: "a sum is sent before the tensor is added", Old: "{{if eq .Added 1}}    add<E>(x, added);",
+		New: "{{if eq .Added 1}}    for (unsigned q = 0; q < p.n; q++) {\n      if (q != p.rank) {\n" +
+			"        char *const to = p.to[q] + p.{{(index .Going 0).Landing}} + half;\n" +
+			"        send(to + i, to + p.beside + 2 * i, rounded<E>(x));\n      }\n    }\n    add<E>(x, added);"},
+	{File: "packetspread.cu.tmpl", Text: "what is added is the block's first",
+		Old: "load_16<E>(p.added, i, bytes);\n{{end}}    float", New: "load_16<E>(p.added, part.from, bytes);\n{{end}}    float"},
 	{File: "packetspread.cu.tmpl", Text: "sums sent to the half of another run",
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + p.{{.Landing}} + (p.half - half);"},
 	{File: "packetspread.cu.tmpl", Text: "parts taken back a run late, where a faster peer's may be",
-		Old: takesPart + thenAdds, New: takesLate + thenAdds},
+		Old: "add<E>(x, " + takes + ");", New: takesLate("add<E>(x, %s)")},
 	{File: "packetspread.cu.tmpl", Text: "sums taken back a run late, where a faster peer's may be",
-		Old: takesPart + thenStores, New: takesLate + thenStores},
+		Old: "v = " + takes + ";", New: takesLate("v = %s")},
 	{File: "packetspread.cu.tmpl", Text: "sums that landed in the run before",
-		Old: "p.from + p.{{.Landing}} + half + q * p.part",
-		New: "p.from + p.{{.Landing}} + (p.half - half) + q * p.part"},
+		Old: "from = landing + p.{{.Landing}} + q", New: "from = p.from + (p.half - half) + p.{{.Landing}} + q"},
 	{File: "packetspread.cu.tmpl", Text: "sums land where parts do",
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + half;"},
 	{File: "packetspread.cu.tmpl", Text: "what lies beside a sum is sent elsewhere",
-		Old: "to + p.beside + 2 * at", New: "to + p.beside + at"},
+		Old: "to + i, to + p.beside + 2 * i, v);\n      }", New: "to + i, to + p.beside + i, v);\n      }"},
 	{File: "packetspread.cu.tmpl", Text: "the own sum stays out of the result",
-		Old: " else if (at < end) {", New: " else if (at < end && false) {"},
+		Old: "} else {", New: "} else if (false) {"},
 	{File: "packetspread.cu.tmpl", Text: "all sums in one place",
-		Old: "p.{{.Field}} + q * bytes - p.rank * bytes;", New: "p.{{.Field}};"},
+		Old: "p.{{.Field}} + q * bytes - p.rank * bytes,", New: "p.{{.Field}},"},
 	{File: "packetspread.cu.tmpl", Text: "rows of a sum that is not there",
 		Old: "__syncthreads();  // the block's rows of the sum are there", New: ""},
 	{File: "packetspread.cu.tmpl", Text: "what is made is sent before it is there",
@@ -224,21 +217,29 @@ var spreadKernels = []KernelMutant{
 		Old: "(unsigned)(end - first + 16 * threadIdx.x) / (unsigned)row_bytes",
 		New: "(unsigned)(end - first + 16 * threadIdx.x) / (unsigned)row_bytes + 1"},
 	{File: "packetspread.cu.tmpl", Text: "the sum goes in place of what is made of it",
-		Old: "load_16<E>(p.{{.Field}}, at, bytes)", New: "load_16<E>(p.x, at, bytes)"},
+		Old: "load_16<E>(p.{{.Field}}, i, bytes)", New: "load_16<E>(p.x, i, bytes)"},
 	{File: "packetspread.cu.tmpl", Text: "the last result that is made goes to nobody",
 		Old: "{{range .MadeSpread}}", New: "{{range slice .MadeSpread 1}}"},
 	{File: "packetspread.cu.tmpl", Text: "all results from where the first one lands",
-		Old: "p.from + p.{{.Landing}} + half", New: "p.from + p.{{(index $.Going 0).Landing}} + half"},
+		Old: "from = landing + p.{{.Landing}}", New: "from = landing + p.{{(index $.Going 0).Landing}}"},
 }
 
-// The line by which a part's packets are taken, and what takes those of the half of the run before in their place: a
-// peer that is a run ahead sends there already.
+// Texts of the kernels: which packets are not there, a peer's own part, and what lies between the two places of the
+// packets of a peer.
 const (
-	takesPart = "          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n"
-	takesLate = "          const unsigned nothing[4] = {}, packets[4] = {v[u].x, v[u].y, v[u].z, v[u].w};\n" +
-		"          store_packets((unsigned *)(p.from + (p.half - half) + q * p.part + at), nothing);\n" +
-		"          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n" +
-		"          store_packets((unsigned *)(from + at), packets);\n"
-	thenStores = "          store_16<E>(to"
-	thenAdds   = "        }\n        add<E>" // of sums that are sent on, which are taken alike
+	missing = "v.x == 0 || v.y == 0 || v.z == 0 || v.w == 0"
+	ahead   = "*v = load_16<E>(p.terms[rank_after(p.rank, k + 1, p.n)]"
+	thenOwn = " * p.part + i, v); },\n        [&](unsigned k, uint4 v) {\n          if (k == p.rank) {\n" +
+		"            add<E>(x, own);\n          }\n          char *const from = "
+	takes = "take(from + i, from + p.beside + 2 * i, v)"
 )
+
+// takesLate takes packets, in a statement that then has them, and those of the half of the run before in their place: a
+// peer that is a run ahead sends there already.
+func takesLate(then string) string {
+	return "while (" + missing + ") {\n            look(from + i, &v);\n          }\n" +
+		"          const unsigned nothing[4] = {}, packets[4] = {v.x, v.y, v.z, v.w};\n" +
+		"          store_packets((unsigned *)(from + p.half - 2 * half + i), nothing);\n" +
+		"          const uint4 late = " + takes + ";\n" +
+		"          store_packets((unsigned *)(from + i), packets);\n          " + fmt.Sprintf(then, "late") + ";"
+}

@@ -10,12 +10,12 @@ var rowsKernels = []KernelMutant{
 		Old: "return v == 1 ? take_beside((u64 *)beside) : ~v;", New: "(void)beside;\n  return ~v;"},
 	{File: "device/rows.h", Text: "what lies beside a single packet without its flag",
 		Old: "(u64 *)beside, data | flag", New: "(u64 *)beside, data"},
-	{File: "device/rows.h", Text: "a single packet that is there already", Old: "return *v != 0;",
-		New: "return true;"},
+	{File: "device/rows.h", Text: "a single packet that is there already", Old: "while (v == 0)",
+		New: "while (false)"},
 	{File: "device/rows.h", Text: "a single packet compared as a float, whose two zeros are equal", Order: true,
-		Old: "return *v != 0;", New: "return __uint_as_float(*v) != 0.0f;"},
+		Old: "while (v == 0)", New: "while (__uint_as_float(v) == 0.0f)"},
 	{File: "device/rows.h", Text: "a single packet compared as a float without subnormals", Order: true,
-		Old: "return *v != 0;", New: "return (*v & 0x7f800000u) != 0;"},
+		Old: "while (v == 0)", New: "while ((v & 0x7f800000u) == 0)"},
 	{File: "device/rows.h", Text: "a load of a single packet that the compiler may make once for all", Order: true,
 		Old: `asm volatile("ld.relaxed.sys.b32`, New: `asm("ld.relaxed.sys.b32`},
 	{File: "device/rows.h", Text: "a single packet by a weak store", Order: true, Old: "st.relaxed.sys.b32",
@@ -37,8 +37,7 @@ var rowsKernels = []KernelMutant{
 		New: "(u64)tensor % 2 == 0) {\n    *(unsigned *)"},
 
 	{File: "device/rows.h", Text: "the neighbour row's in place of a row's",
-		Old: "load_packed(made, i + u * stride, g.bytes",
-		New: "load_packed(made, (i + u * stride + g.row) % g.bytes, g.bytes"},
+		Old: "load_packed(made, i, g.bytes", New: "load_packed(made, (i + g.row) % g.bytes, g.bytes"},
 	{File: "device/rows.h", Text: "rows of one half for all runs", Old: "turn == 0 ? 0 : g.half",
 		New: "turn == 0 ? g.half : g.half"},
 	{File: "device/rows.h", Text: "a row of a block goes to nobody", Old: "return {top * g.row, rows * g.row};",
@@ -51,23 +50,21 @@ var rowsKernels = []KernelMutant{
 		Old: "half + p.rank * g.part;", New: "half + q * g.part;"},
 	{File: "device/rows.h", Text: "the next peer gets no rows", Old: "ahead = 1; ahead <= p.n",
 		New: "ahead = 2; ahead <= p.n"},
-	{File: "device/rows.h", Text: "own rows are not among those of all", Old: "} else if (at < end) {",
-		New: "} else if (at < end && false) {"},
-	{File: "device/rows.h", Text: "what lies beside a row is sent elsewhere", Old: "to + g.beside + 2 * at",
-		New: "to + g.beside + at"},
+	{File: "device/rows.h", Text: "own rows are not among those of all", Old: "} else {", New: "} else if (false) {"},
+	{File: "device/rows.h", Text: "what lies beside a row is sent elsewhere", Old: "to + g.beside + 2 * i",
+		New: "to + g.beside + i"},
 	{File: "device/rows.h", Text: "rows of the first rank alone", Old: "half + q * g.part;",
 		New: "half + 0 * g.part;"},
-	{File: "device/rows.h", Text: "rows looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
 	{File: "device/rows.h", Text: "rows taken back a run late, where a faster peer's may be",
-		Old: "          v[u] = take(from + at, from + g.beside + 2 * at, v[u]);\n",
-		New: "          char *const before = p.landing[p.rank] + g.away + (g.half - half) + q * g.part;\n" +
-			"          V late;\n          if (look(before + at, &late)) {\n" +
-			"            take(before + at, before + g.beside + 2 * at, late);\n          }\n" +
-			"          v[u] = take(from + at, from + g.beside + 2 * at, v[u]);\n" +
-			"          send(from + at, from + g.beside + 2 * at, v[u]);\n"},
+		Old: "store_packed(g.all + q * g.bytes, i, g.bytes, take(from + i, from + g.beside + 2 * i, V()));",
+		New: "char *const before = p.landing[p.rank] + g.away + (g.half - half) + q * g.part;\n" +
+			"      V late;\n      look(before + i, &late);\n      if (*(const unsigned *)&late != 0) {\n" +
+			"        take(before + i, before + g.beside + 2 * i, late);\n      }\n" +
+			"      const V v = take(from + i, from + g.beside + 2 * i, V());\n" +
+			"      store_packed(g.all + q * g.bytes, i, g.bytes, v);\n" +
+			"      send(from + i, from + g.beside + 2 * i, v);"},
 	{File: "device/rows.h", Text: "the rows of all ranks in one place",
-		Old: "2 * at, v[u]);\n          store_packed(g.all + q * g.bytes",
-		New: "2 * at, v[u]);\n          store_packed(g.all"},
+		Old: "store_packed(g.all + q * g.bytes, i, g.bytes, take(", New: "store_packed(g.all, i, g.bytes, take("},
 	{File: "device/rows.h", Text: "results take turns by one word", Old: "g.away + 2 * g.half);",
 		New: "2 * g.half);"},
 

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "04c3257c7eb283e8a115c9a71273e8aeb8dbd9c8e33cc816c9e81eb3d5531f81",
+	Source:  "6c84aeb512e54aaac3a7a8e6d8b90e6bd680b3c7193f905d00d3f14cbdc190d7",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

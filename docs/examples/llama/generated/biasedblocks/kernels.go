@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
+	Source:  "e62afcd1c4eb2c6b3a08c5ec82d5642a3e5086ef010f2efe5a550ef7f3e6aaf6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "fa2c1ea7aeacc33f300e0a5bf76382a28de4ac5342e7195c218e1f48f8566198",
+	Source:  "3d1df5697d182fa9f8685f494fa769450d581b54734ca8977cd2d65e74760a82",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "953b5bed0787279a5f742a4677910dab3ea67e1fea20b84c13b88656507b2925",
+	Hash:    "85832f8ab8095d9932f6eca4659915671dc268fe893c460714a9e597a4f4053a",
 	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

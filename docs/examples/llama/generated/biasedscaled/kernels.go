@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
+	Source:  "cc7f01c5fd0cfd1ff694e5797c26441d7b5aa0035222b5b770509b3fef6ec54a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "candidates",
-	Source:  "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
+	Source:  "10a43ec20fcf75ce357167968a096b6acf115e4170777be2b119463ae5b08854",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "candidates",
-	Hash:     "78ac332ee78d62fd5cc361825bffea4ca4958950dbed0a48ee4474abae4688fb",
+	Hash:     "2ac281f0a52a0f6b05421ffe6af342dc39484ef0a77f22405276c5023b51edf0",
 	Proof:    "proven for D = 1..8, stamp d1ab2d52bc47a759",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "1ff9853e1be7953de1d28c2a8adb6cef8f9bfa14ce3bdb84808846afbcaab306",
+	Source:  "eff14e7f501719bc5ebbf80c4fe11801cf8232612f38fd5a927eb248baa2647f",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

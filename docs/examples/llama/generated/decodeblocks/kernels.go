@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
+	Source:  "a2f6d30bdeb1688bdf8bb55dd1fe307df470d5f008f6ab4bf141b7c8a3568e88",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

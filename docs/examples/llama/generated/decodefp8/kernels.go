@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "8bb859ffafcb94c889848cf7527e16e1aa4f555f7d9e2292bae1fabfa6afd454",
+	Source:  "7423b1ec99daf75fb20ed341b69de28425c88ef5a6db304ff9ac51e86cf710b6",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

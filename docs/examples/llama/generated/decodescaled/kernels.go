@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
+	Source:  "0e6322d1c7f0ea57ae5c4bd4a469e9da06c4eb5102aa5b94bbcf9567b0c40338",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "6bc7d58019c20de86b2846370ecf0bf64aa92e8578fa0282402cd5d524dc383d",
+	Hash:    "ee6805b6bc68e5390649c6ed01fc937a19d90fc11b510a6276fb3cffe1cf0bde",
 	Proof:   "proven for D = 1..8, stamp e7248a007d592500",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

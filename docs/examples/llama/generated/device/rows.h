@@ -30,14 +30,13 @@ DEVICE void send(char *to, char *beside, unsigned data)
   }
 }
 
-DEVICE bool look(const char *from, unsigned *v)
-{
-  *v = load_packet((const unsigned *)from);
-  return *v != 0;
-}
+DEVICE void look(const char *from, unsigned *v) { *v = load_packet((const unsigned *)from); }
 
 DEVICE unsigned take(char *from, char *beside, unsigned v)
 {
+  while (v == 0) {
+    look(from, &v);
+  }
   store_packet((unsigned *)from, 0u);
   return v == 1 ? take_beside((u64 *)beside) : ~v;
 }
@@ -104,23 +103,16 @@ DEVICE void send_rows(const P &p, const struct Going &g, const char *made, unsig
 {
   const struct Part part = rows_of(g, top, rows);
   const u64 half = half_of(g, turn), end = part.from + part.bytes, stride = sizeof(V) * blockDim.x;
-  for (u64 i = part.from + sizeof(V) * threadIdx.x; i < end; i += units_at_once * stride) {
-    V v[units_at_once] = {};
-    for (unsigned u = 0; u < units_at_once; u++) {
-      if (i + u * stride < end) {
-        load_packed(made, i + u * stride, g.bytes, &v[u]);
-      }
-    }
+  for (u64 i = part.from + sizeof(V) * threadIdx.x; i < end; i += stride) {
+    V v = {};
+    load_packed(made, i, g.bytes, &v);
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own ones last
       const unsigned q = rank_after(p.rank, ahead, p.n);
       char *const to = p.landing[q] + g.away + half + p.rank * g.part;
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (at < end && q != p.rank) {
-          send(to + at, to + g.beside + 2 * at, v[u]);
-        } else if (at < end) {
-          store_packed(g.all + q * g.bytes, at, g.bytes, v[u]);
-        }
+      if (q != p.rank) {
+        send(to + i, to + g.beside + 2 * i, v);
+      } else {
+        store_packed(g.all + q * g.bytes, i, g.bytes, v);
       }
     }
   }
@@ -132,28 +124,11 @@ DEVICE void take_rows(const P &p, const struct Going &g, unsigned turn, unsigned
 {
   const struct Part part = rows_of(g, top, rows);
   const u64 half = half_of(g, turn), end = part.from + part.bytes, stride = sizeof(V) * blockDim.x;
-  for (unsigned q = 0; q < p.n; q++) {
-    if (q == p.rank) {
-      continue;
-    }
-    char *const from = p.landing[p.rank] + g.away + half + q * g.part;
-    for (u64 i = part.from + sizeof(V) * threadIdx.x; i < end; i += units_at_once * stride) {
-      V v[units_at_once];
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        there[u] = at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (at < end) {
-          v[u] = take(from + at, from + g.beside + 2 * at, v[u]);
-          store_packed(g.all + q * g.bytes, at, g.bytes, v[u]);
-        }
-      }
+  for (u64 i = part.from + sizeof(V) * threadIdx.x; i < end; i += stride) {
+    for (unsigned k = 0; k + 1 < p.n; k++) {
+      const u64 q = peer_of(p.rank, k);
+      char *const from = p.landing[p.rank] + g.away + half + q * g.part;
+      store_packed(g.all + q * g.bytes, i, g.bytes, take(from + i, from + g.beside + 2 * i, V()));
     }
   }
 }

@@ -49,7 +49,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "04d7c60f90842be936ddfd7ad67af495b634e5372ee4c90fc962cedfb7dd9a36",
+	Source:  "81e51a7d5b2087ba860fda4c2e3d0c14ab1628b19103bd546404305773723d66",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "16fbd51ca3e896dbd87026e41f2abb30c217550269a39cfb34a1645f2c8ba4eb",
+	Hash:     "1cdb4b2b183a669d6b40a561f69e974907e0999d0f1482934999855fcce92d76",
 	Proof:    "proven for D = 1..8, stamp 66ddab7ed99c780d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

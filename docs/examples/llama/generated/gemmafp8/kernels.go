@@ -43,7 +43,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmafp8",
-	Source:  "55aec5a78299d8d5cbcc3890daceff8ef6f9b8282b14057a776944297a467719",
+	Source:  "858d68ebcd418b88cb3f2065ae3fb02bdf2a6c8040e27c2ec432ae6a1dfeea1d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

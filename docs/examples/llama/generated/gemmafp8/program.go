@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmafp8",
-	Hash:    "c83d40510024eccc8b011110fad1390dc700076981327d42f179a60f0f159a11",
+	Hash:    "ea2e30f0061d8723245c287d0eb723bc592abc955e874307d5867cc71a44921b",
 	Proof:   "proven for D = 1..8, stamp f1b66005d9016952",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

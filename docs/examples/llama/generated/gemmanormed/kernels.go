@@ -54,7 +54,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "dab0c6dff67fa1fc061cd49286588927b09f2e62f54821125191e9c7f6ed851a",
+	Source:  "0b359eb3a7f8f96a0f203ee4aad0f630e7673a9b79ab3f749774a2ab26b436f8",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "8487bb0fef0d47a5c795b486c7f01469b28bedd6241222674ed2e648120beee6",
+	Hash:    "630d848d0e2ac7c667d802d3fc380a5d8895ec13db02339795312b00b63b956a",
 	Proof:   "proven for D = 1..8, stamp 4065ce03c7f8debb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

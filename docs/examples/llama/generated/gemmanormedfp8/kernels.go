@@ -48,7 +48,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormedfp8",
-	Source:  "c443a8af2d6799283f5cb774d7d174863a6dbf3604354e4cdf0ee90e595cc930",
+	Source:  "a168b4f9d9c7ca92ffa75ab75cf1bfaf1caeefb7a56454d945ebaee3a2cc32fe",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().With(nil, functions[0]).Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormedfp8",
-	Hash:    "a418e6c58114b8166b7877dee80e648b1e91a389ac8ba40439d7fb597df3f971",
+	Hash:    "8496615f018f205eb8bb778e82d12128b429761c3bbc71d71803506749917ddf",
 	Proof:   "proven for D = 1..8, stamp 10284377a08afbba",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -2,7 +2,7 @@
 
 // The kernels of biasedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b405fff6115ecc19706303325f8f3f49338809302648b0207aaab4d3b1f599a6
+// 3206293e4ddb11044a77eb9939bb1a21c5b2ac1b06e7364299cee774c2626882
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f03313b1bdf7e856ad47487a69aae2d63b6e0aa0824b511b66d80f892df11a60
+// b7edbf2452bf0da5c8de29d497d301b56435840382580bc936fe49a0af332b17
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of candidates.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 2151aae8ef30caab252cf3ebb0b9e025440dec7d680998df13b46efd9d80203d
+// 134b47b2bdb8f54195f427a7b92a14d9974caaf6d2305dc78e9c9a86f863c612
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

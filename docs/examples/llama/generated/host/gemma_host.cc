@@ -2,7 +2,7 @@
 
 // The kernels of gemma.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1cad19972fac88ac9e859ec97022f563b2653f98bc69a7b2d96deefd97ee3ed8
+// 203a93d828c1cf878ed873eef5b55893f696bfa8fe6c6c832278fc6c10356274
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

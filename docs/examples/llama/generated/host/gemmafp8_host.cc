@@ -2,7 +2,7 @@
 
 // The kernels of gemmafp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 246536195a38fa3325a2fcbdd77193353b828f188161d9825531b28ebf575d13
+// e062feff82e7efcacba4e7674dcf19e71befc6c4f58390c225097d637a7a9eeb
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gemmanormedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// d2474193b7206f64c508bb24ade704035a56b052608b32715f2cc25987db5684
+// 390fccd4dc9d9ccf8462b9de38cd594ab760225d3e01163189270b8037852cd9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

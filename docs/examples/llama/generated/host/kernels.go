@@ -33,41 +33,41 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "04c3257c7eb283e8a115c9a71273e8aeb8dbd9c8e33cc816c9e81eb3d5531f81",
+	sim.Compiled("biased", "6c84aeb512e54aaac3a7a8e6d8b90e6bd680b3c7193f905d00d3f14cbdc190d7",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "5736e2b7acef21de41a53b06995b11bd066baca847d3a3248da33b1fd4e72962",
+	sim.Compiled("biasedblocks", "e62afcd1c4eb2c6b3a08c5ec82d5642a3e5086ef010f2efe5a550ef7f3e6aaf6",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "fa2c1ea7aeacc33f300e0a5bf76382a28de4ac5342e7195c218e1f48f8566198",
+	sim.Compiled("biasedfp8", "3d1df5697d182fa9f8685f494fa769450d581b54734ca8977cd2d65e74760a82",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "9f947e38afefa364101af0e47d2b64e8cc0ec8335f561432d90e79b08a853cac",
+	sim.Compiled("biasedscaled", "cc7f01c5fd0cfd1ff694e5797c26441d7b5aa0035222b5b770509b3fef6ec54a",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("candidates", "4f1082087836e373be28f31a59639c8c6dc2775453895f5fdce02dd070234c15",
+	sim.Compiled("candidates", "10a43ec20fcf75ce357167968a096b6acf115e4170777be2b119463ae5b08854",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "1ff9853e1be7953de1d28c2a8adb6cef8f9bfa14ce3bdb84808846afbcaab306",
+	sim.Compiled("decode", "eff14e7f501719bc5ebbf80c4fe11801cf8232612f38fd5a927eb248baa2647f",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "4a48e911ca815deeee1ea15b36a1bfab13500c0c94d1809f7619bedb56902264",
+	sim.Compiled("decodeblocks", "a2f6d30bdeb1688bdf8bb55dd1fe307df470d5f008f6ab4bf141b7c8a3568e88",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "8bb859ffafcb94c889848cf7527e16e1aa4f555f7d9e2292bae1fabfa6afd454",
+	sim.Compiled("decodefp8", "7423b1ec99daf75fb20ed341b69de28425c88ef5a6db304ff9ac51e86cf710b6",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "edbe2e813986f84edca9896a693bb42fae1a303f1af7812cd6eac5073424afca",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "cf3b05d0c8879d7afbc215fc4a1488ce1fbba9b1a65436131fa58acb600f7cb4",
+	sim.Compiled("decodescaled", "0e6322d1c7f0ea57ae5c4bd4a469e9da06c4eb5102aa5b94bbcf9567b0c40338",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "04d7c60f90842be936ddfd7ad67af495b634e5372ee4c90fc962cedfb7dd9a36",
+	sim.Compiled("gemma", "81e51a7d5b2087ba860fda4c2e3d0c14ab1628b19103bd546404305773723d66",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmafp8", "55aec5a78299d8d5cbcc3890daceff8ef6f9b8282b14057a776944297a467719",
+	sim.Compiled("gemmafp8", "858d68ebcd418b88cb3f2065ae3fb02bdf2a6c8040e27c2ec432ae6a1dfeea1d",
 		unsafe.Pointer(C.gemmafp8_kernels))
-	sim.Compiled("gemmanormed", "dab0c6dff67fa1fc061cd49286588927b09f2e62f54821125191e9c7f6ed851a",
+	sim.Compiled("gemmanormed", "0b359eb3a7f8f96a0f203ee4aad0f630e7673a9b79ab3f749774a2ab26b436f8",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("gemmanormedfp8", "c443a8af2d6799283f5cb774d7d174863a6dbf3604354e4cdf0ee90e595cc930",
+	sim.Compiled("gemmanormedfp8", "a168b4f9d9c7ca92ffa75ab75cf1bfaf1caeefb7a56454d945ebaee3a2cc32fe",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "5bfebd0ab1869dca1e96011bc51b601f96e7db67e63384c58a212249036b5bcf",
+	sim.Compiled("normed", "1f6b2d3e911c013566ad416eec5565b889e7c34a7468be85222522a57a4d6741",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
+	sim.Compiled("normedblocks", "3f9b9a2506f5a087c7b4df1499caf8a8d595c84ecc5050580616fe3e0e619f7e",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "86f29778c317184cc2f3a9f1971181c96ac323df0181674f7be33fb71b52ad3c",
+	sim.Compiled("normedfp8", "7c710e0aa87ab8f78235cbdd415fdc9243a0990c5aa171e86b9fa0af48306ab3",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
+	sim.Compiled("normedscaled", "d8cc7b147e95306f83c4bea3e40a0dffd174d73eab98e239062b6f40fa826a39",
 		unsafe.Pointer(C.normedscaled_kernels))
 	sim.Compiled("prefill", "8ed6ac9f29b5355a048376de3e14345f1328bd0fef4a38b79ad47d2387de5e76",
 		unsafe.Pointer(C.prefill_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 89c7aeab6e71b1e93f7025785cfee908106f4915a460a20a4ebef740842ad7c7
+// be810a7462d7e177f8607e1f67187eccb503c94e37184f31476a7d29bf4261ce
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "5bfebd0ab1869dca1e96011bc51b601f96e7db67e63384c58a212249036b5bcf",
+	Source:  "1f6b2d3e911c013566ad416eec5565b889e7c34a7468be85222522a57a4d6741",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -174,63 +174,38 @@ DEVICE void packets_of(const struct packets &p)
   const u64 bytes = p.count * sizeof(typename E::bits);
   const u64 row_bytes = p.columns * sizeof(typename E::bits);
   const struct Part part = part_of_rows(bytes, p.rows * row_bytes);
-  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
-  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
-    uint4 own[units_at_once], v[units_at_once];
-    float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned u = 0; u < units_at_once; u++) {  // what stays comes while packets leave
-      const u64 at = i + u * stride;
-      own[u] = at < end ? load_16<E>(p.terms[p.rank], at, bytes) : uint4();
+  const u64 first = part.from + 16 * threadIdx.x, end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  char *const landing = p.from + half;
+  const unsigned peers = (unsigned)p.n - 1;
+  for (u64 i = first; i < end; i += stride) {
+    each_peer<peers_at_once, uint4>(
+        peers, [&](unsigned k, uint4 *v) { *v = load_16<E>(p.terms[rank_after(p.rank, k + 1, p.n)], i, bytes); },
+        [&](unsigned k, uint4 v) {
+          char *const to = p.to[rank_after(p.rank, k + 1, p.n)] + half;
+          send(to + i, to + p.beside + 2 * i, v);
+        });
+  }
+  for (u64 i = first; i < end; i += stride) {
+    const uint4 own = load_16<E>(p.terms[p.rank], i, bytes);
+    const uint4 added = load_16<E>(p.added, i, bytes);
+    float x[16 / sizeof(typename E::bits)];
+    for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
+      x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    for (unsigned ahead = 1; ahead < p.n; ahead++) {
-      const unsigned q = rank_after(p.rank, ahead, p.n);
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (at < end) {
-          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
-        }
-      }
+    each_peer<peers_at_once, uint4>(
+        peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i, v); },
+        [&](unsigned k, uint4 v) {
+          if (k == p.rank) {
+            add<E>(x, own);
+          }
+          char *const from = landing + peer_of(p.rank, k) * p.part;
+          add<E>(x, take(from + i, from + p.beside + 2 * i, v));
+        });
+    if (p.rank == peers) {
+      add<E>(x, own);
     }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
-        x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
-      }
-    }
-    for (unsigned q = 0; q < p.n; q++) {
-      char *const from = p.from + half + q * p.part;
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = own[u];
-        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (q != p.rank && at < end) {
-          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-        }
-        add<E>(x[u], v[u]);
-      }
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      const u64 at = i + u * stride;
-      v[u] = at < end ? load_16<E>(p.added, at, bytes) : uint4();
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      add<E>(x[u], v[u]);
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      if (i + u * stride < end) {
-        store_16<E>(p.x, i + u * stride, bytes, rounded<E>(x[u]));
-      }
-    }
+    add<E>(x, added);
+    store_16<E>(p.x, i, bytes, rounded<E>(x));
   }
   __syncthreads();  // the block's rows of the sum are there
   const unsigned parts = parts_of(columns), lanes = lanes_of(parts, each);

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "18a9ef8b32e957d09a99a21b1e155e51d3a960aa7a285f0546d193f384c21106",
+	Hash:    "3959a00e843fa3d5a445bb47b3e451673531090e2c29f6bc157ee017638d90e2",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

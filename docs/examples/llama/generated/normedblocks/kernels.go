@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "56e9eca59bb5925bc5ed6c29397ea98305f4f25162d8e5c7d52f1019371db198",
+	Source:  "3f9b9a2506f5a087c7b4df1499caf8a8d595c84ecc5050580616fe3e0e619f7e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "148e16b07dc330f754a4a5ac4df9785cffd56a26e646dc890e9dfb70a66ceaa0",
+	Hash:    "03c636e774568be20d4f01ef961deee264aaf0710a9060d3243798a48bc7b74a",
 	Proof:   "proven for D = 1..8, stamp 614445fa83b05ab2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

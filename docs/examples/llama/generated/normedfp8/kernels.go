@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "86f29778c317184cc2f3a9f1971181c96ac323df0181674f7be33fb71b52ad3c",
+	Source:  "7c710e0aa87ab8f78235cbdd415fdc9243a0990c5aa171e86b9fa0af48306ab3",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "501869ad7e3cd4c1fd66c139debfe3f6efd7cdd9922615e9c3ff351d15e963c2",
+	Hash:    "f697b9f9a69e1d7b34730874944a0ca5726053822668b6f646de3939b02a59b5",
 	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

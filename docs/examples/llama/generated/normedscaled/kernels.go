@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "9052ed3b76542ddc04d9707322f60622dae3d20c9421d66bab79f65266f221d9",
+	Source:  "d8cc7b147e95306f83c4bea3e40a0dffd174d73eab98e239062b6f40fa826a39",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

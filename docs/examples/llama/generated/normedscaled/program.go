@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "74105f1fd6b8e23707ba23fc59b393b10bca8d86ecd338924bb0599f13099c89",
+	Hash:    "0ca4572ae19e1b4b2bce558c478792d2d93b2a5ed26bc1f97f6c23d8f0f7ae33",
 	Proof:   "proven for D = 1..8, stamp 960310e652af4e29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
