@@ -87,10 +87,12 @@ var refusalCases = []refusalCase{
 	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter over hosts of C by Slots: a rank can't reach the memory of " +
 			"another host (use Rails, "}},
-	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
-		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: an exchange " +
-		"between hosts brings a rank's rows in one piece, and those of batches lie apart "}},
+	{"parts of batches over hosts", onHosts(catalog.AllGatherLinearBatches, "A", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: the rows of A come in batches (leave it out)"}},
+	{"parts of sums in batches over hosts", onHosts(catalog.TensorParallelMLPBatches, "C", schedule.Rails{Parts: 2}),
+		[]string{"Moves[0].Way.Parts: sums of C leave in batches (leave it out)"}},
+	{"batches in steps over hosts", onHosts(catalog.AllGatherLinearCollective8, "A", nil), []string{"Mesh: no pass " +
+		"does the all-gather of batches in steps of A over hosts by Rails: a step multiplies a batch of all ranks' "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

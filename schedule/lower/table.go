@@ -121,6 +121,7 @@ var gathersAll = hole{func(n need) bool { return !n.sums() && n.Kind != edges.Al
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
+	{func(n need) bool { return n.hosts && n.served() }, memoryOfPeers.why},
 	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
 	{func(n need) bool { return n.of == ofColumns && n.sums() },
 		"it adds up what one product makes, and a rank's columns lie apart there"},
@@ -128,7 +129,6 @@ var holes = []hole{
 	gathersAll,
 	{cutInto(ofBatches), inOnePiece},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
-	memoryOfPeers,
 }
 
 // inOnePiece is the fact of kernels that take rows of ranks as they lie.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -17,9 +18,11 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofBatches).overHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).alone().overHosts()),
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
+	by(summedByRails, reduce(ofBatches).overHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).alone().overHosts()),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
 		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
@@ -90,7 +93,8 @@ const (
 // its peers from these.
 type rails struct {
 	*writer
-	parts
+	parts              // that come one after the other
+	each         parts // that lie apart
 	here, passed string
 	landing      string // empty: peers read where the rows belong
 }
@@ -105,24 +109,28 @@ func (x rails) relay(phase hostir.Expr) hostir.StreamRef {
 }
 
 // at is a part of a rank's rows where all are.
-func (x rails) at(rank hostir.Expr) hostir.View { return hostir.Chunk(x.here, x.chunk(rank)) }
+func (x rails) at(rank hostir.Expr) hostir.View {
+	return x.writer.at(x.here, piece{rank: rank, part: x.part()})
+}
 
 // landed is where the rows of a rail come, which a rank has from a host.
 func (x rails) landed(rank, host hostir.Expr) hostir.View {
 	if x.landing == "" {
 		return x.at(rank)
 	}
-	return hostir.Chunk(x.landing, x.chunk(host))
+	return hostir.Chunk(x.landing, x.each.chunk(host))
 }
 
-// exchanged sends a part of this rank's rows to another host, gets one, and tells the peers.
+// exchanged sends a part of this rank's rows to another host, gets one, and tells the peers. Of rows that come in
+// batches each is exchanged by itself.
 func (x rails) exchanged(own hostir.View) []hostir.Node {
 	from := hostir.HostBehind(phase)
-	return []hostir.Node{
-		hostir.Bind("from", onRail(from)), hostir.Bind("to", onRail(hostir.HostAhead(phase))),
-		hostir.Exchanged(collectiveRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"), hostir.Var("from")),
-		hostir.Post(collectiveRef, x.passed, every).Member(x.chunk(phase)),
-		hostir.After(x.relay(phase), collectiveRef)}
+	return slices.Concat(
+		[]hostir.Node{hostir.Bind("from", onRail(from)), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
+		x.within(hostir.Exchanged(collectiveRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"),
+			hostir.Var("from"))),
+		[]hostir.Node{hostir.Post(collectiveRef, x.passed, every).Member(x.chunk(phase)),
+			hostir.After(x.relay(phase), collectiveRef)})
 }
 
 // relayed has what the network brings come to its place, and on to this rank.
@@ -131,33 +139,35 @@ func (x rails) relayed(t *turns) {
 	t.on = relay
 	t.pieces[0].part = x.part()
 	if x.landing != "" {
-		t.bring = []hostir.Node{hostir.Set(relay, x.at(from), x.landed(from, host))}
+		t.bring = x.within(hostir.Set(relay, x.at(from), x.landed(from, host)))
 	}
 	others := &t.then[0]
 	others.on = relay
-	others.bring = []hostir.Node{hostir.Wait(relay, x.passed, hostir.Var("peer")).Member(x.chunk(phase)),
-		hostir.Set(relay, x.at(from), x.landed(from, host).At(hostir.Var("peer")))}
+	others.bring = append([]hostir.Node{hostir.Wait(relay, x.passed, hostir.Var("peer")).Member(x.chunk(phase))},
+		x.within(hostir.Set(relay, x.at(from), x.landed(from, host).At(hostir.Var("peer"))))...)
 }
 
-// railsArrive is the arrival, whose parts cross the network one after the other. Rows of the host's own ranks come
-// whole.
+// railsArrive is the arrival, whose parts cross the network one after the other, and so do batches. Rows of the host's
+// own ranks come whole.
 func railsArrive(w *writer, s *stage) arrival {
-	a, order := pulling{}.rows(w, s), w.byHosts()
-	x := rails{writer: w, parts: s.cut, here: s.here(), passed: w.words(passed, s.here(), s.cut.all(hostir.Hosts))}
-	if s.Into != "" {
+	a, order, apart := pulling{}.rows(w, s), w.byHosts(), w.apart()
+	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.parts), here: s.here()}
+	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" {
 		x.landing = w.named(landing, s.here())
-		w.eachHost(x.landing, s.Input, s.cut)
+		w.eachHost(x.landing, s.Input, x.each)
 	}
 	order[0].bring = a.turns[0].bring
 	x.relayed(&order[1])
-	a.turns = []turns{order[0], x.partByPart(order[1])}
+	a.turns = []turns{order[0], s.cut.partByPart(order[1])}
 	if a.copied = s.once; s.once {
 		own := turns{bring: []hostir.Node{hostir.Set(a.on, w.rowsAt(x.here, hostir.Rank), hostir.Whole(s.Input))}}
 		a.turns = slices.Insert(a.turns, 0, own)
 	}
 	ahead := phases()
-	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.Input, x.part()))...)
-	a.ahead = ahead.brought()
+	ahead.bring = s.cut.inTurn(x.exchanged(w.shard(s, x.part()))...)
+	if a.ahead = ahead.brought(); w.n > 1 { // the network begins ahead of all batches
+		a.begin, a.ahead = append(a.begin, apart.inTurn(a.ahead...)...), nil
+	}
 	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(x.all(one))}, true
 	return a
 }
@@ -182,7 +192,7 @@ const (
 
 // railsMemory is that for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
-	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut) }
+	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, cmp.Or(s.leaving.cut, w.apart())) }
 	of(hostSums)
 	of(railSums)
 	if s.ToAll { // of the result's type, where the terms have the plan's
@@ -202,7 +212,8 @@ type railSum struct {
 // railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before
 // it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
-	x := railSum{w, s.leaving.cut, s, w.outward(s)}
+	x := railSum{w, cmp.Or(s.leaving.cut, w.apart()), s, w.outward(s)}
+	wait := []hostir.Node{hostir.Wait(putRef, x.named(free), every)}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
@@ -221,8 +232,10 @@ func railsLeave(w *writer, s *stage) (d departure) {
 		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
 	own.then = x.toHost(zero, railSums, x.ofHosts(&d)...)
-	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(putRef, x.named(free), every)}},
-		x.partByPart(others), x.partByPart(own)}
+	d.turns = []turns{{leave: wait}, s.leaving.cut.partByPart(others), s.leaving.cut.partByPart(own)}
+	if w.apart().n > 1 { // once, ahead of all batches
+		d.begin, d.turns = wait, d.turns[1:]
+	}
 	return d
 }
 
@@ -255,12 +268,11 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		peers.leave = []hostir.Node{hostir.After(putRef, made)}
 		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
-	partial := x.made(to)
 	if peers.work = made; x.first {
-		peers.pieces = []piece{{rank: to, part: x.part(), into: partial}}
-		own.pieces = []piece{{rank: slot, part: x.part(), into: hostir.Chunk(x.named(slots), x.chunk(slot))}}
+		peers.pieces, own.pieces = x.product(to, x.summands(x.s)), x.product(slot, x.named(slots))
 	}
-	peers.leave = append(peers.leave, hostir.Set(putRef, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
+	peers.leave = append(peers.leave,
+		hostir.Set(putRef, x.of(x.named(slots), slot).At(peer), x.of(x.summands(x.s), to)),
 		hostir.Post(putRef, x.named(arrived), peer).Member(number))
 	own.leave = append(own.leave, hostir.After(collectiveRef, putRef),
 		hostir.Wait(collectiveRef, x.named(arrived), every).Member(number),
@@ -270,22 +282,26 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 	return []turns{peers, own}
 }
 
-// made is this rank's part of a rank's sum.
-func (x railSum) made(rank hostir.Expr) hostir.View {
-	if x.n < 2 { // where rows come in parts, several of a rank's
-		return x.rowsAt(x.summands(x.s), rank)
-	}
-	return hostir.Chunk(x.summands(x.s), x.chunk(rank))
+// of is the part of a rank's rows in memory with those of all ranks.
+func (x railSum) of(buffer string, rank hostir.Expr) hostir.View {
+	return x.writer.at(buffer, piece{rank: rank, part: x.part()})
+}
+
+// product is the piece that makes it there, of the step's batch.
+func (x railSum) product(rank hostir.Expr, buffer string) []piece {
+	p := piece{rank: rank, part: x.part()}
+	p.into = x.writer.at(buffer, x.inBatch(x.s, p))
+	return []piece{p}
 }
 
 // terms are the slots that this host's ranks filled for a host; own terms may be where they were made.
 func (x railSum) terms(host hostir.Expr) []hostir.View {
-	slot := hostir.Chunk(x.named(slots), x.chunk(hostir.OnHost(host, rankIndex)))
+	slot := x.of(x.named(slots), hostir.OnHost(host, rankIndex))
 	if x.first && x.s.Given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}
 	return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.Local),
-		x.made(onRail(host)),
+		x.of(x.summands(x.s), onRail(host)),
 		slot.Over(hostir.RankIndex, hostir.Add(hostir.Local, one), hostir.PerHost)}
 }
 
@@ -300,7 +316,7 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 		return []hostir.Node{sum}
 	}
 	word := x.words(summed, x.s.Sums, x.members())
-	all := rails{x.writer, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
+	all := rails{x.writer, x.parts, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
 	relay := all.relay(zero)
 	d.beside = append(d.beside, all.relays(zero))
 	order, peer := x.byHosts(), hostir.Var("peer")
@@ -319,6 +335,5 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
-	{cutInto(ofBatches), "an exchange between hosts brings a rank's rows in one piece, and those of batches lie apart"},
 	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
 }
