@@ -35,9 +35,14 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 
 // Exchange sends bytes to a rank of this rank's communicator, and receives as many.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
+	q.ExchangeParts(s, recv, send, bytes, bytes, to, from)
+}
+
+// ExchangeParts sends bytes to a rank of this rank's communicator, and receives as many as the other rank sends.
+func (q *Queue) ExchangeParts(s *Stream, recv, send driver.Ptr, receives, sends int64, to, from int) {
 	each := max(1, q.PerHost()%q.plan.ranks) // a communicator over hosts has one rank of each, that of one host has all
-	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
-		To: to / each, From: from / each}, from)
+	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: sends, Receives: receives,
+		Type: q.plan.summed, To: to / each, From: from / each}, from)
 }
 
 // together enqueues a collective of all ranks.
@@ -51,7 +56,8 @@ func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.Colle
 	if q.numbering() {
 		q.plan.note(s, true, q.plan.rail(from), "NCCL "+string(d.Kind))
 		q.plan.steps[len(q.plan.steps)-1].Unmarked = true
-		if !slices.Contains(q.plan.collectives, d) {
+		// Where parts differ, two that are alike here may not be so on other ranks, and all try equally many.
+		if q.plan.balanced != nil || q.plan.counts > 0 || !slices.Contains(q.plan.collectives, d) {
 			q.plan.collectives = append(q.plan.collectives, d)
 		}
 	}
@@ -106,8 +112,9 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 	return err
 }
 
-// rehearsal returns the bytes that the largest collectives send and receive.
+// rehearsal returns the bytes that the largest collectives send and receive. An exchange of none has addresses too.
 func (p *Plan) rehearsal() (send, recv int64) {
+	send, recv = 1, 1
 	for _, d := range p.collectives {
 		s, r := d.Sizes(1 + len(p.rail(EveryPeer)))
 		send, recv = max(send, s), max(recv, r)

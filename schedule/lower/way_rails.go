@@ -18,17 +18,20 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofBalanced).overHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
 	by(gatheredByRails, gather(ofBatches).overHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).alone().overHosts()),
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
+	by(summedByRails, reduce(ofBalanced).overHosts()).with(lacksOf(wholeParts, "Parts")),
 	by(summedByRails, reduce(ofBatches).overHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).alone().overHosts()),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
 		reduce(ofGradient).overHosts(), reduceAll(ofGradient).overHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
-	s.once = s.takenWhole()
+	n := w.arrives(s)
+	s.once = s.takenWhole() || n.of == ofBalanced && w.scalesApart(leg{need: n, stage: s})
 	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
 	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil
@@ -38,7 +41,7 @@ func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
 	s.leaving = leaving{meet: slots, plan: railsLeave,
-		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
+		memory: []declare{summandMemory, each(slots), reducedMemory},
 		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
 }
@@ -154,7 +157,7 @@ func railsArrive(w *writer, s *stage) arrival {
 	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.parts), here: s.here()}
 	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" {
 		x.landing = w.named(landing, s.here())
-		w.eachHost(x.landing, s.Input, x.each)
+		w.eachHost(x.landing, s.Input, x.each, ofRail(hostir.Var(countChunk)))
 	}
 	order[0].bring = a.turns[0].bring
 	x.relayed(&order[1])
@@ -172,13 +175,24 @@ func railsArrive(w *writer, s *stage) arrival {
 	return a
 }
 
-// eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
-func (w *writer) eachHost(name, of string, cut parts) {
+// ofRail is the rank of the rail of Buffer.Counts on a host.
+func ofRail(host hostir.Expr) hostir.Expr {
+	return hostir.OnHost(host, hostir.Mod(hostir.Var(countRank), hostir.PerHost))
+}
+
+// eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them. Where ranks have
+// other numbers of rows, counts says whose they are.
+func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
 	own, columns := w.RowAxis(of, true), w.ColumnsOf(of)
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
 	w.memory(name, chunk, schedule.Dim("H"), own, columns)
+	if from := *w.program.At(of); !from.Counts.IsZero() {
+		b := w.program.At(name)
+		b.Chunk, b.Counts, b.Elements = from.Chunk, counts, hostir.Mul(hostir.Hosts, from.Elements)
+		b.Tensor.Axes[1] = from.Tensor.Axes[0]
+	}
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
@@ -192,11 +206,16 @@ const (
 
 // railsMemory is that for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
-	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, cmp.Or(s.leaving.cut, w.apart())) }
-	of(hostSums)
-	of(railSums)
+	of := func(name string, counts hostir.Expr) {
+		w.eachHost(w.named(name, s.Sums), s.Sums, cmp.Or(s.leaving.cut, w.apart()), counts)
+	}
+	of(hostSums, ofRail(hostir.Var(countChunk)))
+	of(railSums, hostir.Var(countRank))
+	if b := w.program.At(w.meeting(s)); !b.Counts.IsZero() { // of partial results for a rank of each host
+		b.Counts = ofRail(hostir.Div(hostir.Var(countChunk), hostir.PerHost))
+	}
 	if s.ToAll { // of the result's type, where the terms have the plan's
-		of(landing)
+		of(landing, hostir.Expr{})
 		w.program.At(w.named(landing, s.Sums)).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
@@ -214,6 +233,7 @@ type railSum struct {
 func railsLeave(w *writer, s *stage) (d departure) {
 	x := railSum{w, cmp.Or(s.leaving.cut, w.apart()), s, w.outward(s)}
 	wait := []hostir.Node{hostir.Wait(putRef, x.named(free), every)}
+	railsMemory(w, s)
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
@@ -335,5 +355,5 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
-	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
+	{cutInto(ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
 }

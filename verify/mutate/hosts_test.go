@@ -15,10 +15,12 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// inParts is a sum over hosts in two parts, and inBatches an MLP whose rows come and leave in batches.
+// inParts is a sum over hosts in two parts, inBatches an MLP whose rows come and leave in batches, and inBalance a
+// gather of balanced rows.
 const (
 	inParts   = "sums in parts"
 	inBatches = "an MLP in batches"
+	inBalance = "balanced rows"
 )
 
 // mistakes of programs over hosts. Each is a mutant of a schedule, on three hosts of one rank or on two of two.
@@ -57,6 +59,8 @@ var mistakes = []struct{ mistake, schedule, mutant string }{
 	{"no wait for the own part", inParts, "drop nccl: Synchronize(work[((phase - 1)*2 + j + 1)*L])"},
 	{"no wait for free slots", "LinearReduceScatterHosts", "drop put: Wait free[every peer]"},
 	{"no wait for free slots", inParts, "drop put: Wait free[every peer]"},
+	{"as many bytes are got as are sent", inBalance,
+		"get as much as is sent on rank 1 of 3: nccl: write Agathered@1+0 108B"},
 	{"another batch is sent", inBatches, "shift an index " + ofBatch + " source chunk (s + 1) % D"},
 	{"a batch comes to another's place", inBatches, "shift an index " + ofBatch +
 		" destination chunk (s*D + from + 1) % D"},
@@ -80,13 +84,14 @@ const (
 func TestHosts(t *testing.T) {
 	all := append(catalog.All(), catalog.Named{Name: inParts,
 		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})},
+		catalog.Named{Name: inBalance, Schedule: overHosts(catalog.AllGatherLinearBalanced)},
 		catalog.Named{Name: inBatches, Schedule: overHosts(catalog.TensorParallelMLPBatches)})
 	if sampling.All() {
 		all = append(all, catalog.Named{Name: "an MLP", Schedule: overHosts(catalog.TensorParallelMLP)})
 	}
 	found := map[string]bool{}
-	for _, name := range []string{"AllGatherLinearHosts", "LinearReduceScatterHosts", inParts, inBatches,
-		"an MLP"} {
+	for _, name := range []string{"AllGatherLinearHosts", "LinearReduceScatterHosts", inParts, inBalance,
+		inBatches, "an MLP"} {
 		i := slices.IndexFunc(all, func(n catalog.Named) bool { return n.Name == name })
 		if i < 0 {
 			continue

@@ -19,7 +19,7 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 	for _, b := range u.program.Buffers {
 		for q := range int64(ranks) {
 			for c := range int64(ranks) {
-				if i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": ranks}); err == nil {
+				if i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": ranks, "L": 1}); err == nil {
 					last = max(last, i)
 				}
 			}
@@ -57,11 +57,16 @@ func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Cod
 			ofChunk = name
 		case "D":
 			return "b.Size()"
+		case "L":
+			return "b.PerHost()"
 		}
 		return name
 	})
 	chunks := jen.Lit(1)
-	if ofChunk != "_" || u.indexed(x.Name) {
+	switch {
+	case x.OfHosts():
+		chunks = jen.Id("b").Dot("Hosts").Call()
+	case ofChunk != "_" || u.indexed(x.Name):
 		chunks = jen.Id("b").Dot("Size").Call()
 	}
 	return jen.Id("b").Dot("Uneven").Call(declared, unit, chunks,
