@@ -216,6 +216,8 @@ func (w *writer) order(s *stage) []turns {
 		return s.comes.turns
 	case s.AddsShares():
 		return []turns{w.shift(parts{}).onMain()}
+	case s.leaves.turns != nil && s.Bare(): // nothing is done ahead of these
+		return nil
 	case s.leaves.order != nil && !s.Bare():
 		return s.leaves.order
 	case w.Original.OverHosts() && !s.Bare(): // on the streams that their rows came by

@@ -64,14 +64,14 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: an exchange between hosts " +
-			"sends as many bytes as it gets, and parts differ (leave the mesh out, for ranks of one host)"}},
+	{"parts of counted rows over hosts", onHosts(catalog.AllGatherV, "A", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
+	{"an uneven exchange over hosts", onHosts(catalog.AllToAllV, "A", nil), []string{
+		"Mesh: no pass does the all-to-all of counted rows of A over hosts by Rails: hosts exchange rows for all "}},
 	{"parts of balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", schedule.Rails{Parts: 2}),
 		[]string{"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
 	{"parts of balanced sums over hosts", onHosts(catalog.LinearReduceScatterBalanced, "C", schedule.Rails{Parts: 2}),
 		[]string{"Moves[0].Way.Parts: parts of C differ by rows, and parts of these would again (leave it out)"}},
-	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
 		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull: a rank can't reach the memory of " +
 			"another host (use Rails, or leave it out; or leave out Mesh, for ranks of one host)"}},

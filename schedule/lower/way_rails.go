@@ -19,11 +19,15 @@ import (
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
 	by(gatheredByRails, gather(ofBalanced).overHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
+	by(gatheredByRails, gather(ofCounted).overHosts(), gather(ofCounted).alone().overHosts()).has(intoCallers).
+		with(lacksOf(wholeParts, "Parts")),
 	by(gatheredByRails, gather(ofBatches).overHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).alone().overHosts()),
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
 	by(summedByRails, reduce(ofBalanced).overHosts()).with(lacksOf(wholeParts, "Parts")),
+	by(summedByRails, reduce(ofCounted).overHosts(), reduce(ofCounted).alone().overHosts()).
+		with(lacksOf(wholeParts, "Parts")),
 	by(summedByRails, reduce(ofBatches).overHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).alone().overHosts()),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),
@@ -31,7 +35,7 @@ var overRails = slices.Concat(
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	n := w.arrives(s)
-	s.once = s.takenWhole() || n.of == ofBalanced && w.scalesApart(leg{need: n, stage: s})
+	s.once = w.comesWhole(s) || n.of == ofBalanced && w.scalesApart(leg{need: n, stage: s})
 	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
 	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil
@@ -190,8 +194,11 @@ func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
 	w.memory(name, chunk, schedule.Dim("H"), own, columns)
 	if from := *w.program.At(of); !from.Counts.IsZero() {
 		b := w.program.At(name)
-		b.Chunk, b.Counts, b.Elements = from.Chunk, counts, hostir.Mul(hostir.Hosts, from.Elements)
-		b.Tensor.Axes[1] = from.Tensor.Axes[0]
+		b.Tensor.Axes[1], b.Chunk, b.Counts, b.Elements = from.Tensor.Axes[0], from.Chunk, counts, from.Elements
+		all := hostir.Times(hostir.Extent(own.Extent), b.Chunk)
+		if counts.Equal(hostir.Var(countRank)) || !b.Elements.Equal(all) { // else ranks have no more together
+			b.Elements = hostir.Mul(hostir.Hosts, b.Elements)
+		}
 	}
 }
 
@@ -355,5 +362,4 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
-	{cutInto(ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
 }

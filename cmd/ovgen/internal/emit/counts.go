@@ -15,20 +15,10 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 		return nil, ""
 	}
 	const ranks = 7 // any number would do
-	last := int64(-1)
-	for _, b := range u.program.Buffers {
-		for q := range int64(ranks) {
-			for c := range int64(ranks) {
-				if i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": ranks, "L": 1}); err == nil {
-					last = max(last, i)
-				}
-			}
-		}
-	}
-	switch {
-	case last < 0:
+	switch n := u.program.CountsTaken(ranks); {
+	case n == 0:
 		return nil, ""
-	case last < ranks:
+	case n <= ranks:
 		return jen.Id("b").Dot("Size").Call(), "of the uneven parts, one for each rank; the same on all ranks"
 	}
 	return jen.Id("b").Dot("Size").Call().Op("*").Id("b").Dot("Size").Call(),
