@@ -31,15 +31,6 @@ func (f Formula) Finish() (kernels.Made, *Code, error) {
 // Finishes reports whether the kernel applies a function to each element of its sum.
 func (k Kernel) Finishes() bool { return k.Finish != nil }
 
-// Biases reports whether the function adds a row of the plan's type to each row, and does nothing else.
-func (k Kernel) Biases() bool {
-	return k.Finish != nil && k.Finish.Key == biasKey &&
-		slices.Equal(k.Finish.Operands, []kernels.Operand{{Lies: kernels.ByColumn}})
-}
-
-// biasKey is the key of the function that adds a row.
-var biasKey = schedule.Key(schedule.Nodes(schedule.Bias("").Is))
-
 // beside are the leaves besides x.
 func (c *Code) beside() []Leaf {
 	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return l.Field == "x" })
@@ -61,11 +52,11 @@ func (k Kernel) FinishArgs() string {
 	return k.finishArgs(func(l Leaf) string { return l.Name + "[k]" })
 }
 
-// FinishAlone are the arguments of a sum's function for the element x at a row and a column.
+// FinishAlone are the arguments of a sum's function for the element x of a cell.
 func (k Kernel) FinishAlone(x string) string {
 	return k.finishArgs(func(l Leaf) string {
-		index := map[schedule.Lies]string{schedule.InPlace: "(u64)row * p.columns + column",
-			schedule.ByColumn: "column", schedule.ByRow: "row"}[l.Lies]
+		index := map[schedule.Lies]string{schedule.InPlace: "(u64)cell.row * p.columns + cell.column",
+			schedule.ByColumn: "cell.column", schedule.ByRow: "cell.row"}[l.Lies]
 		if l.Field == "x" {
 			return x
 		}

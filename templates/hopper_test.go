@@ -30,8 +30,8 @@ func TestHopper(t *testing.T) {
 			case k.Number < 2: // the first one adds a tensor, and ends with more
 				k.Added, k.Finish = 1, finish(s.Func{Is: s.Plus(s.Times(s.Plus(s.X, s.Row("Bias")), s.Column("S")),
 					s.Of("U"))})
-			default:
-				k.Finish = biased()
+			default: // and the others with as many as are taken one subtile at a time
+				k.Finish = finish(s.Bias("Bias"), s.Add("R"), s.Add("R2"), s.Add("R3"), s.Add("R4"))
 			}
 			d.Table.Kernels = append(d.Table.Kernels, k)
 		}

@@ -23,6 +23,9 @@ var (
 	ProductPackets = product(s.PushShot{})
 	ProductTiles   = of16(product(s.Tiles{}))
 	ProductRing    = product(s.RingSum{})
+
+	RowParallelTiles = of16(by(catalog.RowParallelLinear, "C", s.Tiles{}))
+	ManyTiles        = of16(many(s.Tiles{}))
 )
 
 // NormsByOwners has two norms of rows, with a sum between them that is kept, by the owners of the rows.
@@ -41,9 +44,11 @@ var (
 
 // ending are functions at which tensors, numbers of rows, a gate, a cap and a row stand.
 func ending() []s.Func {
-	scaled := s.Func{Word: "scaled", Is: s.Times(s.X, s.Column("S"))}
 	return []s.Func{s.Add("R"), scaled, s.SwiGLU("U"), s.SoftCap(3), s.Bias("V")}
 }
+
+// scaled multiplies each row by a number.
+var scaled = s.Func{Word: "scaled", Is: s.Times(s.X, s.Column("S"))}
 
 // operands are those of ending for a result of these axes.
 func operands(result ...s.Axis) []s.Tensor {
@@ -73,6 +78,14 @@ func product(way s.Way) s.Schedule {
 		Ops:   []s.Op{s.Linear("C", "A", "B", ending()...)},
 		Moves: []s.Move{{Of: "C", Way: way}},
 	}
+}
+
+// many is such a product whose functions read five tensors, of which none is a further term of the sum.
+func many(way s.Way) s.Schedule {
+	x := product(way)
+	x.Tensors = append(x.Tensors, s.Tensor{Name: "R2", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}})
+	x.Ops = []s.Op{s.Linear("C", "A", "B", s.Bias("V"), scaled, s.SwiGLU("U"), s.Add("R"), s.Add("R2"))}
+	return x
 }
 
 // mlp gathers rows by one way, and its sums leave by another.

@@ -267,38 +267,58 @@ DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], f
   }
 }
 
-// join makes a row's result for a query head of what its stretches have.
+// weighed are a stretch's sum of exponentials, and the weight of all that it has.
+struct weighed { float sum, weight; };
+
+// weigh weighs the stretches of a block's query heads, a thread one of them.
+DEVICE void weigh(struct weighed *to, const struct params &p, u64 query, unsigned heads, unsigned stretches)
+{
+  const unsigned head = threadIdx.x / most_stretches, stretch = threadIdx.x % most_stretches;
+  float most = MINUS_INFINITY, sum = 0.0f;
+  if (head < heads && stretch < stretches) {
+    const uint4 lead = *(const uint4 *)part_of(p, query + head, stretch);
+    most = __uint_as_float(lead.x);
+    sum = __uint_as_float(lead.y);
+  }
+  float greatest = most;
+  for (unsigned bit = 1; bit < most_stretches; bit *= 2) {
+    greatest = greater(greatest, across(greatest, bit));
+  }
+  to[threadIdx.x] = {sum, head < heads && stretch < stretches ? exponential(most - greatest) : 0.0f};
+}
+
+// join makes a row's results for query heads of what its stretches have. The values are on their way while the
+// stretches are weighed.
 template <typename E>
 DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned stretches)
 {
+  SHARED(struct weighed, weights, few_queries * most_stretches);
   const unsigned fours = (unsigned)p.size / 4;
-  each_thread(e, heads * fours) {
-    const unsigned c = (unsigned)e % fours * 4, one = (unsigned)e / fours;
-    float mosts[most_stretches] = {}, parts[most_stretches] = {};
+  for (unsigned first = 0; first < heads * fours; first += decode_threads) {
+    const unsigned at = first + threadIdx.x, head = at / fours, c = at % fours * 4;
+    const bool there = head < heads;
+    const float *from = part_of(p, query + head, 0) + 4 + c;
     uint4 values[most_stretches] = {};
-    for (unsigned i = 0; i < most_stretches; i++) {
-      if (i < stretches) {
-        const uint4 *const part = (const uint4 *)part_of(p, query + one, i);
-        const uint4 lead = part[0];
-        mosts[i] = __uint_as_float(lead.x);
-        parts[i] = __uint_as_float(lead.y);
-        values[i] = part[1 + c / 4];
+    for (unsigned i = 0; i < most_stretches; i++, from += 4 + p.size) {
+      if (there && i < stretches) {
+        values[i] = *(const uint4 *)from;
       }
     }
-    float most = MINUS_INFINITY, sum = 0.0f, x[4] = {};
-    for (unsigned i = 0; i < most_stretches; i++) {
-      most = i < stretches ? greater(mosts[i], most) : most;
+    if (first == 0) {
+      weigh(weights, p, query, heads, stretches);
+      __syncthreads();
     }
-    for (unsigned i = 0; i < most_stretches; i++) {
-      const float weight = i < stretches ? exponential(mosts[i] - most) : 0.0f;
+    float sum = 0.0f, x[4] = {};
+    for (unsigned i = 0; there && i < most_stretches; i++) {
+      const struct weighed w = weights[head * most_stretches + i];
       const unsigned words[4] = {values[i].x, values[i].y, values[i].z, values[i].w};
-      sum += weight * parts[i];
+      sum += w.weight * w.sum;
       for (unsigned j = 0; j < 4; j++) {
-        x[j] += weight * __uint_as_float(words[j]);
+        x[j] += w.weight * __uint_as_float(words[j]);
       }
     }
-    for (unsigned j = 0; j < 4; j++) {
-      save<E>(p.to, (query + one) * p.size + c + j, x[j] / sum);
+    for (unsigned j = 0; there && j < 4; j++) {
+      save<E>(p.to, (query + head) * p.size + c + j, x[j] / sum);
     }
   }
 }
@@ -484,8 +504,7 @@ DEVICE void decode_heads(const struct params &p)
   const struct row row = p.rows[of];
   const int stretch = stretch_of(row.position), last = row.position / stretch;
   const unsigned shares = row.blocks < most ? row.blocks : most;
-  const unsigned stretches_each = ((unsigned)last + shares) / shares;  // of a block, at most
-  const unsigned blocks = ((unsigned)last + stretches_each) / stretches_each;
+  const unsigned blocks = shares < (unsigned)last + 1 ? shares : (unsigned)last + 1;
   const u64 query = first_query(p, head) + few, behind = first_query(p, head + 1), result = of * p.queries + query;
   if (first >= blocks || query >= behind) {
     if (early) {

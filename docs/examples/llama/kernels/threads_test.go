@@ -17,6 +17,7 @@ var orders = []struct{ kernel, file, order string }{
 	{"decode", "decode.h", "    __syncthreads();\n    if (threadIdx.x == 0) {\n"},
 	{"decode", "decode.h", "row.position + 1};\n  }\n  __syncthreads();\n"},
 	{"decodewide", "decode.h", "blocks - 1;\n    }\n    __syncthreads();\n"},
+	{"decode", "decode.h", "heads, stretches);\n      __syncthreads();\n"},
 	{"decode and codes", "decode.h", "  __syncthreads();  // the block's own are\n"},
 	{"decode and codes", "decode.h", "== groups - 1;\n  }\n  __syncthreads();\n"},
 	{"embed and codes", "llama.cu", "  __syncthreads();  // all have read the number before\n"},

@@ -104,7 +104,8 @@ static struct params work(const std::string &name, bool codes)
   p.hidden = 24;
   p.columns = p.tokens = p.width = 64;
   p.ranks = ranks;
-  p.most = p.group = queries;
+  p.most = queries;
+  p.group = keys == 1 ? queries : 2;  // each head of keys has queries of this rank
   p.queries = queries;
   p.keys = keys;
   p.size = wide ? 136 : 16;
