@@ -18,16 +18,14 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).overHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofBalanced).overHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
-	by(gatheredByRails, gather(ofCounted).overHosts(), gather(ofCounted).alone().overHosts()).has(intoCallers).
-		with(lacksOf(wholeParts, "Parts")),
+	by(gatheredByRails, gather(ofBalanced).overHosts(), gather(ofCounted).overHosts(),
+		gather(ofCounted).alone().overHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
 	by(gatheredByRails, gather(ofBatches).overHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).alone().overHosts()),
 	by(gatheredByRails, gather(ofOperand).overHosts()),
 	by(summedByRails, reduce(ofRows).overHosts()),
-	by(summedByRails, reduce(ofBalanced).overHosts()).with(lacksOf(wholeParts, "Parts")),
-	by(summedByRails, reduce(ofCounted).overHosts(), reduce(ofCounted).alone().overHosts()).
-		with(lacksOf(wholeParts, "Parts")),
+	by(summedByRails, reduce(ofBalanced).overHosts(), reduce(ofCounted).overHosts(),
+		reduce(ofCounted).alone().overHosts()).with(lacksOf(wholeParts, "Parts")),
 	by(summedByRails, reduce(ofBatches).overHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).alone().overHosts()),
 	by(summedByRails, reduceAll(ofRows).overHosts(), reduceAll(ofRows).alone().overHosts(),

@@ -2,12 +2,14 @@ package served
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
 	s "ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 )
 
@@ -16,7 +18,9 @@ var partsOverHosts = map[string]form{
 	"BalancedOverHosts": linear("A[M/D~ K] B[N K] C[M N]").inBalance().onHosts(),
 	"BalancedKeptOverHosts": of("A[M/D~ K] B[N/D K] B2[N2/D K] C[M N/D] C2[M N2/D] E[M K]",
 		s.Linear("C", "A", "B", s.SiLU()), s.Linear("C2", "A", "B2"), s.Copy("E", "A")).inBalance().onHosts(),
-	"CountedOverHosts":          linear("A[M/D~ K] B[N K] C[M N]").onHosts(),
+	"CountedOverHosts": linear("A[M/D~ K] B[N K] C[M N]").onHosts(),
+	"CountedKeptOverHosts": of("A[M/D~ K] B[N K] C[M N] E[M K]", s.Linear("C", "A", "B"),
+		s.Copy("E", "A")).onHosts(),
 	"CountedAloneOverHosts":     moved("A[M/D~ N] C[M N]").onHosts(),
 	"CountedSumsOverHosts":      linear("A[M K/D] B[N K/D] C[M/D~ N]").onHosts(),
 	"CountedSumsAloneOverHosts": sum("A[D/D M N] C[M/D~ N]").onHosts(),
@@ -36,6 +40,39 @@ func TestPartsOverHosts(t *testing.T) {
 		b := lowering(lower.Lower).become(t, x.Schedule, []int{1, 2, 3, 4, 6, 8}, true)
 		if b.wrong != "" || !b.explored || !b.graph {
 			t.Errorf("%s: %+v", name, b)
+		}
+	}
+}
+
+// TestOnTwoHosts: the explorer agrees on two hosts of two and three ranks, where rails are several and hosts relay.
+func TestOnTwoHosts(t *testing.T) {
+	forms := maps.Clone(partsOverHosts)
+	for name, x := range batchWays {
+		if x.OverHosts() {
+			forms[name] = x
+		}
+	}
+	for name, x := range forms {
+		p, err := lower.Lower("X", x.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ranks := range []int{4, 6} {
+			shape := explore.ShapeOf(p, ranks)
+			shape.Hosts = 2
+			lists, err := shape.Unroll(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sys, err := explore.Of(p, shape, lists)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, mode := range []explore.Mode{explore.Eager, explore.Captured} {
+				if v := sys.With(lists, mode, mode).Look(); !v.Complete || len(v.Violations) > 0 {
+					t.Errorf("%s on %d ranks, %v: complete %t, %v", name, ranks, mode, v.Complete, v.Violations)
+				}
+			}
 		}
 	}
 }
