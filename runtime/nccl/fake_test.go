@@ -88,7 +88,7 @@ func TestFakeCalls(t *testing.T) {
 	for _, d := range []driver.CollectiveDesc{{Kind: driver.AllGather, Type: driver.BF16},
 		{Kind: driver.ReduceScatter, Type: driver.BF16}, {Kind: driver.AllReduce, Type: driver.FP16},
 		{Kind: driver.AllReduce, Type: driver.FP32}, {Kind: driver.AllToAll, Type: driver.BF16},
-		{Kind: driver.Exchange, Receives: 16, To: 1}} {
+		{Kind: driver.Exchange, More: -8, To: 1}} {
 		d.Bytes = 24
 		settle(t, c, comm, c.Collective(d, 0x20, 0x10, comm, 0x50))
 	}

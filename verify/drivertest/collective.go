@@ -38,8 +38,7 @@ func collectives(b *bench) {
 	}
 	for _, kind := range []driver.CollectiveKind{driver.AllGather, driver.ReduceScatter, driver.AllReduce,
 		driver.AllToAll, driver.Exchange} {
-		settled(c.Collective(driver.CollectiveDesc{Kind: kind, Bytes: 256, Receives: 256, Type: driver.FP32}, dst, src,
-			comm, s))
+		settled(c.Collective(driver.CollectiveDesc{Kind: kind, Bytes: 256, Type: driver.FP32}, dst, src, comm, s))
 		gone(string(kind))
 	}
 	if err := c.Collective(driver.CollectiveDesc{Kind: "gossip", Bytes: 256}, dst, src, comm, s); err == nil {

@@ -44,7 +44,7 @@ func Network(spin func(driver.Stream, time.Duration) error, rate float64,
 		if c.Collective.Kind != driver.Exchange {
 			return nil
 		}
-		most := max(c.Collective.Bytes, c.Collective.Receives) // a NIC carries both directions at once
+		most := c.Collective.Bytes + max(c.Collective.More, 0) // a NIC carries both directions at once
 		return spin(c.Stream, latency+time.Duration(float64(most)/rate*float64(time.Second)))
 	}
 }

@@ -39,7 +39,7 @@ var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 		Old: "*c = cell{stale, n}", New: "c.by = n"},
 }), within("verify/sim", []CodeMutant{
 	{File: "verify/sim/collective.go", Text: "a rank gets as much as it sends", Tests: "TestPartsExchanged",
-		Old: "return d.Receives", New: "return d.Bytes"},
+		Old: "o.together.Bytes + o.together.More)", New: "o.together.Bytes)"},
 }), within("verify/ops", []CodeMutant{
 	{File: "verify/ops/form.go", Text: "parts in any order", Tests: "TestMalformed",
 		Old: "ended || o.Part != last && o.Part != last+1", New: "false"},

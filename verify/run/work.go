@@ -200,8 +200,7 @@ func (l *lab) exchanges(s driver.Stream) error {
 	for _, n := range l.traffic {
 		for phase := 1; phase < hosts; phase++ {
 			to, from := (host+phase)%hosts, (host+hosts-phase)%hosts
-			d := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: n, Receives: n, Type: l.Shape.Type, To: to,
-				From: from}
+			d := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: n, Type: l.Shape.Type, To: to, From: from}
 			err := l.r.Collective(d, l.pulled+driver.Ptr(int64(from)*n), l.staging+driver.Ptr(int64(to)*n), s)
 			if err != nil {
 				return err

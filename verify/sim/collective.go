@@ -93,15 +93,7 @@ var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceSc
 func (o *op) signature() uint64 { return o.signed(o.together.Bytes) }
 
 // theirs is the signature of a rank that this one gets data from.
-func (o *op) theirs() uint64 { return o.signed(received(o.together)) }
-
-// received is the size of the part that a rank gets from another one.
-func received(d driver.CollectiveDesc) int64 {
-	if d.Kind == driver.Exchange {
-		return d.Receives
-	}
-	return d.Bytes
-}
+func (o *op) theirs() uint64 { return o.signed(o.together.Bytes + o.together.More) }
 
 // signed is a call of parts of so many bytes.
 func (o *op) signed(bytes int64) uint64 {
@@ -180,7 +172,7 @@ func (w *World) bring(o *op, src []byte) {
 // collect makes the rank's result from the data of all ranks.
 func (w *World) collect(o *op, got int) {
 	m, n, d := o.comm, o.turn, o.together
-	out, part := make([]byte, 0, got), int(received(d))
+	out, part := make([]byte, 0, got), int(d.Bytes+d.More)
 	var sum, more []float32
 	for i := range m.ranks {
 		r := i

@@ -90,7 +90,7 @@ func (m *member) words(t *testing.T, n int) (list []uint32) {
 // Each collective gives each rank what it should, for several seeds, also one after the other.
 func TestCollectives(t *testing.T) {
 	part := func(kind driver.CollectiveKind) driver.CollectiveDesc {
-		return driver.CollectiveDesc{Kind: kind, Bytes: 8, Receives: 8, Type: driver.FP32}
+		return driver.CollectiveDesc{Kind: kind, Bytes: 8, Type: driver.FP32}
 	}
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestPartsExchanged(t *testing.T) {
 			for r, m := range list {
 				before := (r + 2) % 3
 				if err := m.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 4 * int64(r),
-					Receives: 4 * int64(before), To: (r + 1) % 3, From: before}); err != nil {
+					More: 4 * int64(before-r), To: (r + 1) % 3, From: before}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -198,13 +198,13 @@ var wrongCollectives = []struct {
 		return errors.Join(a.call(gathered), b.call(other), a.StreamSynchronize(a.s))
 	}, "collective 1 of the communicator: rank 0 calls all-gather of 8 bytes of no type, rank 1 all-reduce of 8"},
 	{"exchanges that miss each other", func(_ *testing.T, _ *sim.World, a, b *member) error {
-		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, Receives: 8, To: 1, From: 1}
-		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, Receives: 8, To: 1, From: 0}
+		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
+		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
 		return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
 	}, "rank 0 gets from rank 1, which sends to rank 1"},
 	{"a part of other bytes than the rank sends", func(_ *testing.T, _ *sim.World, a, b *member) error {
-		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, Receives: 8, To: 1, From: 1}
-		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 4, Receives: 8}
+		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
+		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 4, More: 4}
 		return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
 	}, "rank 0 calls exchange of 8 bytes of no type, rank 1 exchange of 4 bytes"},
 	{"a graph on one rank alone", func(t *testing.T, _ *sim.World, a, b *member) error {
