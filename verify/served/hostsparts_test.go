@@ -11,6 +11,7 @@ import (
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
+	"ovgen/verify/sampling"
 )
 
 // partsOverHosts have rows of ranks that differ, which hosts exchange: a rank sends other bytes than it gets.
@@ -36,6 +37,7 @@ var partsOverHosts = map[string]form{
 
 // TestPartsOverHosts: they are proven and explored; TestAcceptedAreGreen runs their packages.
 func TestPartsOverHosts(t *testing.T) {
+	sampling.Test(t, 2, 3)
 	for name, x := range partsOverHosts {
 		b := lowering(lower.Lower).become(t, x.Schedule, []int{1, 2, 3, 4, 6, 8}, true)
 		if b.wrong != "" || !b.explored || !b.graph {
@@ -46,6 +48,7 @@ func TestPartsOverHosts(t *testing.T) {
 
 // TestOnTwoHosts: the explorer agrees on two hosts of two and three ranks, where rails are several and hosts relay.
 func TestOnTwoHosts(t *testing.T) {
+	sampling.Test(t, 0, 3)
 	forms := maps.Clone(partsOverHosts)
 	for name, x := range batchWays {
 		if x.OverHosts() {
