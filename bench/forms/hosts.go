@@ -5,6 +5,19 @@ import (
 	"ovgen/schedule/catalog"
 )
 
+// Rows in batches, balanced rows and rows by counts, which hosts exchange.
+var (
+	HostsBatches       = onHosts(catalog.AllGatherLinearBatches)
+	HostsBatchSums     = onHosts(catalog.LinearReduceScatterBatches)
+	HostsBatchMLP      = onHosts(catalog.TensorParallelMLPBatches)
+	HostsBalanced      = onHosts(catalog.AllGatherLinearBalanced)
+	HostsBalancedSums  = onHosts(catalog.LinearReduceScatterBalanced)
+	HostsCounted       = onHosts(catalog.AllGatherV)
+	HostsCountedSums   = onHosts(catalog.ReduceScatterV)
+	HostsDataParallel  = onHosts(catalog.DataParallelLayer)
+	HostsAllGatherVFP8 = onHosts(catalog.AllGatherVQuantised)
+)
+
 // Layers and gathers of eight and four bits for ranks on several hosts, where rails move codes and their scales.
 var (
 	HostsGatherFP8       = onHosts(catalog.AllGatherLinearFP8)

@@ -27,10 +27,11 @@ const (
 // Sums reports whether the collective adds up.
 func (k CollectiveKind) Sums() bool { return k == ReduceScatter || k == AllReduce }
 
-// CollectiveDesc describes a collective. It is equal on all ranks, except for To and From.
+// CollectiveDesc describes a collective. It is equal on all ranks, except for an exchange's To, From and sizes.
 type CollectiveDesc struct {
 	Kind     CollectiveKind
-	Bytes    int64 // of one part
+	Bytes    int64 // of one part; of an exchange, of the part that this rank sends
+	More     int64 // bytes of the part that this rank receives in an exchange beyond those; below 0: it has fewer
 	Type     Type  // of the elements that are added up
 	To, From int   // ranks of the communicator, of an exchange: this rank sends to To and receives from From
 }
@@ -46,7 +47,7 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 	case AllToAll:
 		return all, all
 	case AllReduce, Exchange:
-		return d.Bytes, d.Bytes
+		return d.Bytes, d.Bytes + d.More
 	}
 	return 0, 0
 }

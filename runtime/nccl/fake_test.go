@@ -69,7 +69,7 @@ func TestFake(t *testing.T) {
 		"send 0x28, 24 of type 1 to 1 on 0x50 of 0x99 grouped 1\n",
 		"recv 0x38, 24 of type 1 from 1 on 0x50 of 0x99 grouped 1\nend\n",
 		"group\nsend 0x10, 24 of type 1 to 1 on 0x50 of 0x99 grouped 1\n",
-		"recv 0x20, 24 of type 1 from 0 on 0x50 of 0x99 grouped 1\nend\n",
+		"recv 0x20, 16 of type 1 from 0 on 0x50 of 0x99 grouped 1\nend\n",
 		"current 0x1001\nfinalize 0x99\ndestroy 0x99 busy 0\n", "current 0x1001\nabort 0x99\n")
 }
 
@@ -88,7 +88,7 @@ func TestFakeCalls(t *testing.T) {
 	for _, d := range []driver.CollectiveDesc{{Kind: driver.AllGather, Type: driver.BF16},
 		{Kind: driver.ReduceScatter, Type: driver.BF16}, {Kind: driver.AllReduce, Type: driver.FP16},
 		{Kind: driver.AllReduce, Type: driver.FP32}, {Kind: driver.AllToAll, Type: driver.BF16},
-		{Kind: driver.Exchange, To: 1}} {
+		{Kind: driver.Exchange, More: -8, To: 1}} {
 		d.Bytes = 24
 		settle(t, c, comm, c.Collective(d, 0x20, 0x10, comm, 0x50))
 	}

@@ -121,11 +121,12 @@ int ovgen_nccl_state(ovgen_comm *c) {
 
 static int fails(int result) { return result != ncclSuccess && result != ncclInProgress; }
 
-/* A part goes to one rank and another comes from one. */
-static int send_and_recv(ovgen_comm *c, const ovgen_collective *x, uintptr_t send, int to, uintptr_t recv, int from) {
+/* A part goes to one rank and another of other bytes comes from one. */
+static int send_and_recv(ovgen_comm *c, const ovgen_collective *x, uintptr_t send, int to, uintptr_t recv, int from,
+                         size_t receives) {
   cudaStream_t stream = (cudaStream_t)x->stream;
   int failed = nccl.Send((void *)send, x->bytes, ncclUint8, to, c->comm, stream);
-  return fails(failed) ? failed : nccl.Recv((void *)recv, x->bytes, ncclUint8, from, c->comm, stream);
+  return fails(failed) ? failed : nccl.Recv((void *)recv, receives, ncclUint8, from, c->comm, stream);
 }
 
 /* One part, or part r of the send buffer to each rank r. All calls are in one group, whose state is the
@@ -134,9 +135,9 @@ static int grouped(ovgen_comm *c, const ovgen_collective *x) {
   int failed = nccl.GroupStart();
   if (fails(failed)) return failed;
   failed = ncclSuccess;
-  if (x->kind == 'e') failed = send_and_recv(c, x, x->send, x->to, x->recv, x->from);
+  if (x->kind == 'e') failed = send_and_recv(c, x, x->send, x->to, x->recv, x->from, x->receives);
   for (int r = 0; x->kind == 'x' && r < c->ranks && !fails(failed); r++)
-    failed = send_and_recv(c, x, x->send + r * x->bytes, r, x->recv + r * x->bytes, r);
+    failed = send_and_recv(c, x, x->send + r * x->bytes, r, x->recv + r * x->bytes, r, x->bytes);
   int ended = nccl.GroupEnd();
   return fails(failed) ? failed : ended;
 }

@@ -156,8 +156,8 @@ func (d *device) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c dr
 	if err := x.Check(); err != nil {
 		return err
 	}
-	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), send: C.uintptr_t(send),
-		recv: C.uintptr_t(recv), stream: C.uintptr_t(s), to: C.int(x.To), from: C.int(x.From)}
+	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), receives: C.size_t(x.Bytes + x.More),
+		send: C.uintptr_t(send), recv: C.uintptr_t(recv), stream: C.uintptr_t(s), to: C.int(x.To), from: C.int(x.From)}
 	if x.Kind.Sums() {
 		t, ok := types[x.Type]
 		if !ok {

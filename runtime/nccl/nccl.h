@@ -96,10 +96,10 @@ typedef struct {
 } ovgen_comm;
 
 /* One collective of kind 'g' all-gather, 'r' reduce-scatter, 'a' all-reduce, 'x' all-to-all or 'e' exchange
-   with the ranks to and from, of parts of count elements of a type. */
+   with the ranks to and from, of parts of count elements of a type. An exchange sends bytes and receives others. */
 typedef struct {
   int kind, type, to, from;
-  size_t count, bytes;
+  size_t count, bytes, receives;
   uintptr_t send, recv, stream;
 } ovgen_collective;
 

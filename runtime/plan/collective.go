@@ -15,43 +15,45 @@ func (b *Builder) Collectives(t driver.Type) { b.plan.collective, b.plan.summed 
 
 // AllGather gathers bytes of each rank on all ranks, in the order of ranks.
 func (q *Queue) AllGather(s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.together(driver.AllGather, s, recv, send, bytes)
+	q.together(s, recv, send, driver.CollectiveDesc{Kind: driver.AllGather, Bytes: bytes}, EveryPeer)
 }
 
 // ReduceScatter adds up the ranks' operands and leaves each rank its part, in bytes.
 func (q *Queue) ReduceScatter(s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.together(driver.ReduceScatter, s, recv, send, bytes)
+	q.together(s, recv, send, driver.CollectiveDesc{Kind: driver.ReduceScatter, Bytes: bytes}, EveryPeer)
 }
 
 // AllReduce adds up bytes of all ranks and leaves the sum on each rank.
 func (q *Queue) AllReduce(s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.together(driver.AllReduce, s, recv, send, bytes)
+	q.together(s, recv, send, driver.CollectiveDesc{Kind: driver.AllReduce, Bytes: bytes}, EveryPeer)
 }
 
 // AllToAll sends part p of each rank's operand to rank p. Sizes of parts are in bytes.
 func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.together(driver.AllToAll, s, recv, send, bytes)
+	q.together(s, recv, send, driver.CollectiveDesc{Kind: driver.AllToAll, Bytes: bytes}, EveryPeer)
 }
 
 // Exchange sends bytes to a rank of this rank's communicator, and receives as many.
 func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
+	q.ExchangeParts(s, recv, send, bytes, bytes, to, from)
+}
+
+// ExchangeParts sends bytes to a rank of this rank's communicator, and receives as many as the other rank sends.
+func (q *Queue) ExchangeParts(s *Stream, recv, send driver.Ptr, receives, sends int64, to, from int) {
 	each := max(1, q.PerHost()%q.plan.ranks) // a communicator over hosts has one rank of each, that of one host has all
-	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
+	q.together(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: sends, More: receives - sends,
 		To: to / each, From: from / each}, from)
 }
 
-// together enqueues a collective of all ranks.
-func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send driver.Ptr, bytes int64) {
-	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}, EveryPeer)
-}
-
-// enqueueTogether enqueues a collective that waits for one rank, or for all ranks of the communicator.
-func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.CollectiveDesc, from int) {
+// together enqueues a collective that waits for one rank, or for all ranks of the communicator.
+func (q *Queue) together(s *Stream, recv, send driver.Ptr, d driver.CollectiveDesc, from int) {
 	live := q.begin(s)
+	d.Type = q.plan.summed
 	if q.numbering() {
 		q.plan.note(s, true, q.plan.rail(from), "NCCL "+string(d.Kind))
 		q.plan.steps[len(q.plan.steps)-1].Unmarked = true
-		if !slices.Contains(q.plan.collectives, d) {
+		// Where parts differ, two that are alike here may not be so on other ranks, and all try equally many.
+		if q.plan.balanced != nil || q.plan.counts > 0 || !slices.Contains(q.plan.collectives, d) {
 			q.plan.collectives = append(q.plan.collectives, d)
 		}
 	}
@@ -106,11 +108,11 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 	return err
 }
 
-// rehearsal returns the bytes that the largest collectives send and receive.
+// rehearsal returns the bytes that the largest collectives send and receive. An exchange of none has addresses too.
 func (p *Plan) rehearsal() (send, recv int64) {
 	for _, d := range p.collectives {
 		s, r := d.Sizes(1 + len(p.rail(EveryPeer)))
-		send, recv = max(send, s), max(recv, r)
+		send, recv = max(send, s, 1), max(recv, r, 1)
 	}
 	return send, recv
 }

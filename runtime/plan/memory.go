@@ -160,8 +160,8 @@ func (b *Builder) measure() (Memory, error) {
 	for _, x := range p.products {
 		m.Tuning = max(m.Tuning, x.scratch())
 	}
-	if send, recv := p.rehearsal(); send > 0 {
-		m.Tuning = max(m.Tuning, RehearsalBytes(send, recv))
+	if len(p.collectives) > 0 {
+		m.Tuning = max(m.Tuning, RehearsalBytes(p.rehearsal()))
 	}
 	return m, nil
 }

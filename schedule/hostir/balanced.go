@@ -1,6 +1,7 @@
 package hostir
 
 import (
+	"maps"
 	"strconv"
 
 	"ovgen/schedule"
@@ -23,6 +24,23 @@ func (p *Program) MostBalanced() Expr {
 		return Expr{}
 	}
 	return Div(Sub(Add(Extent(e), Size), Const(1)), Size)
+}
+
+// CountsTaken is how many counts the sizes of chunks are made of, one for each rank or for each pair of ranks; 0: all
+// chunks of a buffer are of one size. It is the same however many ranks a host has.
+func (p *Program) CountsTaken(ranks int) int {
+	most, env := int64(-1), Env{string(schedule.D): int64(ranks), PerHost.String(): 1}
+	maps.Copy(env, p.Constants)
+	for _, b := range p.Buffers {
+		for env["q"] = range int64(ranks) {
+			for env["c"] = range int64(ranks) {
+				if i, err := b.Counts.Eval(env); err == nil {
+					most = max(most, i)
+				}
+			}
+		}
+	}
+	return int(most + 1)
 }
 
 // Counts are the numbers of rows of the ranks' parts of the extent that is spread in balanced parts; env has the

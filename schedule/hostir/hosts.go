@@ -1,5 +1,7 @@
 package hostir
 
+import "ovgen/schedule"
+
 // OverHosts reports whether the program is for ranks on several hosts.
 func (p *Program) OverHosts() bool { return p.Schedule.OverHosts() }
 
@@ -8,6 +10,11 @@ func (p *Program) HostsOf(ranks int) []int { return p.Schedule.HostsOf(ranks) }
 
 // FewestHosts is the least number of hosts above one, or one.
 func (p *Program) FewestHosts(ranks int) int { return p.Schedule.FewestHosts(ranks) }
+
+// OfHosts says that a buffer has a part for each host, which no other axis of it counts.
+func (b Buffer) OfHosts() bool {
+	return len(b.Tensor.Axes) > 0 && b.Tensor.Axes[0].Extent == schedule.Extent(Hosts.String())
+}
 
 // OnHost is the rank that has the number local on a host.
 func OnHost(host, local Expr) Expr { return Add(Mul(host, PerHost), local) }

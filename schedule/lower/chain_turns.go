@@ -185,7 +185,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 // may hold the device, and keep it from what they wait for.
 func (w *writer) behindSums(s *stage) []hostir.Node {
 	switch a := s.comes; {
-	case w.apart().n == 0 || !s.departs() || !w.late(s):
+	case w.apart().n == 0 || !s.departs() || !w.late(s) || a.exchanges: // the network brings all batches first
 		return nil
 	case a.sent || a.withStep():
 		return []hostir.Node{w.workAfter(s, s.leaves.sums)}
@@ -216,6 +216,8 @@ func (w *writer) order(s *stage) []turns {
 		return s.comes.turns
 	case s.AddsShares():
 		return []turns{w.shift(parts{}).onMain()}
+	case s.leaves.turns != nil && s.Bare(): // nothing is done ahead of these
+		return nil
 	case s.leaves.order != nil && !s.Bare():
 		return s.leaves.order
 	case w.Original.OverHosts() && !s.Bare(): // on the streams that their rows came by

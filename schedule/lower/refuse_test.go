@@ -64,11 +64,14 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: an exchange between hosts " +
-			"sends as many bytes as it gets, and parts differ (leave the mesh out, for ranks of one host)"}},
-	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
-	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
+	{"parts of counted rows over hosts", onHosts(catalog.AllGatherV, "A", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
+	{"an uneven exchange over hosts", onHosts(catalog.AllToAllV, "A", nil), []string{
+		"Mesh: no pass does the all-to-all of counted rows of A over hosts by Rails: hosts exchange rows for all "}},
+	{"parts of balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", schedule.Rails{Parts: 2}),
+		[]string{"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
+	{"parts of balanced sums over hosts", onHosts(catalog.LinearReduceScatterBalanced, "C", schedule.Rails{Parts: 2}),
+		[]string{"Moves[0].Way.Parts: parts of C differ by rows, and parts of these would again (leave it out)"}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
 		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull: a rank can't reach the memory of " +
 			"another host (use Rails, or leave it out; or leave out Mesh, for ranks of one host)"}},
@@ -87,10 +90,12 @@ var refusalCases = []refusalCase{
 	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter over hosts of C by Slots: a rank can't reach the memory of " +
 			"another host (use Rails, "}},
-	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
-		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: an exchange " +
-		"between hosts brings a rank's rows in one piece, and those of batches lie apart "}},
+	{"parts of batches over hosts", onHosts(catalog.AllGatherLinearBatches, "A", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: the rows of A come in batches (leave it out)"}},
+	{"parts of sums in batches over hosts", onHosts(catalog.TensorParallelMLPBatches, "C", schedule.Rails{Parts: 2}),
+		[]string{"Moves[0].Way.Parts: sums of C leave in batches (leave it out)"}},
+	{"batches in steps over hosts", onHosts(catalog.AllGatherLinearCollective8, "A", nil), []string{"Mesh: no pass " +
+		"does the all-gather of batches in steps of A over hosts by Rails: a step multiplies a batch of all ranks' "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

@@ -128,6 +128,7 @@ var gathersAll = hole{func(n need) bool { return !n.Sums() && n.Kind != edges.Al
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
+	{func(n need) bool { return n.Hosts && served(n) }, memoryOfPeers.why},
 	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
 	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"it adds up what one product makes, and a rank's columns lie apart there"},
@@ -135,7 +136,6 @@ var holes = []hole{
 	gathersAll,
 	{cutInto(ofBatches), inOnePiece},
 	{cutInto(ofBalanced, ofCounted), "it moves parts of one size"},
-	memoryOfPeers,
 }
 
 // inOnePiece is the fact of kernels that take rows of ranks as they lie.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -17,15 +18,22 @@ import (
 
 var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofRows).OverHosts()).has(intoCallers),
+	by(gatheredByRails, gather(ofBalanced).OverHosts(), gather(ofCounted).OverHosts(),
+		gather(ofCounted).Alone().OverHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
+	by(gatheredByRails, gather(ofBatches).OverHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
 	by(gatheredByRails, gather(ofOperand).OverHosts()),
 	by(summedByRails, reduce(ofRows).OverHosts()),
+	by(summedByRails, reduce(ofBalanced).OverHosts(), reduce(ofCounted).OverHosts(),
+		reduce(ofCounted).Alone().OverHosts()).with(lacksOf(wholeParts, "Parts")),
+	by(summedByRails, reduce(ofBatches).OverHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
 	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
 		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
-	s.once = s.takenWhole()
+	of := w.Comes(s.Stage).Of
+	s.once = w.comesWhole(s) || of == ofBalanced && w.ScalesApart(s.Stage, of)
 	w.pool.falls = w.pool.falls || w.Schedule.Made(w.edge.Of) // rows that come late are multiplied as they come
 	s.arriving, s.cut = railsArrive, w.inParts(way.Parts, "p", "Parts")
 	return nil
@@ -35,7 +43,7 @@ func summedByRails(w *writer, s *stage, way schedule.Rails) error {
 	s.madeWhole(w)
 	w.pool.falls = true
 	s.leaving = leaving{plan: railsLeave,
-		memory: []declare{summandMemory, each(slots), reducedMemory, railsMemory},
+		memory: []declare{summandMemory, each(slots), reducedMemory},
 		cut:    w.inParts(way.Parts, "j", "Parts"), behind: true}
 	return nil
 }
@@ -90,7 +98,8 @@ const (
 // its peers from these.
 type rails struct {
 	*writer
-	parts
+	parts              // that come one after the other
+	each         parts // that lie apart
 	here, passed string
 	landing      string // empty: peers read where the rows belong
 }
@@ -105,24 +114,28 @@ func (x rails) relay(phase hostir.Expr) hostir.StreamRef {
 }
 
 // at is a part of a rank's rows where all are.
-func (x rails) at(rank hostir.Expr) hostir.View { return hostir.Chunk(x.here, x.chunk(rank)) }
+func (x rails) at(rank hostir.Expr) hostir.View {
+	return x.writer.at(x.here, piece{rank: rank, part: x.part()})
+}
 
 // landed is where the rows of a rail come, which a rank has from a host.
 func (x rails) landed(rank, host hostir.Expr) hostir.View {
 	if x.landing == "" {
 		return x.at(rank)
 	}
-	return hostir.Chunk(x.landing, x.chunk(host))
+	return hostir.Chunk(x.landing, x.each.chunk(host))
 }
 
-// exchanged sends a part of this rank's rows to another host, gets one, and tells the peers.
+// exchanged sends a part of this rank's rows to another host, gets one, and tells the peers. Of rows that come in
+// batches each is exchanged by itself.
 func (x rails) exchanged(own hostir.View) []hostir.Node {
 	from := hostir.HostBehind(phase)
-	return []hostir.Node{
-		hostir.Bind("from", onRail(from)), hostir.Bind("to", onRail(hostir.HostAhead(phase))),
-		hostir.Exchanged(collectiveRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"), hostir.Var("from")),
-		hostir.Post(collectiveRef, x.passed, every).Member(x.chunk(phase)),
-		hostir.After(x.relay(phase), collectiveRef)}
+	return slices.Concat(
+		[]hostir.Node{hostir.Bind("from", onRail(from)), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
+		x.within(hostir.Exchanged(collectiveRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"),
+			hostir.Var("from"))),
+		[]hostir.Node{hostir.Post(collectiveRef, x.passed, every).Member(x.chunk(phase)),
+			hostir.After(x.relay(phase), collectiveRef)})
 }
 
 // relayed has what the network brings come to its place, and on to this rank.
@@ -131,44 +144,60 @@ func (x rails) relayed(t *turns) {
 	t.on = relay
 	t.pieces[0].part = x.part()
 	if x.landing != "" {
-		t.bring = []hostir.Node{hostir.Set(relay, x.at(from), x.landed(from, host))}
+		t.bring = x.within(hostir.Set(relay, x.at(from), x.landed(from, host)))
 	}
 	others := &t.then[0]
 	others.on = relay
-	others.bring = []hostir.Node{hostir.Wait(relay, x.passed, hostir.Var("peer")).Member(x.chunk(phase)),
-		hostir.Set(relay, x.at(from), x.landed(from, host).At(hostir.Var("peer")))}
+	others.bring = append([]hostir.Node{hostir.Wait(relay, x.passed, hostir.Var("peer")).Member(x.chunk(phase))},
+		x.within(hostir.Set(relay, x.at(from), x.landed(from, host).At(hostir.Var("peer"))))...)
 }
 
-// railsArrive is the arrival, whose parts cross the network one after the other. Rows of the host's own ranks come
-// whole.
+// railsArrive is the arrival, whose parts cross the network one after the other, and so do batches. Rows of the host's
+// own ranks come whole.
 func railsArrive(w *writer, s *stage) arrival {
-	a, order := pulling{}.rows(w, s), w.byHosts()
-	x := rails{writer: w, parts: s.cut, here: s.here(), passed: w.words(passed, s.here(), s.cut.all(hostir.Hosts))}
-	if s.Into != "" {
+	a, order, apart := pulling{}.rows(w, s), w.byHosts(), w.apart()
+	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.batches), here: s.here()}
+	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" {
 		x.landing = w.named(landing, s.here())
-		w.eachHost(x.landing, s.Input, s.cut)
+		w.eachHost(x.landing, s.Input, x.each, ofRail(hostir.Var(countChunk)))
 	}
 	order[0].bring = a.turns[0].bring
 	x.relayed(&order[1])
-	a.turns = []turns{order[0], x.partByPart(order[1])}
+	a.turns = []turns{order[0], s.cut.partByPart(order[1])}
 	if a.copied = s.once; s.once {
 		own := turns{bring: []hostir.Node{hostir.Set(a.on, w.rowsAt(x.here, hostir.Rank), hostir.Whole(s.Input))}}
 		a.turns = slices.Insert(a.turns, 0, own)
 	}
 	ahead := phases()
-	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.Input, x.part()))...)
-	a.ahead = ahead.brought()
+	ahead.bring = s.cut.inTurn(x.exchanged(w.shard(s, x.part()))...)
+	if a.ahead = ahead.brought(); w.batches.n > 1 { // the network begins ahead of all batches
+		a.begin, a.ahead = append(a.begin, apart.inTurn(a.ahead...)...), nil
+	}
 	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(x.all(one))}, true
 	return a
 }
 
-// eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them.
-func (w *writer) eachHost(name, of string, cut parts) {
+// ofRail is the rank of the rail of Buffer.Counts on a host.
+func ofRail(host hostir.Expr) hostir.Expr {
+	return hostir.OnHost(host, hostir.Mod(hostir.Var(countRank), hostir.PerHost))
+}
+
+// eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them. Where ranks have
+// other numbers of rows, counts says whose they are.
+func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
 	own, columns := w.RowAxis(of, true), w.ColumnsOf(of)
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
 	w.program.Memory(name, chunk, schedule.Dim("H"), own, columns)
+	if from := *w.program.At(of); !from.Counts.IsZero() {
+		b := w.program.At(name)
+		b.Tensor.Axes[1], b.Chunk, b.Counts, b.Elements = from.Tensor.Axes[0], from.Chunk, counts, from.Elements
+		all := hostir.Times(hostir.Extent(own.Extent), b.Chunk)
+		if counts.Equal(hostir.Var(countRank)) || !b.Elements.Equal(all) { // else ranks have no more together
+			b.Elements = hostir.Mul(hostir.Hosts, b.Elements)
+		}
+	}
 }
 
 // Sums over hosts are made twice: each host's ranks sum their partial results for one rank of each host, and exchange
@@ -182,11 +211,16 @@ const (
 
 // railsMemory is that for a rank's rows of a stage's sums for each host.
 func railsMemory(w *writer, s *stage) {
-	of := func(name string) { w.eachHost(w.named(name, s.Sums), s.Sums, s.leaving.cut) }
-	of(hostSums)
-	of(railSums)
+	of := func(name string, counts hostir.Expr) {
+		w.eachHost(w.named(name, s.Sums), s.Sums, cmp.Or(s.leaving.cut, w.apart()), counts)
+	}
+	of(hostSums, ofRail(hostir.Var(countChunk)))
+	of(railSums, hostir.Var(countRank))
+	if b := w.program.At(w.meeting(s)); !b.Counts.IsZero() { // of partial results for a rank of each host
+		b.Counts = ofRail(hostir.Div(hostir.Var(countChunk), hostir.PerHost))
+	}
 	if s.ToAll { // of the result's type, where the terms have the plan's
-		of(landing)
+		of(landing, hostir.Expr{})
 		w.program.At(w.named(landing, s.Sums)).Tensor.Type = w.program.At(s.Sums).Tensor.Type
 	}
 }
@@ -202,7 +236,9 @@ type railSum struct {
 // railsLeave is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before
 // it, which others need.
 func railsLeave(w *writer, s *stage) (d departure) {
-	x := railSum{w, s.leaving.cut, s, s.outward()}
+	x := railSum{w, cmp.Or(s.leaving.cut, w.apart()), s, s.outward()}
+	wait := []hostir.Node{hostir.Wait(putRef, x.named(free), every)}
+	railsMemory(w, s)
 	d.open, d.order = w.slotsFree(s), w.byHosts()
 	w.words(arrived, s.Sums, x.all(hostir.Add(hostir.Hosts, one)))
 	d.sums, d.exchanges, d.beside = putRef, true, []hostir.StreamSet{collectiveSet}
@@ -221,8 +257,10 @@ func railsLeave(w *writer, s *stage) (d departure) {
 		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
 	own.then = x.toHost(zero, railSums, x.ofHosts(&d)...)
-	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(putRef, x.named(free), every)}},
-		x.partByPart(others), x.partByPart(own)}
+	d.turns = []turns{{leave: wait}, s.leaving.cut.partByPart(others), s.leaving.cut.partByPart(own)}
+	if w.apart().n > 1 { // once, ahead of all batches
+		d.begin, d.turns = wait, d.turns[1:]
+	}
 	return d
 }
 
@@ -255,12 +293,11 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		peers.leave = []hostir.Node{hostir.After(putRef, made)}
 		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
-	partial := x.made(to)
 	if peers.work = made; x.first {
-		peers.pieces = []piece{{rank: to, part: x.part(), into: partial}}
-		own.pieces = []piece{{rank: slot, part: x.part(), into: hostir.Chunk(x.named(slots), x.chunk(slot))}}
+		peers.pieces, own.pieces = x.product(to, x.summands(x.s)), x.product(slot, x.named(slots))
 	}
-	peers.leave = append(peers.leave, hostir.Set(putRef, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
+	peers.leave = append(peers.leave,
+		hostir.Set(putRef, x.of(x.named(slots), slot).At(peer), x.of(x.summands(x.s), to)),
 		hostir.Post(putRef, x.named(arrived), peer).Member(number))
 	own.leave = append(own.leave, hostir.After(collectiveRef, putRef),
 		hostir.Wait(collectiveRef, x.named(arrived), every).Member(number),
@@ -270,22 +307,26 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 	return []turns{peers, own}
 }
 
-// made is this rank's part of a rank's sum.
-func (x railSum) made(rank hostir.Expr) hostir.View {
-	if x.n < 2 { // where rows come in parts, several of a rank's
-		return x.rowsAt(x.summands(x.s), rank)
-	}
-	return hostir.Chunk(x.summands(x.s), x.chunk(rank))
+// of is the part of a rank's rows in memory with those of all ranks.
+func (x railSum) of(buffer string, rank hostir.Expr) hostir.View {
+	return x.writer.at(buffer, piece{rank: rank, part: x.part()})
+}
+
+// product is the piece that makes it there, of the step's batch.
+func (x railSum) product(rank hostir.Expr, buffer string) []piece {
+	p := piece{rank: rank, part: x.part()}
+	p.into = x.writer.at(buffer, x.inBatch(x.s, p))
+	return []piece{p}
 }
 
 // terms are the slots that this host's ranks filled for a host; own terms may be where they were made.
 func (x railSum) terms(host hostir.Expr) []hostir.View {
-	slot := hostir.Chunk(x.named(slots), x.chunk(hostir.OnHost(host, rankIndex)))
+	slot := x.of(x.named(slots), hostir.OnHost(host, rankIndex))
 	if x.first && x.s.Given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}
 	return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.Local),
-		x.made(onRail(host)),
+		x.of(x.summands(x.s), onRail(host)),
 		slot.Over(hostir.RankIndex, hostir.Add(hostir.Local, one), hostir.PerHost)}
 }
 
@@ -300,7 +341,7 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 		return []hostir.Node{sum}
 	}
 	word := x.words(summed, x.s.Sums, x.members())
-	all := rails{x.writer, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
+	all := rails{x.writer, x.parts, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
 	relay := all.relay(zero)
 	d.beside = append(d.beside, all.relays(zero))
 	order, peer := x.byHosts(), hostir.Var("peer")
@@ -319,6 +360,4 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
-	{cutInto(ofBatches), "an exchange between hosts brings a rank's rows in one piece, and those of batches lie apart"},
-	{cutInto(ofBalanced, ofCounted), "an exchange between hosts sends as many bytes as it gets, and parts differ"},
 }

@@ -64,7 +64,7 @@ func (p *Prediction) share(from, to float64) *float64 {
 // accesses to its memory are equally many bytes in the other direction.
 func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 	for _, o := range list {
-		if o.Kind == ops.Collective && !exchanges(o) {
+		if o.Kind == ops.Collective && !o.Exchanges() {
 			in, out = in+travels(o, ranks), out+travels(o, ranks)
 		}
 		for _, u := range o.Uses {
@@ -84,7 +84,7 @@ func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 func network(list []ops.Op) float64 {
 	sent, got := 0.0, 0.0
 	for _, o := range list {
-		if exchanges(o) {
+		if o.Exchanges() {
 			out, in := exchanged(o)
 			sent, got = sent+out, got+in
 		}

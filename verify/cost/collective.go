@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -44,9 +43,6 @@ func travels(o ops.Op, ranks int) float64 {
 	}
 	return bytes
 }
-
-// exchanges reports whether a collective is an exchange between hosts.
-func exchanges(o ops.Op) bool { return o.Kind == ops.Collective && o.Form == string(hostir.Exchange) }
 
 // exchanged counts the bytes that an exchange sends and gets.
 func exchanged(o ops.Op) (sent, got float64) {

@@ -128,7 +128,7 @@ func (st *stream) advance() {
 func (st *stream) finish(i int, began float64) {
 	o, s := st.rank.list[i], st.s
 	s.spans = append(s.spans, Span{Rank: st.rank.number, Stream: st.name, Kind: o.Kind,
-		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Network: exchanges(o), Step: o.Step})
+		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Network: o.Exchanges(), Step: o.Step})
 	if o.Kind != ops.Record {
 		st.warm = o.Kind == ops.Product || o.Kind == ops.Call || o.Kernel != ""
 	}
@@ -182,7 +182,7 @@ func (st *stream) start(i int) {
 func (st *stream) work(i int, o ops.Op) {
 	s := st.s
 	switch {
-	case exchanges(o):
+	case o.Exchanges():
 		st.exchange(i, o)
 	case o.Kind == ops.Collective:
 		st.together(i, o)

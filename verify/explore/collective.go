@@ -47,7 +47,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	comm, _ := b.comm(b.rank)
 	which := at{b.run, comm, b.met}
 	b.met++
-	if len(o.Reads()) != 1 || len(o.Writes()) != 1 {
+	if r, w := len(o.Reads()), len(o.Writes()); r > 1 || w > 1 || r+w < 2 && o.Form != "exchange" {
 		b.report(WellFormed, "rank %d: a collective reads one range and writes one: %s", b.rank, o)
 		return
 	}
@@ -56,12 +56,21 @@ func (b *rankBuilder) collective(o *ops.Op) {
 			b.report(Owned, "rank %d: a collective uses memory of its own rank: %s", b.rank, o)
 		}
 	}
-	from, to := b.atoms.of(o.Source()), b.atoms.of(o.Result())
-	if !b.apart(o) {
+	var from, to []int32 // none where an exchange sends or gets an empty part
+	for _, u := range o.Reads() {
+		from = b.atoms.of(u)
+	}
+	for _, u := range o.Writes() {
+		to = b.atoms.of(u)
+	}
+	if len(o.Uses) == 2 && !b.apart(o) {
 		b.report(NoRace, "rank %d: a collective writes what ranks still send: %s", b.rank, o)
 	}
-	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
-		b.machine.count(o.Source()))
+	elements := 0
+	if len(from) > 0 {
+		elements = b.machine.count(o.Source())
+	}
+	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1), elements)
 	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
 		writes: append([]int32{message, b.communicators[b.rank]}, to...), message: message}
 	end := &step{kind: access, op: o, name: "end " + named(o), ends: true, reads: from,
@@ -101,8 +110,8 @@ func (m *machine) meet() {
 		}
 		for i, e := range x.ends {
 			end := m.steps[e]
-			if o := end.op; o.Form != first.Form || o.Source().Bytes != first.Source().Bytes ||
-				o.Result().Bytes != first.Result().Bytes {
+			if o := end.op; o.Form != first.Form || o.Form != "exchange" &&
+				(o.Source().Bytes != first.Source().Bytes || o.Result().Bytes != first.Result().Bytes) {
 				m.report(Agreed, "ranks differ in collective %d of a run: %s; %s", which.n+1, first, o)
 			}
 			for j, b := range x.begins {
@@ -132,6 +141,10 @@ func (m *machine) between(end, begin *step) (gets, needs bool) {
 		m.report(Agreed, "rank %d gets from rank %d, which sends to rank %d: %s", end.rank, begin.rank, begin.op.To,
 			begin.op)
 	}
+	if sent, got := begin.op.Source().Bytes, end.op.Result().Bytes; from && sent != got {
+		m.report(Agreed, "rank %d gets %d bytes from rank %d, which sends %d: %s", end.rank, got, begin.rank, sent,
+			begin.op)
+	}
 	return from, from || to && m.Unbuffered
 }
 
@@ -139,7 +152,10 @@ func (m *machine) between(end, begin *step) (gets, needs bool) {
 func (x *search) together(s *state, st *step) {
 	if !st.ends {
 		data := st.reads // of one range
-		brought, text := x.elements(s, data), x.contents.text(s.holds[data[0]])
+		brought, text := x.elements(s, data), ""
+		if len(data) > 0 {
+			text = x.contents.text(s.holds[data[0]])
+		}
 		if c, cut := x.Columns[st.op.Source().At.Buffer]; cut {
 			brought = c.rowByRow(brought)
 		}

@@ -40,6 +40,23 @@ func (p *pair) within(form string, from, sent, to, got int64) {
 		at(true, to, got)}})
 }
 
+// exchange fills chunks of P, sends them to the other rank and gets chunks of Q. A part of no bytes is not used.
+func (p *pair) exchange(sent, got int64) {
+	x := ops.Op{Kind: ops.Collective, Form: "exchange", Stream: "main", To: 1 - p.rank, From: 1 - p.rank}
+	for i := range sent {
+		p.add(ops.Op{Kind: ops.Copy, Stream: "main", Uses: []ops.Use{
+			{At: ops.Loc{Rank: p.rank, Buffer: "A"}, Bytes: chunk},
+			{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "P", Offset: i * chunk}, Bytes: chunk}}})
+	}
+	if sent > 0 {
+		x.Uses = append(x.Uses, ops.Use{At: ops.Loc{Rank: p.rank, Buffer: "P"}, Bytes: sent * chunk})
+	}
+	if got > 0 {
+		x.Uses = append(x.Uses, ops.Use{Write: true, At: ops.Loc{Rank: p.rank, Buffer: "Q"}, Bytes: got * chunk})
+	}
+	p.add(x)
+}
+
 // collectives is a program with collectives, and the verdict on it.
 type collectives struct {
 	name   string
@@ -66,6 +83,15 @@ var collectivePrograms = []collectives{
 	{name: "an exchange in place", run: func(p *pair) {
 		p.within("all-to-all", 0, 2, 0, 2)
 	}, proven: prove.Bounds, broke: explore.NoRace},
+	{name: "one sends more than it gets", run: func(p *pair) { p.exchange(int64(1+p.rank), int64(2-p.rank)) }},
+	{name: "one gets nothing", run: func(p *pair) { p.exchange(int64(p.rank), int64(1-p.rank)) }},
+	{name: "both get nothing", run: func(p *pair) { p.exchange(0, 0) }},
+	{name: "one sends more than the other gets", run: func(p *pair) { p.exchange(int64(1+p.rank), 1) },
+		proven: prove.Agreement, broke: explore.Agreed},
+	{name: "one sends nothing, and the other waits for it", run: func(p *pair) { p.exchange(int64(p.rank), 1) },
+		proven: prove.Agreement, broke: explore.Agreed},
+	{name: "one sends what the other does not take", run: func(p *pair) { p.exchange(1, int64(p.rank)) },
+		proven: prove.Agreement, broke: explore.Agreed},
 	{name: "two in turn", run: func(p *pair) {
 		p.sum("main")
 		p.sync("copy", "main")

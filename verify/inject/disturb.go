@@ -44,7 +44,8 @@ func Network(spin func(driver.Stream, time.Duration) error, rate float64,
 		if c.Collective.Kind != driver.Exchange {
 			return nil
 		}
-		return spin(c.Stream, latency+time.Duration(float64(c.Collective.Bytes)/rate*float64(time.Second)))
+		most := c.Collective.Bytes + max(c.Collective.More, 0) // a NIC carries both directions at once
+		return spin(c.Stream, latency+time.Duration(float64(most)/rate*float64(time.Second)))
 	}
 }
 

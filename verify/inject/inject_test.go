@@ -72,7 +72,7 @@ func TestNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []driver.CollectiveDesc{{Kind: driver.Exchange, Bytes: 45e6},
-		{Kind: driver.AllGather, Bytes: 1e6}, {Kind: driver.Exchange, Bytes: 90e6}} {
+		{Kind: driver.AllGather, Bytes: 1e6}, {Kind: driver.Exchange, Bytes: 45e6, More: 45e6}} {
 		if err := library.Collective(d, 0, 0, 1, 7); err != nil {
 			t.Fatal(err)
 		}

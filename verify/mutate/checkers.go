@@ -11,7 +11,13 @@ var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 		Old: "chunk%row == 0", New: "chunk%row >= 0"},
 	{File: "verify/prove/stamp.go", Text: "a stamp without the form of landings", Tests: "TestStamp",
 		Old: `"%v %v\n", m.Halves, m.Lands)`, New: `"%v\n", m.Halves)`},
+	{File: "verify/prove/collective.go", Text: "a rank gets less than the other sends", Tests: "TestExchanges",
+		Old: "case sent != got:", New: "case sent < got:"},
 }), within("verify/explore", []CodeMutant{
+	{File: "verify/prove/collective.go", Text: "a rank gets less than the other sends", Tests: "TestCollectives",
+		Old: "case sent != got:", New: "case sent < got:"},
+	{File: "verify/explore/collective.go", Text: "a rank gets less than the other sends", Tests: "TestCollectives",
+		Old: "from && sent != got", New: "from && sent < got"},
 	{File: "verify/explore/search.go", Text: "one order alone, of two streams",
 		Tests: "TestHistory/stream",
 		Old:   "range enabled {\n			next", New: "range enabled[:1] {\n			next"},
@@ -31,6 +37,9 @@ var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 		Old: "		u.add(take)\n", New: ""},
 	{File: "verify/prove/contents.go", Text: "packets that are there after they were taken", Tests: "TestPackets",
 		Old: "*c = cell{stale, n}", New: "c.by = n"},
+}), within("verify/sim", []CodeMutant{
+	{File: "verify/sim/collective.go", Text: "a rank gets as much as it sends", Tests: "TestPartsExchanged",
+		Old: "o.together.Bytes + o.together.More)", New: "o.together.Bytes)"},
 }), within("verify/ops", []CodeMutant{
 	{File: "verify/ops/form.go", Text: "parts in any order", Tests: "TestMalformed",
 		Old: "ended || o.Part != last && o.Part != last+1", New: "false"},

@@ -35,6 +35,8 @@ var ofPlan = within("runtime/plan", []CodeMutant{
 		Old:   "return g.drv.StreamWaitEvent(r.main, s.order, driver.External)", New: "return nil"},
 	{File: "runtime/plan/graphs.go", Text: "the graph of another binding", Tests: "TestBalanced",
 		Old: "if f.At(0) != k.at[i] {", New: "if f.At(0) == 0 && k.at[i] == 1 {"},
+	{File: "runtime/plan/collective.go", Text: "exchanges that are alike on a rank are tried once",
+		Tests: "TestBalancedExchanges", Old: "q.plan.balanced != nil || ", New: ""},
 	{File: "runtime/plan/call.go", Text: "a call of all the rows that there is room for", Tests: "TestCallByCounts",
 		Old: "all.At, all.Bytes = b.At(0), b.Total()", New: "all.At, all.Bytes = b.At(0), b.bytes"},
 	{File: "runtime/plan/call.go", Text: "a call of no rows", Tests: "TestCallByCounts",

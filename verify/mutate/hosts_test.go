@@ -15,8 +15,13 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// inParts is a sum over hosts in two parts.
-const inParts = "sums in parts"
+// inParts is a sum over hosts in two parts, inBatches an MLP whose rows come and leave in batches, and inBalance a
+// gather of balanced rows.
+const (
+	inParts   = "sums in parts"
+	inBatches = "an MLP in batches"
+	inBalance = "balanced rows"
+)
 
 // mistakes of programs over hosts. Each is a mutant of a schedule, on three hosts of one rank or on two of two.
 var mistakes = []struct{ mistake, schedule, mutant string }{
@@ -54,12 +59,22 @@ var mistakes = []struct{ mistake, schedule, mutant string }{
 	{"no wait for the own part", inParts, "drop nccl: Synchronize(work[((phase - 1)*2 + j + 1)*L])"},
 	{"no wait for free slots", "LinearReduceScatterHosts", "drop put: Wait free[every peer]"},
 	{"no wait for free slots", inParts, "drop put: Wait free[every peer]"},
+	{"as many bytes are got as are sent", inBalance,
+		"get as much as is sent on rank 1 of 3: nccl: write Agathered@1+0 108B"},
+	{"another batch is sent", inBatches, "shift an index " + ofBatch + " source chunk (s + 1) % D"},
+	{"a batch comes to another's place", inBatches, "shift an index " + ofBatch +
+		" destination chunk (s*D + from + 1) % D"},
+	{"another batch is posted", inBatches,
+		"shift an index nccl: Post Apassed[2*phase + s] -> every peer member (2*phase + s + 1) % (2*H)"},
+	{"no wait for the exchange of a batch", inBatches, "drop relay[2*phase + s]: Synchronize(nccl)"},
 	{"a sum beside the exchanges", inParts,
 		"other stream nccl: Reduce(sums[2*host + j], slots[(host*L + q)*2 + j], q = 0..L-1) on put"},
 }
 
-// The exchange of an all-gather, in the program and as rank 1 of 3 first makes it, and rank 1's of a sum.
+// The exchange of an all-gather, in the program, where it has batches, and as rank 1 of 3 first makes it, and rank 1's
+// of a sum.
 const (
+	ofBatch   = "nccl: nccl{Exchange(Agathered[s*D + from], A[s], to to, from from)}"
 	exchange  = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
 	gathering = "nccl: collective exchange to 2 from 0: read A@1+0 72B, write Agathered@1+0 72B"
 	summing   = "nccl: collective exchange to 2 from 0: read sums@1+48 24B, write others@1+0 24B"
@@ -68,12 +83,15 @@ const (
 // Mistakes of programs over hosts are caught; where OVGEN_SOAK is set, all mutants are judged.
 func TestHosts(t *testing.T) {
 	all := append(catalog.All(), catalog.Named{Name: inParts,
-		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})})
+		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})},
+		catalog.Named{Name: inBalance, Schedule: overHosts(catalog.AllGatherLinearBalanced)},
+		catalog.Named{Name: inBatches, Schedule: overHosts(catalog.TensorParallelMLPBatches)})
 	if sampling.All() {
-		all = append(all, catalog.Named{Name: "an MLP", Schedule: mlpOverHosts()})
+		all = append(all, catalog.Named{Name: "an MLP", Schedule: overHosts(catalog.TensorParallelMLP)})
 	}
 	found := map[string]bool{}
-	for _, name := range []string{"AllGatherLinearHosts", "LinearReduceScatterHosts", inParts, "an MLP"} {
+	for _, name := range []string{"AllGatherLinearHosts", "LinearReduceScatterHosts", inParts, inBalance,
+		inBatches, "an MLP"} {
 		i := slices.IndexFunc(all, func(n catalog.Named) bool { return n.Name == name })
 		if i < 0 {
 			continue
@@ -101,8 +119,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func mlpOverHosts() schedule.Schedule {
-	s := catalog.TensorParallelMLP
+func overHosts(s schedule.Schedule) schedule.Schedule {
 	s.Mesh = schedule.Hosts()
 	return s
 }
@@ -117,7 +134,7 @@ func TestRedundant(t *testing.T) {
 	throughSums := regexp.MustCompile("rank 0 copy to Agathered@0[+]288 -> .*product to H.*copy to Cslots@1.*" +
 		"rank 1 wait Carrived.*sum to C@1[+]0.*done$")
 	found := 0
-	for _, m := range mutants(t, "an MLP", mlpOverHosts()) {
+	for _, m := range mutants(t, "an MLP", overHosts(catalog.TensorParallelMLP)) {
 		if !late.MatchString(m.Kind + ": " + m.Text) {
 			continue
 		}

@@ -231,6 +231,12 @@ func (m *maker) collective(list []ops.Op, i int, change changing) {
 		change("halve a count", u.String(), c)
 	}
 	sent := o.Source()
+	if got := o.Result(); o.Exchanges() && sent.Bytes != got.Bytes {
+		c := o
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[len(c.Uses)-1].Bytes = sent.Bytes
+		change("get as much as is sent", got.String(), c)
+	}
 	if first := m.program.Schedule.Tensors[0].Name; sent.At.Buffer != first && o.Stream != hostir.MainStream {
 		from := ops.Use{At: ops.Loc{Rank: oneRank, Buffer: first}, Bytes: sent.Bytes}
 		sent.Write = true

@@ -53,7 +53,8 @@ func malformed(list []Op) (at int, problem string) {
 
 // malformed names a field that an operation between After and Done has although its kind lacks it.
 func (o *Op) malformed() string {
-	works, idle := o.Kind.Works(), o.Kernel != "" && len(o.Uses) == 0 // a kernel's work on a part of no bytes
+	// A kernel's work on a part of no bytes, or an exchange of two such parts.
+	works, idle := o.Kind.Works(), (o.Kernel != "" || o.Exchanges()) && len(o.Uses) == 0
 	switch {
 	case o.Kind == After || o.Kind >= Done:
 		return fmt.Sprintf("is %s", o.Kind)
@@ -79,7 +80,10 @@ func (o *Op) malformed() string {
 // a workspace, or scales. A Take has only results.
 func (o *Op) misused() string {
 	reads, writes := o.Reads(), o.Writes()
-	if len(writes) == 0 {
+	switch {
+	case len(writes) == 0 && o.Exchanges(): // the other rank's part has no bytes
+		return ""
+	case len(writes) == 0:
 		return "writes nothing"
 	}
 	if slices.ContainsFunc(writes, func(u Use) bool { return !u.Write }) {

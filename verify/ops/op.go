@@ -136,6 +136,10 @@ func (k Kind) Works() bool {
 	return k == Copy || k == Product || k == Sum || k == Apply || k == Call || k == Take || k == Collective
 }
 
+// Exchanges reports whether two ranks send each other a part, or one sends and another gets it. Such a part may be
+// empty: then the operation does not use it.
+func (o *Op) Exchanges() bool { return o.Kind == Collective && o.Form == string(hostir.Exchange) }
+
 // Kinds of operations.
 const (
 	After     Kind = iota // main waits for the group's last run

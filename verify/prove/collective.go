@@ -104,8 +104,8 @@ func collectives(list []ops.Op) (of []int) {
 }
 
 // agreement: all ranks of a communicator have the same list of collectives, by kinds and sizes. The sizes of each fit
-// its kind, and the sender and the receiver of each exchange name each other. NCCL compares none of this: ranks that
-// disagree hang, or write garbage.
+// its kind. The sender and the receiver of each exchange name each other and one size, which others need not have. NCCL
+// compares none of this: ranks that disagree hang, or write garbage.
 func (p *proof) agreement() *Counterexample {
 	for r, list := range p.lists {
 		members := p.members(r)
@@ -125,7 +125,7 @@ func (p *proof) agreement() *Counterexample {
 			if wrong := misfit(b, int64(len(members))); wrong != "" {
 				return p.against(Agreement, p.find(r, i), -1, wrong, "give each rank's part one size")
 			}
-			if a.Form != b.Form || volumes(a) != volumes(b) {
+			if a.Form != b.Form || a.Form != exchange && volumes(a) != volumes(b) {
 				c := p.against(Agreement, p.find(other, first[k]), p.find(r, i),
 					fmt.Sprintf("collective %d of a run is %s here, and %s on rank %d", k+1,
 						signature(a), signature(b), r),
@@ -152,10 +152,18 @@ func (p *proof) mispaired(r, k int, o ops.Op, members []int) string {
 			return fmt.Sprintf("rank %d is on another rail than rank %d", peer, r)
 		}
 	}
-	theirs := p.lists[o.To]
-	if at := collectives(theirs); k < len(at) && theirs[at[k]].From != r {
+	at := collectives(p.lists[o.To])
+	if k >= len(at) {
+		return ""
+	}
+	theirs := p.lists[o.To][at[k]]
+	switch sent, got := volumes(o)[0], volumes(theirs)[1]; {
+	case theirs.From != r:
 		return fmt.Sprintf("rank %d sends to rank %d, which gets from rank %d in collective %d of its run", r, o.To,
-			theirs[at[k]].From, k+1)
+			theirs.From, k+1)
+	case sent != got:
+		return fmt.Sprintf("rank %d sends %d bytes to rank %d, which gets %d in collective %d of its run", r, sent,
+			o.To, got, k+1)
 	}
 	return ""
 }
@@ -185,12 +193,12 @@ func misfit(o ops.Op, ranks int64) string {
 		hostir.ReduceScatter: v[0] == ranks*v[1],
 		hostir.AllReduce:     v[0] == v[1],
 		hostir.AllToAll:      v[0] == v[1] && v[0]%ranks == 0,
-		hostir.Exchange:      v[0] == v[1],
+		hostir.Exchange:      true, // the other ranks' sizes decide
 	}[hostir.Kind(o.Form)]
 	switch {
 	case !known:
 		return fmt.Sprintf("there is no collective %q", o.Form)
-	case !fits || len(o.Reads()) != 1 || len(o.Writes()) != 1:
+	case !fits || len(o.Reads()) > 1 || len(o.Writes()) > 1 || len(o.Uses) < 2 && o.Form != exchange:
 		return fmt.Sprintf("no %s of %d ranks makes %d bytes of %d", o.Form, ranks, v[1], v[0])
 	}
 	for _, u := range o.Uses {
@@ -259,7 +267,10 @@ func (m sent) part(i, of int) (s sent, ok bool) {
 // bring keeps the data of a rank in a collective as they are when the rank begins it.
 func (s *symbols) bring(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	from := s.at(o.Source(), s.nodes[n].run)
+	from := &chunks{} // an empty part
+	if len(o.Reads()) > 0 {
+		from = s.at(o.Source(), s.nodes[n].run)
+	}
 	if from == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Source()))
 	}
@@ -288,6 +299,9 @@ func (s *symbols) collective(x node) [3]int32 {
 // up. NCCL promises no order of a sum, and promises that all ranks get the same.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
+	if len(o.Writes()) == 0 { // agreement: nothing comes
+		return nil
+	}
 	form, to := hostir.Kind(o.Form), s.at(o.Result(), s.nodes[n].run)
 	if to == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Result()))

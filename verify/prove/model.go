@@ -156,9 +156,13 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if !b.Room.IsZero() {
 		return x.layOutPadded(b, env, c)
 	}
+	chunks := c.Ranks
+	if b.OfHosts() {
+		chunks = c.Hosts
+	}
 	for q := range c.Ranks {
 		starts := []int64{0}
-		for i := range c.Ranks {
+		for i := range chunks {
 			env["q"], env["c"] = int64(q), int64(i)
 			n, err := b.Counts.Eval(env)
 			if err != nil {

@@ -169,7 +169,11 @@ func meshOn(ctx context.Context, p *hostir.Program, d, hosts, runs int, stamp st
 	}
 	stamp.add(m, lists)
 	for _, counts := range samples(p, d)[1:] {
-		m, lists, err := at(p, shape(p, d, counts, sizes{2, 3, 5, 2}, 2))
+		c := shape(p, d, counts, sizes{2, 3, 5, 2}, 2)
+		if p.OverHosts() {
+			c.Hosts = hosts
+		}
+		m, lists, err := at(p, c)
 		if err != nil {
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -205,7 +204,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 // samples, and any two counts differ in one of them. Balanced parts have a sample for every number of longer parts.
 // Without uneven parts there is one sample, without counts.
 func samples(p *hostir.Program, d int) [][]int64 {
-	n := counts(p, d)
+	n := p.CountsTaken(d)
 	if n == 0 {
 		return [][]int64{nil}
 	}
@@ -253,25 +252,4 @@ func balanced(p *hostir.Program, extent string, d int64) (list [][]int64) {
 		list = append(list, p.Counts(hostir.Env{extent: 2*d + more, "D": d}))
 	}
 	return append(list, p.Counts(hostir.Env{extent: 1, "D": d}))
-}
-
-// counts is the number of counts that Bind takes: one more than the largest index of a chunk's count.
-func counts(p *hostir.Program, d int) int {
-	most := int64(-1)
-	env := hostir.Env{"D": int64(d)}
-	maps.Copy(env, p.Constants)
-	for _, b := range p.Buffers {
-		if b.Counts.IsZero() {
-			continue
-		}
-		for q := range d {
-			for c := range d {
-				env["q"], env["c"] = int64(q), int64(c)
-				if i, err := b.Counts.Eval(env); err == nil {
-					most = max(most, i)
-				}
-			}
-		}
-	}
-	return int(most + 1)
 }

@@ -103,18 +103,7 @@ func countsOf(p *hostir.Program, ranks int) int {
 	if _, balanced := p.Balanced(); balanced {
 		return 0
 	}
-	n := int64(0)
-	env := ops.Case{Ranks: ranks}.Env(p)
-	for _, b := range p.Buffers {
-		for env["q"] = range int64(ranks) {
-			for env["c"] = range int64(ranks) {
-				if i, err := b.Counts.Eval(env); err == nil {
-					n = max(n, i+1)
-				}
-			}
-		}
-	}
-	return int(n)
+	return p.CountsTaken(ranks)
 }
 
 // fit rounds extents up to the multiples that the program requires.

@@ -70,6 +70,15 @@ var batchWays = map[string]form{
 	"BatchLayerRingStep":    batchLayer(s.Ring{Direction: s.Backward, WithStep: true}),
 	"BatchLayerPushRing":    batchLayer(s.PushRing{By: s.Kernels}),
 	"BatchLayerRoots":       batchLayer(s.Broadcast{}),
+	"BatchesOverHosts":      batchForm(nil).onHosts(),
+	"BatchesKeptOverHosts":  batchesKept(nil).onHosts(),
+	"BatchesEightOverHosts": linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").onHosts(),
+	"BatchSumsOverHosts": of("A[M K/D] B[N K/D] V[N] R[M*4/D N] C[M*4/D N]", s.Linear("C", "A", "B", s.Add("R"),
+		s.RMSNorm("V"))).onHosts(),
+	"BatchLayerOverHosts": batchLayer(nil).onHosts(),
+	"BatchLayerKeptOverHosts": of("A[M*2/D K] B[F/D K] U[F/D K] B2[N F/D] R[M*2/D N] C[M:2/D N] E[M K]",
+		s.Linear("G", "A", "U"), s.Linear("H", "A", "B", s.SwiGLU("G")), s.Linear("C", "H", "B2", s.Add("R")),
+		s.Copy("E", "A")).onHosts(),
 }
 
 // TestBatchWays: they are proven and explored; TestAcceptedAreGreen runs their packages.

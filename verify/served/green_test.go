@@ -21,13 +21,15 @@ import (
 // NCCL, integers, functions that are kept, eight and four bits over hosts, NaN, operands that operations make, fp32
 // behind products, rows that come in parts, sums that pass on behind packets, kernels that do whole steps, sums in
 // parts, layers whose numbers do not stay exact, sums of gradients over hosts, by tiles and rings, NCCL in place,
-// rows in batches that are pushed, or come by one kernel, columns that are pushed, and counted rows round a ring.
+// rows in batches that are pushed, or come by one kernel, columns that are pushed, counted rows round a ring,
+// batches over hosts, and balanced rows there.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "BalancedPushRing", "BatchesNormed",
 	"FourAxes", "WeightPackets", "GradientNCCL", "EightKernels", "ColumnsSummedHeads", "CountedKept", "EH01", "EH05",
 	"EH12", "P15VocabEmbedding", "WrittenSiLU", "RowOfRows", "WideLogits", "PartsTwoPackets", "RingBehindPackets",
 	"OneKernelBlock", "PartedAll", "OwnInputAdded", "SharedWeight", "TwoMLPs", "SquaredRows", "BackwardOverHosts",
 	"TilesForAll", "RingForAll", "NCCLInPlace", "RingOfUneven", "BatchLayerPush", "BatchesShot",
-	"ColumnsNormedPush", "CountedLayerRing"}
+	"ColumnsNormedPush", "CountedLayerRing", "BatchLayerOverHosts",
+	"BalancedKeptOverHosts"}
 
 // unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
 // two packages alike.
@@ -63,7 +65,7 @@ func TestAcceptedAreGreen(t *testing.T) {
 		}
 	}
 	for _, forms := range []map[string]form{otherWays, batchWays, comeWhole, middlesShown, placedShown, notNumbers,
-		madeShown, wideShown, atOnceShown} {
+		madeShown, wideShown, atOnceShown, partsOverHosts} {
 		for name, x := range forms {
 			if soak || slices.Contains(taken, name) {
 				declare(name, x.Schedule)

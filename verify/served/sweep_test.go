@@ -49,6 +49,10 @@ var sweeps = []sweep{
 		sums: []s.Way{nil, s.Stores{}, s.Slots{Streams: 2}, s.Slots{By: s.OneKernel}, s.Slots{Equal: true},
 			s.Stores{Signals: s.MemOps}, s.Stores{Signals: s.Kernels}, s.Staged{}, s.RingSum{}, s.RingAccumulate{},
 			s.Shot{}, s.Shot{Signals: s.MemOps}, s.NCCL{}}}},
+	{"rows by counts over hosts", unevenForms, form.onHosts, ways{rails, rails, rails, rails}},
+	{"balanced rows over hosts", unevenForms, func(f form) form { return f.inBalance().onHosts() },
+		ways{rails, rails, rails, rails}},
+	{"batches over hosts", batchForms, form.onHosts, ways{rails, rails, rails, rails}},
 }
 
 // inBalance is the form with balanced rows in place of those by counts.

@@ -90,12 +90,18 @@ var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceSc
 
 // signature is a rank's call, as a word. NCCL sets up captured collectives on all ranks together, so a collective of a
 // graph has another signature than one that is enqueued directly.
-func (o *op) signature() uint64 {
+func (o *op) signature() uint64 { return o.signed(o.together.Bytes) }
+
+// theirs is the signature of a rank that this one gets data from.
+func (o *op) theirs() uint64 { return o.signed(o.together.Bytes + o.together.More) }
+
+// signed is a call of parts of so many bytes.
+func (o *op) signed(bytes int64) uint64 {
 	d, captured := o.together, uint64(0)
 	if o.parent != nil {
 		captured = ofGraph
 	}
-	return captured | uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
+	return captured | uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(bytes)
 }
 
 // ofGraph is set in the signature of a collective in a graph.
@@ -166,7 +172,7 @@ func (w *World) bring(o *op, src []byte) {
 // collect makes the rank's result from the data of all ranks.
 func (w *World) collect(o *op, got int) {
 	m, n, d := o.comm, o.turn, o.together
-	out, part := make([]byte, 0, got), int(d.Bytes)
+	out, part := make([]byte, 0, got), int(d.Bytes+d.More)
 	var sum, more []float32
 	for i := range m.ranks {
 		r := i
@@ -176,7 +182,7 @@ func (w *World) collect(o *op, got int) {
 		if d.Kind == driver.Exchange && r != d.From {
 			continue
 		}
-		if have, want := m.board.sent(r, n, sentSignature).Load(), o.signature(); have != want {
+		if have, want := m.board.sent(r, n, sentSignature).Load(), o.theirs(); have != want {
 			w.fault(o, "collective %d of the communicator: rank %d calls %s, rank %d %s", n+1, m.rank, called(want), r,
 				called(have))
 			return
@@ -190,7 +196,10 @@ func (w *World) collect(o *op, got int) {
 				m.rank, r, goes)
 			return
 		}
-		sent, _ := d.Sizes(m.ranks)
+		sent := int64(part)
+		if d.Kind != driver.Exchange {
+			sent, _ = d.Sizes(m.ranks)
+		}
 		from, err := openShared(m.board.sent(r, n, sentFile).Load(), m.board.sent(r, n, sentID).Load(), max(sent, 1))
 		if err != nil {
 			m.lost = true

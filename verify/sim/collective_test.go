@@ -140,6 +140,35 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
+// A rank sends other bytes than it gets, or none: rank r sends r words, and gets those of the rank before.
+func TestPartsExchanged(t *testing.T) {
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			w := sim.NewWorld(sim.Config{Devices: 3, Seed: seed})
+			defer w.Close()
+			list := members(t, w, 3)
+			for r, m := range list {
+				before := (r + 2) % 3
+				if err := m.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 4 * int64(r),
+					More: 4 * int64(before-r), To: (r + 1) % 3, From: before}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for r, want := range [][]uint32{{200, 201}, {}, {100}} {
+				if err := list[r].StreamSynchronize(list[r].s); err != nil {
+					t.Fatal(err)
+				}
+				if got := list[r].words(t, len(want)); !slices.Equal(got, want) {
+					t.Errorf("seed %d: rank %d has %v, want %v", seed, r, got, want)
+				}
+			}
+			if races := w.Races(); len(races) > 0 {
+				t.Error(races)
+			}
+		})
+	}
+}
+
 // gathered is an all-gather of 8 bytes.
 var gathered = driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
 
@@ -173,6 +202,11 @@ var wrongCollectives = []struct {
 		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
 		return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
 	}, "rank 0 gets from rank 1, which sends to rank 1"},
+	{"a part of other bytes than the rank sends", func(_ *testing.T, _ *sim.World, a, b *member) error {
+		one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
+		two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 4, More: 4}
+		return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
+	}, "rank 0 calls exchange of 8 bytes of no type, rank 1 exchange of 4 bytes"},
 	{"a graph on one rank alone", func(t *testing.T, _ *sim.World, a, b *member) error {
 		if err := a.settle(); err != nil {
 			return err

@@ -205,11 +205,15 @@ func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
 	case hostir.AllToAll:
 		part = hostir.Chunk(x.From.Buffer, hostir.Const(0))
 	}
-	args := []jen.Code{b.stream(on), b.address(x.To), b.address(x.From), b.bytes(part)}
+	call, args := x.Does.Title(), []jen.Code{b.stream(on), b.address(x.To), b.address(x.From), b.bytes(part)}
+	if b.unit.counted(x.To) { // what comes has another size
+		call = "ExchangeParts"
+		args = slices.Insert(args, 3, b.bytes(x.To))
+	}
 	if x.Does == hostir.Exchange {
 		args = append(args, b.expr(x.Target), b.expr(x.Source))
 	}
-	return jen.Id("q").Dot(x.Does.Title()).Call(args...)
+	return jen.Id("q").Dot(call).Call(args...)
 }
 
 // sum is a sum by a kernel.

@@ -15,20 +15,10 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 		return nil, ""
 	}
 	const ranks = 7 // any number would do
-	last := int64(-1)
-	for _, b := range u.program.Buffers {
-		for q := range int64(ranks) {
-			for c := range int64(ranks) {
-				if i, err := b.Counts.Eval(hostir.Env{"q": q, "c": c, "D": ranks}); err == nil {
-					last = max(last, i)
-				}
-			}
-		}
-	}
-	switch {
-	case last < 0:
+	switch n := u.program.CountsTaken(ranks); {
+	case n == 0:
 		return nil, ""
-	case last < ranks:
+	case n <= ranks:
 		return jen.Id("b").Dot("Size").Call(), "of the uneven parts, one for each rank; the same on all ranks"
 	}
 	return jen.Id("b").Dot("Size").Call().Op("*").Id("b").Dot("Size").Call(),
@@ -57,11 +47,16 @@ func (u *unit) uneven(x hostir.Buffer, declared jen.Code, unit jen.Code) jen.Cod
 			ofChunk = name
 		case "D":
 			return "b.Size()"
+		case "L":
+			return "b.PerHost()"
 		}
 		return name
 	})
 	chunks := jen.Lit(1)
-	if ofChunk != "_" || u.indexed(x.Name) {
+	switch {
+	case x.OfHosts():
+		chunks = jen.Id("b").Dot("Hosts").Call()
+	case ofChunk != "_" || u.indexed(x.Name):
 		chunks = jen.Id("b").Dot("Size").Call()
 	}
 	return jen.Id("b").Dot("Uneven").Call(declared, unit, chunks,

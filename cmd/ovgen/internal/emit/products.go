@@ -67,8 +67,9 @@ func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error)
 	if err != nil {
 		return "", part, err
 	}
-	if g.parts {
-		part = u.countOf(x.Result())
+	if g.parts { // as many rows as it multiplies
+		own, _ := x.OwnProduct()
+		part = u.countOf(own.Do.(hostir.Product).A)
 	}
 	return u.find(g).field, part, nil
 }

@@ -107,6 +107,23 @@ func TestCountsMissing(t *testing.T) {
 	}
 }
 
+// An exchange between hosts says what goes and what comes, where a rank has other rows than the one that it gets from.
+func TestExchanges(t *testing.T) {
+	x := catalog.AllGatherLinearBalanced
+	x.Mesh, x.Moves = schedule.Hosts(), nil
+	p, err := lower.Lower("X", x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, want := range []string{"sends 32 bytes of its A from 0 bytes on to rank 1, gets nothing of rank 1",
+		"sends nothing to rank 0, gets 32 bytes of rank 0 into its Agathered from 0 bytes on"} {
+		c := ops.Case{Ranks: 2, Hosts: 2, Rank: rank, ElementBits: 16, Extents: hostir.Env{"M": 1, "K": 16, "N": 16}}
+		if text := written(t, p, c); !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("rank %d: want %q:\n%s", rank, want, text)
+		}
+	}
+}
+
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1 << 10: "1.0 KiB", 3 << 19: "1.5 MiB",
 		5 << 30: "5.0 GiB"} {

@@ -143,9 +143,19 @@ func (t *teller) copied(o ops.Op) string {
 // together describes a collective: the data that this rank sends, and the data that it receives.
 func (t *teller) together(o ops.Op) string {
 	src, dst := o.Source(), o.Result()
-	if o.Form == string(hostir.Exchange) {
-		return fmt.Sprintf("between hosts, by NCCL: sends %s of %s to rank %d, gets as much of rank %d into %s",
-			memory.Size(src.Bytes), t.place(src), o.To, o.From, t.place(dst))
+	if o.Exchanges() {
+		sends, gets, into := "nothing", "nothing", ""
+		if src.Bytes > 0 {
+			sends = memory.Size(src.Bytes) + " of " + t.place(src)
+		}
+		if dst.Bytes > 0 {
+			gets, into = memory.Size(dst.Bytes), " into "+t.place(dst)
+		}
+		if src.Bytes == dst.Bytes {
+			gets = "as much"
+		}
+		return fmt.Sprintf("between hosts, by NCCL: sends %s to rank %d, gets %s of rank %d%s", sends, o.To, gets,
+			o.From, into)
 	}
 	return fmt.Sprintf("%s with all ranks, by NCCL: brings %s of %s, gets %s into %s", o.Form,
 		memory.Size(src.Bytes), t.place(src), memory.Size(dst.Bytes), t.place(dst))

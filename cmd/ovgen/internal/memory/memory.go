@@ -74,7 +74,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 	var tried [2]int64 // the most bytes that a collective sends, and receives
 	for _, o := range list {
 		if o.Kind == ops.Collective {
-			tried[0], tried[1] = max(tried[0], o.Source().Bytes), max(tried[1], o.Result().Bytes)
+			tried[0], tried[1] = max(tried[0], o.Source().Bytes, 1), max(tried[1], o.Result().Bytes, 1)
 		}
 		if o.Kind == ops.Product && o.Kernel == "" { // the library of products makes it
 			multiplies[o.Stream] = true
