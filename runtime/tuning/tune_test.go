@@ -11,6 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/verify/sim"
@@ -106,6 +107,11 @@ func TestTunedByOwn(t *testing.T) {
 		}
 		return list
 	}
+	few := of("linearallreducefewrowsahead", "linearallreduce", "linearallreduceoneshot", "linearallreducepackets",
+		"linearallreducefewrows")
+	for i, kernels := range map[int]fewrows.Family{0: fewrows.Kernels.Early(), 4: fewrows.Kernels} {
+		few[i].Code = &driver.Code{Kernels: kernels.Code([]driver.Type{driver.BF16})}
+	}
 	const by = ": measured on 2 of NVIDIA H200"
 	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
@@ -129,6 +135,15 @@ func TestTunedByOwn(t *testing.T) {
 		{two, sums, "allreduceoneshot", "M 1024, N 4096, fp32", "allreduceoneshot: not measured"},
 		{two, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-06", "allreducenorm" + by + " at M 6"},
 		{two, norms, "allreducenorm", "M 100, N 6144, bf16, epsilon 1e-05", "allreducenorm" + by + " at M 128"},
+		{two, few, "linearallreducefewrowsahead", "M 15, K 4096, N 4096, bf16", "linearallreducefewrowsahead" + by +
+			" at M 16"},
+		{two, few[1:], "linearallreduce", "M 9, K 4096, N 4096, bf16", "linearallreducefewrows" + by + " at M 16"},
+		{two, few[1:], "linearallreduce", "M 2, K 14336, N 4096, bf16", "linearallreducefewrows" + by + " at M 1"},
+		{two, few[1:], "linearallreduce", "M 17, K 14336, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few[1:], "linearallreduce", "M 24, K 4096, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few[1:], "linearallreduce", "M 33, K 4096, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few, "linearallreducefewrowsahead", "M 24, K 4096, N 4096, bf16", "linearallreducepackets" + by +
+			" at M 64"},
 		{four, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05", "allreducenorm" + byFour + " at M 6"},
 		{four, owned(8 * 6144 * 2), "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05",
 			"allreducenorm" + byFour + " at M 6"},
