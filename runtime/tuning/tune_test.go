@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,6 +80,40 @@ func TestTunedByDevice(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// tuned finds what `run tune` prints of a shape: the operation, the shape, the fastest program, its mode and its time.
+var tuned = regexp.MustCompile(`(?m)^(\w+) +(M .*?)  +(\w+) +(replayed|eager) +([\d.]+)  `)
+
+// The measurements of products of few rows are those that a file has as printed. Older ones are of many runs, of which
+// programs of bench/ printed some.
+func TestOwnAsPrinted(t *testing.T) {
+	text, err := os.ReadFile("../../docs/results/2026-11-30-tune-few-2.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := tuned.FindAllStringSubmatch(string(text), -1)
+	if len(printed) != 24 {
+		t.Errorf("%d shapes were tuned", len(printed))
+	}
+	for _, x := range printed {
+		key := Measured{Operation: x[1], GPU: "NVIDIA H200", Ranks: 2, Shape: x[2]}
+		i := slices.IndexFunc(own.Entries, key.same)
+		if i < 0 {
+			t.Errorf("%s at %s is not in h200.json", x[1], x[2])
+			continue
+		}
+		m := own.Entries[i]
+		mode := map[bool]string{true: "replayed", false: "eager"}[m.Replayed]
+		if ms := fmt.Sprintf("%.4f", m.Milliseconds); m.Program != x[3] || mode != x[4] || ms != x[5] {
+			t.Errorf("%s at %s: h200.json has %s, %s, %s; printed is %s, %s, %s", x[1], x[2], m.Program, mode, ms, x[3],
+				x[4], x[5])
+		}
 	}
 }
 
