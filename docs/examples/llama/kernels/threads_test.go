@@ -13,8 +13,11 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// orders are orders that kernels keep, of which each can be missing: where its barrier stands, and the kernel that
-// shows it.
+// orders are the orders that kernels keep, of which each can be missing: where its barrier stands, and the kernel that
+// shows it. Of two barriers no race shows that they are missing. On the host, mma and shuffle are functions that
+// exchange numbers in memory (multiply, across), and wait for the warp as they do: so they hide the barrier of decode.h
+// at which all have read the exponentials before, which GPUs need. The first one of an item of prefill has others
+// between it and the last read ahead of it.
 var orders = []struct{ kernel, file, order string }{
 	{"decode", "kernels/decode.h", "    __syncthreads();\n    if (threadIdx.x == 0) {\n"},
 	{"decode", "kernels/decode.h", "row.position + 1};\n  }\n  __syncthreads();\n"},
@@ -25,12 +28,28 @@ var orders = []struct{ kernel, file, order string }{
 	{"embed codes", "kernels/llama.cu", "  __syncthreads();  // all have read the number before\n"},
 	{"decode", "kernels/decode.h", "      __syncthreads();  // all have read what the warps had before\n"},
 	{"decode", "kernels/decode.h", "greatest, sum);\n      __syncthreads();\n"},
+	{"embed codes", "kernels/llama.cu", "blockDim.x / 2; half > 0; half /= 2) {\n    __syncthreads();\n"},
+	{"embed codes", "kernels/llama.cu", "  __syncthreads();\n  return numbers[0];\n"},
+	{"best", "kernels/llama.cu", "    __syncthreads();\n    found[threadIdx.x] = mine;\n"},
+	{"best", "kernels/llama.cu", "threads / 2; half > 0; half /= 2) {\n      __syncthreads();\n"},
+	{"best", "kernels/llama.cu", "== pieces - 1;\n    }\n    __syncthreads();\n"},
+	{"best", "kernels/llama.cu", "pieces + threadIdx.x];\n    }\n    __syncthreads();\n"},
+	{"decode", "kernels/decode.h", "  __syncwarp();  // all have read the operands before\n"},
+	{"decode", "kernels/decode.h", "  __syncwarp();\n  for (unsigned i = 0; i < 4; i++) {\n#pragma unroll 1\n"},
+	{"decode", "kernels/decode.h", "    __syncwarp();\n    if (!tile<E>::ahead) {\n      load_values"},
+	{"prefill", "kernels/prefill.h", "    __syncthreads();\n    int last = 0;\n"},
+	{"prefill", "kernels/prefill.h", "      __syncthreads();\n      for (unsigned e = thread; e < tile * units"},
+	{"prefill", "kernels/prefill.h", "      __syncthreads();\n      for (unsigned n = 0; n < tile; n += 8) {\n"},
+	{"prefill", "kernels/prefill.h", "      __syncthreads();\n      if (thread < R) {\n        float x[tile]"},
+	{"prefill", "kernels/prefill.h", "      __syncthreads();\n#pragma unroll\n"},
+	{"prefill", "kernels/prefill.h", "    __syncthreads();\n    if (thread < R) {\n      shrink[thread] = sum"},
+	{"prefill", "kernels/prefill.h", "\n    __syncthreads();\n#pragma unroll\n"},
 	{"decodefew", "kernels/decode.h", "    last_has_ended();\n    load_row("},
 	{"decode", "generated/device/early.h", "  next_may_start();\n  last_has_ended();\n"},
 }
 
 // barrier is what an order goes by.
-var barrier = regexp.MustCompile(`(__syncthreads|last_has_ended)\(\);`)
+var barrier = regexp.MustCompile(`(__syncthreads|__syncwarp|last_has_ended)\(\);`)
 
 // TestThreads runs each kernel with a thread of the host for each of its own, under ThreadSanitizer, beside the launch
 // before. Where that writes the rows and the cache too, all kernels but decodefew have waited for it.

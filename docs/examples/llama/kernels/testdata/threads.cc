@@ -133,7 +133,7 @@ static struct params work(const std::string &name, bool codes)
   enum { room = 300, queries = 3, ranks = 2 };
   const unsigned keys = decode && !codes ? 1 : 2;
   struct params p = {};
-  p.count = prefill ? 70 : name == "best" ? 1 : decode ? 2 : 3;
+  p.count = prefill ? 70 : name == "best" || decode ? 2 : 3;
   row *const rows = memory<row>(p.count);
   for (int i = 0; i < (int)p.count; i++) {
     rows[i] = prefill ? row{i, 0, i, 1} : row{i == 0 ? -1 : i, i, i == 0 ? 5 : 270 + i, 2};
