@@ -38,7 +38,8 @@ func TestStartEarly(t *testing.T) {
 	}
 }
 
-// readsAhead finds the names of kernels that read memory before they wait: weights, and the example's cache.
+// readsAhead finds the names of kernels that read memory before they wait: weights, and what the decoder's attention
+// reads of earlier steps, which tests of the decoder look at (TestReadsAhead, TestThreadsAhead).
 var readsAhead = regexp.MustCompile(`^(fewrows|narrow|squares|decodefew)`)
 
 // TestWaitsInPTX: in the PTX of emitted packages and of the example's kernels, each kernel that may start early waits

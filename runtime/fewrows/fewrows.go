@@ -229,7 +229,8 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
 			code := driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
-				Early: k.Early, Ahead: k.Early, Form: k.Function.form(), Row: Row{typ, k.Narrow, k.Boxes, k.Function}}
+				Early: k.Early, Ahead: k.Early, Form: k.Function.form(),
+				Row: Row{typ, k.Rows, k.Narrow, k.Boxes, k.Function}}
 			switch {
 			case k.Early:
 				code.From = 90
@@ -245,13 +246,17 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	return list
 }
 
-// Row is the Row of a driver.Kernel of this package: the type of its elements, whether the weight has eight bits,
-// whether its parameters are Boxed, and its function.
+// Row is the Row of a driver.Kernel of this package: the type of its elements, the kernel's Rows, whether the weight
+// has eight bits, whether its parameters are Boxed, and its function.
 type Row struct {
 	Type          driver.Type
+	Rows          int
 	Narrow, Boxes bool
 	Function      *Function
 }
+
+// MostRows is the kernel's Rows, by which package tuning tells kernels of products apart.
+func (r Row) MostRows() int { return r.Rows }
 
 // Params are a launch's parameters, given the address of all of them.
 func (r Row) Params(all unsafe.Pointer) *Params {

@@ -46,6 +46,9 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		key := key
 		key.Operation = m.Operation
 		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
+		if i >= 0 && options[i].outgrown(m.Shape) != options[i].outgrown(key.Shape) {
+			continue // other kernels would make its products than in that run
+		}
 		if i < 0 && m.same(key) {
 			var names []string
 			for _, o := range options {
@@ -114,6 +117,20 @@ func (m Measured) overtaken(options []option, own int, links fabric.Kind, ranks 
 		}
 	}
 	return found
+}
+
+// outgrown counts the kernels that make products of fewer rows than a shape has (fewrows.Row). Where two shapes have
+// outgrown as many, the same kernel makes the products of both, or the library does.
+func (o option) outgrown(shape string) (n int) {
+	if o.Code == nil {
+		return 0
+	}
+	for _, k := range o.Code.Kernels {
+		if x, makes := k.Row.(interface{ MostRows() int }); makes && x.MostRows() < rowsOf(shape) {
+			n++
+		}
+	}
+	return n
 }
 
 // nearestOf are the nearest entries of the operation, and behind them those of operations that ask less of the caller,

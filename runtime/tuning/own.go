@@ -11,8 +11,9 @@ import (
 // and on four H100s (2026-11-27-tune-2.txt, 2026-11-27-tune-4.txt and 2026-11-27-tune-4-twoshot.txt; blocks by tiles
 // are bench/block's, 2026-11-27-block-4.txt, and that of 4096 rows on H200s, 2026-11-30-block-2.txt). Layers of eight
 // bits were measured by bench/eight.py (2026-11-29-scaled-2.txt) and by `run bench`
-// (2026-11-29-quantised-packets-2.txt). AllReduceNorm was measured by bench/norm.py (2026-11-29-norm-2.txt,
-// 2026-11-27-norm-2.txt and 2026-11-27-norm-4.txt).
+// (2026-11-29-quantised-packets-2.txt), and products of few rows by `run tune` (2026-11-30-tune-few-2.txt, to which a
+// test holds them). AllReduceNorm was measured by bench/norm.py (2026-11-29-norm-2.txt, 2026-11-27-norm-2.txt and
+// 2026-11-27-norm-4.txt).
 var (
 	//go:embed h200.json
 	h200 []byte

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/verify/sim"
@@ -80,6 +83,40 @@ func TestTunedByDevice(t *testing.T) {
 	}
 }
 
+// tuned finds what `run tune` prints of a shape: the operation, the shape, the fastest program, its mode and its time.
+var tuned = regexp.MustCompile(`(?m)^(\w+) +(M .*?)  +(\w+) +(replayed|eager) +([\d.]+)  `)
+
+// The measurements of products of few rows are those that a file has as printed. Older ones are of many runs, of which
+// programs of bench/ printed some.
+func TestOwnAsPrinted(t *testing.T) {
+	text, err := os.ReadFile("../../docs/results/2026-11-30-tune-few-2.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := tuned.FindAllStringSubmatch(string(text), -1)
+	if len(printed) != 24 {
+		t.Errorf("%d shapes were tuned", len(printed))
+	}
+	for _, x := range printed {
+		key := Measured{Operation: x[1], GPU: "NVIDIA H200", Ranks: 2, Shape: x[2]}
+		i := slices.IndexFunc(own.Entries, key.same)
+		if i < 0 {
+			t.Errorf("%s at %s is not in h200.json", x[1], x[2])
+			continue
+		}
+		m := own.Entries[i]
+		mode := map[bool]string{true: "replayed", false: "eager"}[m.Replayed]
+		if ms := fmt.Sprintf("%.4f", m.Milliseconds); m.Program != x[3] || mode != x[4] || ms != x[5] {
+			t.Errorf("%s at %s: h200.json has %s, %s, %s; printed is %s, %s, %s", x[1], x[2], m.Program, mode, ms, x[3],
+				x[4], x[5])
+		}
+	}
+}
+
 // Without a tuning of its own a program goes by measurements on H200s and H100s, of the schedules that it has.
 func TestTunedByOwn(t *testing.T) {
 	own, err := ownTuning()
@@ -106,6 +143,11 @@ func TestTunedByOwn(t *testing.T) {
 		}
 		return list
 	}
+	few := of("linearallreducefewrowsahead", "linearallreduce", "linearallreduceoneshot", "linearallreducepackets",
+		"linearallreducefewrows")
+	for i, kernels := range map[int]fewrows.Family{0: fewrows.Kernels.Early(), 4: fewrows.Kernels} {
+		few[i].Code = &driver.Code{Kernels: kernels.Code([]driver.Type{driver.BF16})}
+	}
 	const by = ": measured on 2 of NVIDIA H200"
 	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
@@ -129,6 +171,15 @@ func TestTunedByOwn(t *testing.T) {
 		{two, sums, "allreduceoneshot", "M 1024, N 4096, fp32", "allreduceoneshot: not measured"},
 		{two, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-06", "allreducenorm" + by + " at M 6"},
 		{two, norms, "allreducenorm", "M 100, N 6144, bf16, epsilon 1e-05", "allreducenorm" + by + " at M 128"},
+		{two, few, "linearallreducefewrowsahead", "M 15, K 4096, N 4096, bf16", "linearallreducefewrowsahead" + by +
+			" at M 16"},
+		{two, few[1:], "linearallreduce", "M 9, K 4096, N 4096, bf16", "linearallreducefewrows" + by + " at M 16"},
+		{two, few[1:], "linearallreduce", "M 2, K 14336, N 4096, bf16", "linearallreducefewrows" + by + " at M 1"},
+		{two, few[1:], "linearallreduce", "M 17, K 14336, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few[1:], "linearallreduce", "M 24, K 4096, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few[1:], "linearallreduce", "M 33, K 4096, N 4096, bf16", "linearallreducepackets" + by + " at M 64"},
+		{two, few, "linearallreducefewrowsahead", "M 24, K 4096, N 4096, bf16", "linearallreducepackets" + by +
+			" at M 64"},
 		{four, norms, "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05", "allreducenorm" + byFour + " at M 6"},
 		{four, owned(8 * 6144 * 2), "allreducenorm", "M 8, N 6144, bf16, epsilon 1e-05",
 			"allreducenorm" + byFour + " at M 6"},

@@ -1,13 +1,17 @@
 // The decoder's kernels with a thread of the host for each of theirs, under ThreadSanitizer: barriers and the counter
-// of ended parts order them, and nothing else does. The arguments are a seed for delays and the name of a kernel, and
-// behind that words where it makes codes, too.
+// of ended parts order them, and nothing else does. A thread more is the launch before, which runs beside a kernel
+// until that waits for its end, and writes all that launches of a step write but the cache of the kernel's layer. The
+// arguments are a seed for delays, the name of a kernel, and words: codes, where the kernel makes these too; rows and
+// cache, where the launch before writes also these.
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +56,17 @@ static unsigned add(unsigned *word, unsigned last)
   return x;
 }
 
+// The end of the launch before, which start_early and decodefew wait for.
+static std::atomic<bool> before_has_ended;
+
+static void await_before()
+{
+  delay();
+  while (!before_has_ended.load(std::memory_order_acquire)) {
+    usleep(50);
+  }
+}
+
 static unsigned nearest(float x)
 {
   const unsigned bits = __builtin_bit_cast(unsigned, x);
@@ -87,6 +102,29 @@ static T *memory(size_t n)
   return (T *)calloc(n, sizeof(T));
 }
 
+// What the launch before writes.
+struct Range { volatile char *at; size_t bytes; };
+static std::vector<Range> written;
+
+// Memory that launches of a step write.
+template <typename T>
+static T *made(size_t n)
+{
+  T *const at = memory<T>(n);
+  written.push_back({(volatile char *)at, n * sizeof(T)});
+  return at;
+}
+
+static void launch_before()
+{
+  for (const Range &r : written) {
+    for (size_t i = 0; i < r.bytes; i++) {
+      r.at[i] = r.at[i];
+    }
+  }
+  before_has_ended.store(true, std::memory_order_release);
+}
+
 // What all kernels work on: rows of sequences, in one stretch and in three, or of one that follow each other.
 static struct params work(const std::string &name, bool codes)
 {
@@ -95,7 +133,7 @@ static struct params work(const std::string &name, bool codes)
   enum { room = 300, queries = 3, ranks = 2 };
   const unsigned keys = decode && !codes ? 1 : 2;
   struct params p = {};
-  p.count = prefill ? 70 : name == "best" ? 1 : decode ? 2 : 3;
+  p.count = prefill ? 70 : name == "best" || decode ? 2 : 3;
   row *const rows = memory<row>(p.count);
   for (int i = 0; i < (int)p.count; i++) {
     rows[i] = prefill ? row{i, 0, i, 1} : row{i == 0 ? -1 : i, i, i == 0 ? 5 : 270 + i, 2};
@@ -115,42 +153,50 @@ static struct params work(const std::string &name, bool codes)
   p.wide_key = keys * p.size;
   p.embedding = memory<char>(2 * 70 * p.hidden);
   p.norm = memory<char>(2 * p.hidden);
-  p.x = memory<char>(2 * p.count * p.hidden);
-  p.normed = memory<char>(2 * p.count * p.hidden);
-  p.logits = memory<float>(p.count * p.columns);
-  p.best = memory<pair>(p.count);
+  p.x = made<char>(2 * p.count * p.hidden);
+  p.normed = made<char>(2 * p.count * p.hidden);
+  p.logits = made<float>(p.count * p.columns);
+  p.best = made<pair>(p.count);
   p.all = memory<pair>(2 * ranks * p.most);
   p.angles = memory<float>(room * p.size);
-  p.query = memory<char>(2 * p.count * p.wide_query);
-  p.key = memory<char>(2 * p.count * p.wide_key);
-  p.value = memory<char>(2 * p.count * p.wide_key);
-  p.to = memory<char>(2 * p.count * p.wide_query);
+  p.query = made<char>(2 * p.count * p.wide_query);
+  p.key = made<char>(2 * p.count * p.wide_key);
+  p.value = made<char>(2 * p.count * p.wide_key);
+  p.to = made<char>(2 * p.count * p.wide_query);
   p.cache_keys = memory<char>(2 * p.places * room * p.wide_key);
   p.cache_values = memory<char>(2 * p.places * room * p.wide_key);
-  p.parts = memory<float>(p.count * queries * most_stretches * (4 + p.size));
-  p.ended = memory<unsigned>(p.count * (queries + 1));
-  p.codes = codes ? memory<char>(p.count * 1024) : nullptr;
-  p.scales = memory<float>(p.count);
-  p.found = memory<pair>(p.count * 32);
-  p.gates = memory<char>(2 * p.count * 2 * p.width);
-  p.gated = memory<char>(2 * p.count * p.width);
+  p.parts = made<float>(p.count * queries * most_stretches * (4 + p.size));
+  p.ended = made<unsigned>(p.count * (queries + 1));
+  p.codes = codes ? made<char>(p.count * 1024) : nullptr;
+  p.scales = made<float>(p.count);
+  p.found = made<pair>(p.count * 32);
+  p.gates = made<char>(2 * p.count * 2 * p.width);
+  p.gated = made<char>(2 * p.count * p.width);
   p.scale = p.epsilon = p.grows = 1;
   return p;
 }
 
-int main(int, char **args)
+int main(int count, char **args)
 {
   const unsigned seed = (unsigned)atoi(args[1]);
+  const std::set<std::string> words(args + 3, args + count);
   for (const Launch &launch : launches) {
     if (strcmp(launch.name, args[2]) != 0) {
       continue;
     }
     const bool any = launch.threads > 128 && strcmp(launch.name, "best") != 0;
-    const struct params p = work(launch.name, args[3] != nullptr || strstr(launch.name, "codes") != nullptr);
+    const struct params p = work(launch.name, words.count("codes") > 0 || strstr(launch.name, "codes") != nullptr);
     const unsigned threads = any ? 64 : launch.threads;  // where any number does
+    if (words.count("rows") > 0) {
+      written.push_back({(volatile char *)p.rows, p.count * sizeof(row)});
+    }
+    if (words.count("cache") > 0) {
+      written.push_back({p.cache_keys, 2 * p.places * p.room * p.wide_key});
+      written.push_back({p.cache_values, 2 * p.places * p.room * p.wide_key});
+    }
     static Team blocks[most_blocks], warps[most_blocks * 16];
     Team ended;
-    pthread_barrier_init(&ended, nullptr, most_blocks * threads);
+    pthread_barrier_init(&ended, nullptr, most_blocks * threads + 1);
     std::vector<std::thread> all;
     for (Team &block : blocks) {
       pthread_barrier_init(&block, nullptr, threads);
@@ -158,6 +204,10 @@ int main(int, char **args)
     for (Team &warp : warps) {
       pthread_barrier_init(&warp, nullptr, 32);
     }
+    all.emplace_back([&] {
+      launch_before();
+      pthread_barrier_wait(&ended);
+    });
     for (unsigned i = 0; i < most_blocks * threads; i++) {
       all.emplace_back([&, i] {
         Engine e = {};
