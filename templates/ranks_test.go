@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,23 @@ func TestTurns(t *testing.T) {
 	// It runs for longer than it compiles.
 	if out := onEngine("-Og").build(t, ofRanks(t).checked(), "interleave"); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
+	}
+}
+
+// TestManyRanks runs five ranks with the kernels of packets, which look at those of a few peers at once.
+func TestManyRanks(t *testing.T) {
+	sampling.Test(t, 5, 8)
+	c := ofRanks(t).checked()
+	program, kernels := onEngine("-Og", "-DRANKS=5").program(t, c, "interleave")
+	packets := c.using("packets.h")
+	if kernels != nil {
+		packets = slices.DeleteFunc(packets, func(name string) bool { return !slices.Contains(kernels, name) })
+	}
+	if len(packets) == 0 && kernels != nil { // a mistake in another kernel
+		return
+	}
+	if out, err := run(t, program, packets...); err != nil || out != "" {
+		t.Errorf("the kernels do wrong: %v\n%s", err, out)
 	}
 }
 

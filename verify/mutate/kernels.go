@@ -32,7 +32,7 @@ func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 // products on tensor cores, and of products of few rows. Where ranks wait for each other forever, TestTurns notices at
 // once, and TestThreads waits for seconds.
 var (
-	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
+	transportTests = []string{"TestTransportKernels", "TestTurns", "TestManyRanks", "TestThreads"}
 	functionTests  = []string{"TestFunctionKernels"}
 	blockTests     = []string{"TestFunctionKernels", "TestThreads"}
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
