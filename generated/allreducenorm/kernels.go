@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "8521d7afaf8162129ca08ea167ed6e1eb4a7f468466e9d62af9bd3378a849b8e",
+	Source:  "1b2c019f3ba7efbd04e8bf252856c8fe53592439cacf1b6d647beea4e79fa7c9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "52849846f3ce78aee7c0d8e621e1082bf0252aae37b6b59fad4bfeaa519e5e80",
+	Hash:     "8710d2ff2b25fbf346db77af09f60b0d40bb708168b5923083cf6e9d9bf0c9e1",
 	Proof:    "proven for D = 1..8, stamp 3c6043ac3d7afb69",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormapart",
-	Source:  "3506622baf07810fd56a34a77e6edbbe1b19db03e3a83390c9ed0a5b5bf612da",
+	Source:  "34a05cee6626e6032d976a5c8955c5ed4398e116f5725f17bf0d1e22d4d56cea",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormapart",
-	Hash:     "8ee28a0366e56469a7bba551e1c498d9b5564b243b90e4f8237ff3eda6084496",
+	Hash:     "415671852bc8756dbc3c78aa0a2385920bbc99f08f2286ac1b242836b28a7519",
 	Proof:    "proven for D = 1..8, stamp 341c09da4433eb41",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormquantised",
-	Source:  "90b41859f74ae3d25cb1c95d2b3d56af260f07033e50569aa027f14f1b051a6d",
+	Source:  "9430d8e1009ba3fb988a8995c78a4663551baf74ccef181983036800a719b20f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenormquantised",
-	Hash:     "c17e54cf3419664f77bc438c9389d59d4c39a704575371a1e2d94ecc9a9c5258",
+	Hash:     "424516fb2a8125fd39210d928275c462626dffff163acc417f82ca8828c6be03",
 	Proof:    "proven for D = 1..8, stamp a2af979ab40a4b4c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

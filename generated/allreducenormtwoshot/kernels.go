@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenormtwoshot",
-	Source:  "9139f130241d5a88ac9c873f07667bade419b21efd5cb358705735fc42cc6c98",
+	Source:  "b9561c6452951672e36c89822c5481560a1bb81cebeb5b110d31333efcfc8b7f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

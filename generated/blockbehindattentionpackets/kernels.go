@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "6ca2ef38c7c734bfa49953f86a9ed775bf51d59e2aca8e234b27407b0d75d389",
+	Source:  "f9a2f902ee28e41595500a34c1ba12374143f0e86adaf1237fcb3113b72dff8d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

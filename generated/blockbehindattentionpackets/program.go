@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "099b9cd27bea4910c309ec8e9ff7c73acfe2d7cbddfae7d9dbdd18a560c75140",
+	Hash:     "e9e1fc864d3c7c7f654fbe89ecb34925398b5b58e02c57742ff3a70a86bd0ab8",
 	Proof:    "proven for D = 1..8, stamp 630e8419ad68d209",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

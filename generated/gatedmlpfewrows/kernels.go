@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfewrows",
-	Source:  "08879441c5c27860a0e170d2fecada2b5c365c578342e0f0dbcafe0eacaec037",
+	Source:  "399bdd52b93d4d97062e7a6aedd3bb58c0507053357b7945f87fd9887b945c90",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).With(nil, functions[0]).Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpfewrows",
-	Hash:     "9f9fc1a5e2c4760bd1f71132b3465c5ed0201401af3298367013cfe2748f2a74",
+	Hash:     "696abe2ed55fb5d5ce6c5263039997db03c8d4c4c4242387c8321e66cc3d1418",
 	Proof:    "proven for D = 1..8, stamp 8d1a698b97e60afc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// dfceb6929deb86e04cf84b8864efbce021af72067f7876091bb5063ce0717ae5
+// 7896c735f523db4343fa41604f6e41c03e7d1d6a59a01202dc98910089109891
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allreducenormquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1af9601a33242cc74c5e898fa40a280aa174eb452bc042fecc92a21c1796d78f
+// 0c8e2aae74afb8b00a387c02aad7456eebdd41c6102d8adbf9d0a69c966f3cda
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

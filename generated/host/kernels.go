@@ -136,15 +136,15 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "d07757cd02adea2c52dcc8adf30476c4ad148e584b1290482b367a5d96204e5f",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "8521d7afaf8162129ca08ea167ed6e1eb4a7f468466e9d62af9bd3378a849b8e",
+	sim.Compiled("allreducenorm", "1b2c019f3ba7efbd04e8bf252856c8fe53592439cacf1b6d647beea4e79fa7c9",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenormapart", "3506622baf07810fd56a34a77e6edbbe1b19db03e3a83390c9ed0a5b5bf612da",
+	sim.Compiled("allreducenormapart", "34a05cee6626e6032d976a5c8955c5ed4398e116f5725f17bf0d1e22d4d56cea",
 		unsafe.Pointer(C.allreducenormapart_kernels))
-	sim.Compiled("allreducenormquantised", "90b41859f74ae3d25cb1c95d2b3d56af260f07033e50569aa027f14f1b051a6d",
+	sim.Compiled("allreducenormquantised", "9430d8e1009ba3fb988a8995c78a4663551baf74ccef181983036800a719b20f",
 		unsafe.Pointer(C.allreducenormquantised_kernels))
 	sim.Compiled("allreducenorms", "276bd85066c8e2648e048b88bdcf38bbc52b26f11303435fba9a076d0da836e8",
 		unsafe.Pointer(C.allreducenorms_kernels))
-	sim.Compiled("allreducenormtwoshot", "9139f130241d5a88ac9c873f07667bade419b21efd5cb358705735fc42cc6c98",
+	sim.Compiled("allreducenormtwoshot", "b9561c6452951672e36c89822c5481560a1bb81cebeb5b110d31333efcfc8b7f",
 		unsafe.Pointer(C.allreducenormtwoshot_kernels))
 	sim.Compiled("allreduceoneshot", "685c0c5f7e9f716e5699dfe015aec79e73325a77a6294b75c4aa5058b5149d18",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -162,7 +162,7 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentiongathertiles", "a795b1eafe5c7c5889cca2b7fd925e1845d9b8640587dd982cb6b3604a68f722",
 		unsafe.Pointer(C.blockbehindattentiongathertiles_kernels))
-	sim.Compiled("blockbehindattentionpackets", "6ca2ef38c7c734bfa49953f86a9ed775bf51d59e2aca8e234b27407b0d75d389",
+	sim.Compiled("blockbehindattentionpackets", "f9a2f902ee28e41595500a34c1ba12374143f0e86adaf1237fcb3113b72dff8d",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
 	sim.Compiled("blockbehindattentiontiles", "60c609bd0ff28f27cffd274514a2e9eebecc2df0415e25b4458ba13fcd78db11",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
@@ -172,7 +172,7 @@ func init() {
 		unsafe.Pointer(C.dataparallellayer_kernels))
 	sim.Compiled("gatedmlp", "d27bc2e5896887a869dd3f2ba9e8fe283b7116d6ad68329dc7017741a2bf0dbc",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfewrows", "08879441c5c27860a0e170d2fecada2b5c365c578342e0f0dbcafe0eacaec037",
+	sim.Compiled("gatedmlpfewrows", "399bdd52b93d4d97062e7a6aedd3bb58c0507053357b7945f87fd9887b945c90",
 		unsafe.Pointer(C.gatedmlpfewrows_kernels))
 	sim.Compiled("gatedmlpfp8", "b8aad5fabb9c56cec2c814fb66d24a457f92ee8a6736fe4466371e7bf6e691a4",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
@@ -180,7 +180,7 @@ func init() {
 		unsafe.Pointer(C.gatedmlpvquantised_kernels))
 	sim.Compiled("invariantmlp", "140069f4213a39964342da3340bcaa518056bff3a0cc3ee54432855328ea298d",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "ebcdebbab18efd944df929177ee6dc1b0aae84bd71cba2b188b5054863c52120",
+	sim.Compiled("invariantmlppackets", "98b419b8f4cbefa87d3f7f15502f26b051bf61e7b41c5fac8f3efdd72ba87e0d",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
 	sim.Compiled("invariantmlptiles", "0cf8ba4e1384ab29bee2e8e9616b4fe09e106a842d697b1f729c7e08d54c9fd8",
 		unsafe.Pointer(C.invariantmlptiles_kernels))
@@ -271,7 +271,7 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatternormgather", "719da38e65dac68f86970a8c0b42a9715254b6b569109f010124438995e53d48",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
-	sim.Compiled("reducescatternormgatherpackets", "b964cd0663c65787eae5971484114757976528db2d16b2bb8683fffd018399ae",
+	sim.Compiled("reducescatternormgatherpackets", "7d939ffd595bf2f88b429f89bd640fc4b3dd64b2ee2589eb763bf12b3bbff322",
 		unsafe.Pointer(C.reducescatternormgatherpackets_kernels))
 	sim.Compiled("reducescatteroneshot", "e38518c56a37d7ee7d87c411473712535e1b91cd28f6ba9939c87cf39721d29e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "ebcdebbab18efd944df929177ee6dc1b0aae84bd71cba2b188b5054863c52120",
+	Source:  "98b419b8f4cbefa87d3f7f15502f26b051bf61e7b41c5fac8f3efdd72ba87e0d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "45e952407326d44fe5567e8174c16e9aa14a2b221b7cb340130e683596592605",
+	Hash:     "7669c300494f2d14e75fc62aea64115fc0058cf7b5516850d116a388f2ca62c6",
 	Proof:    "proven for D = 1..8, stamp 7431057b5a9d0b62",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

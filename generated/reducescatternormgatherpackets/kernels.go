@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgatherpackets",
-	Source:  "b964cd0663c65787eae5971484114757976528db2d16b2bb8683fffd018399ae",
+	Source:  "7d939ffd595bf2f88b429f89bd640fc4b3dd64b2ee2589eb763bf12b3bbff322",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgatherpackets",
-	Hash:     "883ab5cdefa7525fbb5983c313e50452b74ed0abdb0c92aaa67ca9bdca5c495e",
+	Hash:     "cd7d23eaeff1a713e2a088d1c2ef043c766b2f00bfbd21e76f886dc7838af9d0",
 	Proof:    "proven for D = 1..8, stamp a7766f697a37d3df",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

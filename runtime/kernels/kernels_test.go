@@ -142,15 +142,17 @@ func TestRowGrid(t *testing.T) {
 }
 
 // TestPacketGrid: each block has a part, no more of them than may wait for each other, and threads a unit each where
-// there are enough.
+// there are enough, half as many by a function.
 func TestPacketGrid(t *testing.T) {
 	for bytes := int64(1); bytes < 4<<20; bytes = bytes*5/4 + 1 {
-		blocks, threads := packetGrid(bytes)
-		from, last := Part(bytes, int64(blocks)-1, int64(blocks))
-		if blocks < 1 || blocks > plan.MostPacketBlocks || threads < 256 || threads > 512 || last < 1 ||
-			from+last != bytes {
-			t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks, threads,
-				last, from)
+		for ends, most := range map[bool]int{false: 512, true: 256} {
+			blocks, threads := packetGrid(bytes, ends)
+			from, last := Part(bytes, int64(blocks)-1, int64(blocks))
+			if blocks < 1 || blocks > plan.MostPacketBlocks || threads < 256 || threads > most || last < 1 ||
+				from+last != bytes {
+				t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks,
+					threads, last, from)
+			}
 		}
 	}
 }

@@ -186,7 +186,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		k.params[k.At.Lands.Rows] = uint64(each)
 		threads /= int(k.Each())
 	case k.Lands():
-		blocks, threads = packetGrid(bytes)
+		blocks, threads = packetGrid(bytes, k.Finish != nil)
 	}
 	if k.ByBlocks {
 		k.params[k.At.Block] = uint64(blocks)

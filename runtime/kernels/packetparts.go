@@ -40,5 +40,10 @@ func (e toEach) fill(k *kernel, _ *plan.Queue, w plan.PacketWords, landings int)
 
 func (toEach) whole(*kernel) int64 { return 1 }
 
-// each is two for a kernel that spreads, whose blocks have half as many threads.
-func (toEach) each(k Kernel) int64 { return int64(1 + min(k.Spread, 1)) }
+// each is two for a kernel that spreads, or ends with a function, whose blocks have half as many threads.
+func (toEach) each(k Kernel) int64 {
+	if k.Spread > 0 || k.Finish != nil {
+		return 2
+	}
+	return 1
+}

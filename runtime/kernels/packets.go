@@ -77,9 +77,9 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.
 
 // packetGrid returns the number of blocks, and of threads in each block, that send the given bytes; each block sends a
 // part of whole lines. On H200s, units of 16 bytes a thread and few threads are the fastest until the number of blocks
-// is the largest allowed.
-func packetGrid(bytes int64) (blocks, threads int) {
-	if threads = 256; bytes > 16*int64(threads*plan.MostPacketBlocks) {
+// is the largest allowed. A kernel that ends with a function has registers for no more threads.
+func packetGrid(bytes int64, ends bool) (blocks, threads int) {
+	if threads = 256; bytes > 16*int64(threads*plan.MostPacketBlocks) && !ends {
 		threads = 512
 	}
 	unit := 16 * int64(threads)

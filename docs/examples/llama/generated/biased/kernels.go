@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "6c84aeb512e54aaac3a7a8e6d8b90e6bd680b3c7193f905d00d3f14cbdc190d7",
+	Source:  "66cbd40492107af1131618f9938e0306755ecb8a746f89bface46509c52b4c82",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

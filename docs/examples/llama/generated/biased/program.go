@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "1aef56a276326f164f20d45b73a786bf952e800530ec526f522f019edec5bbf1",
+	Hash:    "888057342ae7cd221658d650aa2e60fe56111f25105bc138b2a322cd2806740e",
 	Proof:   "proven for D = 1..8, stamp d6122e91148b5370",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedblocks",
-	Source:  "e62afcd1c4eb2c6b3a08c5ec82d5642a3e5086ef010f2efe5a550ef7f3e6aaf6",
+	Source:  "c7f7e4c4fbdd462ca0bf3b5c45523c95a2437b968032cea5b27bf78547e7ac0e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

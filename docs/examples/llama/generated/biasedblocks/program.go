@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedblocks",
-	Hash:    "ec8b501a92898665b102d5d78185295613b3aa232508935d61eddc68747f7169",
+	Hash:    "4b1dfd543a9985709c22cac5da71597cfd903fe93b82352026fff3f57f448986",
 	Proof:   "proven for D = 1..8, stamp ed0f732925ac3348",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

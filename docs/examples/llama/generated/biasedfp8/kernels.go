@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "3d1df5697d182fa9f8685f494fa769450d581b54734ca8977cd2d65e74760a82",
+	Source:  "01227b8cd5fea3d6c2be6954cda1b807e1f7af2566cfb0dfe1547464ad06e087",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "85832f8ab8095d9932f6eca4659915671dc268fe893c460714a9e597a4f4053a",
+	Hash:    "e33a761f39412b2a448315400659b5606a31863ccd993f1058f18a03b545fcd1",
 	Proof:   "proven for D = 1..8, stamp d5450b22709ce339",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

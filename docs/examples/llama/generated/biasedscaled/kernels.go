@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedscaled",
-	Source:  "cc7f01c5fd0cfd1ff694e5797c26441d7b5aa0035222b5b770509b3fef6ec54a",
+	Source:  "8a18b5aa25eac3cab4f5134d6aaeb3ce9db851b94812f54a16d91dc2d5fdc0b9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

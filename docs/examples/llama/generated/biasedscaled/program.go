@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "30c81d4a160f445a52a0f99c1dba7d8ab437cdb664b2b1234027c22ca25ab1d1",
+	Hash:    "84ae17dfa1e694beb624df2868e7a3e8865c5e3bc9626504398b0299a182e666",
 	Proof:   "proven for D = 1..8, stamp 345acebb4435bcc4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "eff14e7f501719bc5ebbf80c4fe11801cf8232612f38fd5a927eb248baa2647f",
+	Source:  "e99b9bd2f72fbd16f9d810a8775f24583a15c14c7d6a8da9d44c09fba7ec7aee",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "cc5fe5cdcbe5ee9507f12fe769c67d269f38e0a552c57db423cd409b364a2435",
+	Hash:    "a031089939431cbe53aa68ea45ff204b57564e853ac7db5dd94fa458dabb977c",
 	Proof:   "proven for D = 1..8, stamp cf429791a36014bb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodeblocks",
-	Source:  "a2f6d30bdeb1688bdf8bb55dd1fe307df470d5f008f6ab4bf141b7c8a3568e88",
+	Source:  "7ca9dd6f9ffc4c04e86c5a5611d7fc9b8b1b52ad632326c8cee7ee4de6de1ce3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

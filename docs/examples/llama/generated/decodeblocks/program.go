@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodeblocks",
-	Hash:    "ed5bf25e382e23ed53c43cfa1cd33d361ba16cb4de0208866b5f68925815ffa2",
+	Hash:    "ba39fd34fa2481d3ef3f8ab29aba8eff084938104ac1352fcc92493b48cc6d45",
 	Proof:   "proven for D = 1..8, stamp d4ea80745d6a4997",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "7423b1ec99daf75fb20ed341b69de28425c88ef5a6db304ff9ac51e86cf710b6",
+	Source:  "924343016e043b594045fc0098a50118530b395b1b9625e5bafdf515ee73af3d",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

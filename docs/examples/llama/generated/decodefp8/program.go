@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "3e0c283641a1399a37998e650afb512d25b983937c68d071b2cd9ad7eabbaae9",
+	Hash:    "583af63738e8e139fa96dc6f57214602b6c8ee53b58e934d1ff977dfa91615f1",
 	Proof:   "proven for D = 1..8, stamp 7d5bc544eaeda45a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -106,7 +106,7 @@ DEVICE void packets_of(const struct packets &p)
     for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
       x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    each_peer<peers_at_once, uint4>(
+    each_peer<2, uint4>(
         peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i, v); },
         [&](unsigned k, uint4 v) {
           if (k == p.rank) {
@@ -301,7 +301,7 @@ DEVICE void packets2_of(const struct packets2 &p)
     for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
       x[k] = -0.0f;  // whatever is added to -0 stays as it is
     }
-    each_peer<peers_at_once, uint4>(
+    each_peer<2, uint4>(
         peers, [&](unsigned k, uint4 *v) { look(landing + peer_of(p.rank, k) * p.part + i, v); },
         [&](unsigned k, uint4 v) {
           if (k == p.rank) {

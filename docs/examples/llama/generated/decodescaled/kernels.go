@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodescaled",
-	Source:  "0e6322d1c7f0ea57ae5c4bd4a469e9da06c4eb5102aa5b94bbcf9567b0c40338",
+	Source:  "95053e2afe1ba85ef4ac4ba7640cbd254c2f0e0ae3ef97c9aecc5d1d5fa627bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
-	Hash:    "ee6805b6bc68e5390649c6ed01fc937a19d90fc11b510a6276fb3cffe1cf0bde",
+	Hash:    "74df26323a14059821de64148b175da21da5af76a96d34028406183b786729fc",
 	Proof:   "proven for D = 1..8, stamp e7248a007d592500",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

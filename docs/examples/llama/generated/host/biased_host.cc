@@ -2,7 +2,7 @@
 
 // The kernels of biased.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// ef1ff5e09be698882767201a077f4d64d3934720a9f415cfab393b9df5b28709
+// 6ad481f4205e2db6e87455a0d5513f13ace63d475cb66a9149b153d43a769981
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of biasedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b7edbf2452bf0da5c8de29d497d301b56435840382580bc936fe49a0af332b17
+// bc583428cc66dbb78d1712ac93099d4ec7113cd6c29a3cd7e1488737b2f402d5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

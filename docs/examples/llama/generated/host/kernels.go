@@ -33,25 +33,25 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "6c84aeb512e54aaac3a7a8e6d8b90e6bd680b3c7193f905d00d3f14cbdc190d7",
+	sim.Compiled("biased", "66cbd40492107af1131618f9938e0306755ecb8a746f89bface46509c52b4c82",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedblocks", "e62afcd1c4eb2c6b3a08c5ec82d5642a3e5086ef010f2efe5a550ef7f3e6aaf6",
+	sim.Compiled("biasedblocks", "c7f7e4c4fbdd462ca0bf3b5c45523c95a2437b968032cea5b27bf78547e7ac0e",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("biasedfp8", "3d1df5697d182fa9f8685f494fa769450d581b54734ca8977cd2d65e74760a82",
+	sim.Compiled("biasedfp8", "01227b8cd5fea3d6c2be6954cda1b807e1f7af2566cfb0dfe1547464ad06e087",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "cc7f01c5fd0cfd1ff694e5797c26441d7b5aa0035222b5b770509b3fef6ec54a",
+	sim.Compiled("biasedscaled", "8a18b5aa25eac3cab4f5134d6aaeb3ce9db851b94812f54a16d91dc2d5fdc0b9",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "10a43ec20fcf75ce357167968a096b6acf115e4170777be2b119463ae5b08854",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "eff14e7f501719bc5ebbf80c4fe11801cf8232612f38fd5a927eb248baa2647f",
+	sim.Compiled("decode", "e99b9bd2f72fbd16f9d810a8775f24583a15c14c7d6a8da9d44c09fba7ec7aee",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodeblocks", "a2f6d30bdeb1688bdf8bb55dd1fe307df470d5f008f6ab4bf141b7c8a3568e88",
+	sim.Compiled("decodeblocks", "7ca9dd6f9ffc4c04e86c5a5611d7fc9b8b1b52ad632326c8cee7ee4de6de1ce3",
 		unsafe.Pointer(C.biasedblocks_kernels))
-	sim.Compiled("decodefp8", "7423b1ec99daf75fb20ed341b69de28425c88ef5a6db304ff9ac51e86cf710b6",
+	sim.Compiled("decodefp8", "924343016e043b594045fc0098a50118530b395b1b9625e5bafdf515ee73af3d",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "edbe2e813986f84edca9896a693bb42fae1a303f1af7812cd6eac5073424afca",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "0e6322d1c7f0ea57ae5c4bd4a469e9da06c4eb5102aa5b94bbcf9567b0c40338",
+	sim.Compiled("decodescaled", "95053e2afe1ba85ef4ac4ba7640cbd254c2f0e0ae3ef97c9aecc5d1d5fa627bf",
 		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("gemma", "81e51a7d5b2087ba860fda4c2e3d0c14ab1628b19103bd546404305773723d66",
 		unsafe.Pointer(C.gemma_kernels))
@@ -61,13 +61,13 @@ func init() {
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("gemmanormedfp8", "a168b4f9d9c7ca92ffa75ab75cf1bfaf1caeefb7a56454d945ebaee3a2cc32fe",
 		unsafe.Pointer(C.gemmanormedfp8_kernels))
-	sim.Compiled("normed", "1f6b2d3e911c013566ad416eec5565b889e7c34a7468be85222522a57a4d6741",
+	sim.Compiled("normed", "18ee5d62c86bebaba8853d79d8bd55987e262b2fa13a1fc401b8163089048519",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedblocks", "3f9b9a2506f5a087c7b4df1499caf8a8d595c84ecc5050580616fe3e0e619f7e",
+	sim.Compiled("normedblocks", "abfdace4a433dd573e385ee7aa6b4675db7a0983611c64ba37ab0ff7396b600a",
 		unsafe.Pointer(C.normedblocks_kernels))
-	sim.Compiled("normedfp8", "7c710e0aa87ab8f78235cbdd415fdc9243a0990c5aa171e86b9fa0af48306ab3",
+	sim.Compiled("normedfp8", "d4fcc2e26a098c75d67cbc50f048230a2006e155d5700a514ccd67ff5c127e93",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "d8cc7b147e95306f83c4bea3e40a0dffd174d73eab98e239062b6f40fa826a39",
+	sim.Compiled("normedscaled", "a65c538622e7f8e0d35fec6ebad0e685a929fa5511c413999fbe83a15c3f6e34",
 		unsafe.Pointer(C.normedscaled_kernels))
 	sim.Compiled("prefill", "8ed6ac9f29b5355a048376de3e14345f1328bd0fef4a38b79ad47d2387de5e76",
 		unsafe.Pointer(C.prefill_kernels))

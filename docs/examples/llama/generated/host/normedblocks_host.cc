@@ -2,7 +2,7 @@
 
 // The kernels of normedblocks.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b1ba7484ae4d6a8c58a5f793f86711de3ada49f66be67cbb8e26f233a38c923e
+// 18f4ffcd599a5b7d8dd801eee59bb00e56a5a71631a7ac5a179e306fcee9c404
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

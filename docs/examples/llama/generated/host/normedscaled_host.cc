@@ -2,7 +2,7 @@
 
 // The kernels of normedscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 43e7b014b15a8632deca1a655e9be42588d94e464e1abc8ae6165fb08b2b2852
+// 3c28d84bc4d6e9a63b33d1676b1edfed470a0d17c847878ef75d3e061426c30d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "1f6b2d3e911c013566ad416eec5565b889e7c34a7468be85222522a57a4d6741",
+	Source:  "18ee5d62c86bebaba8853d79d8bd55987e262b2fa13a1fc401b8163089048519",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.UpTo(64).Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "3959a00e843fa3d5a445bb47b3e451673531090e2c29f6bc157ee017638d90e2",
+	Hash:    "734c5f2e9921441bd5a20a74c9d4432253586f1d65024f2c2b31f50339d8d86e",
 	Proof:   "proven for D = 1..8, stamp 03363ea498f65192",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedblocks",
-	Source:  "3f9b9a2506f5a087c7b4df1499caf8a8d595c84ecc5050580616fe3e0e619f7e",
+	Source:  "abfdace4a433dd573e385ee7aa6b4675db7a0983611c64ba37ab0ff7396b600a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

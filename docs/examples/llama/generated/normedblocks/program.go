@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedblocks",
-	Hash:    "03c636e774568be20d4f01ef961deee264aaf0710a9060d3243798a48bc7b74a",
+	Hash:    "5b5d9c8c7783906e3284b3c2f89dea785b3792bd76b80f58961e2f06ae5b5387",
 	Proof:   "proven for D = 1..8, stamp 614445fa83b05ab2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "7c710e0aa87ab8f78235cbdd415fdc9243a0990c5aa171e86b9fa0af48306ab3",
+	Source:  "d4fcc2e26a098c75d67cbc50f048230a2006e155d5700a514ccd67ff5c127e93",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Early().Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "f697b9f9a69e1d7b34730874944a0ca5726053822668b6f646de3939b02a59b5",
+	Hash:    "62456cd18b98614c5bb461e70e6584b5b45e0f01cdecf71c97b83fabfd0e523f",
 	Proof:   "proven for D = 1..8, stamp b9d9645bd6ebbcb5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -41,7 +41,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "d8cc7b147e95306f83c4bea3e40a0dffd174d73eab98e239062b6f40fa826a39",
+	Source:  "a65c538622e7f8e0d35fec6ebad0e685a929fa5511c413999fbe83a15c3f6e34",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

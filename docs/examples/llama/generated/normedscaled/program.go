@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "0ca4572ae19e1b4b2bce558c478792d2d93b2a5ed26bc1f97f6c23d8f0f7ae33",
+	Hash:    "fcf45299e1f1435060c693f3af884ffadafd2ec748df94c4432ceb2663da27b4",
 	Proof:   "proven for D = 1..8, stamp 960310e652af4e29",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
