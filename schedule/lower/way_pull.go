@@ -121,9 +121,17 @@ const noPart = "no product takes a part of %s alone"
 
 var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows
-	return nil
+	return w.begins(s)
 }, gather(ofRows), gather(ofBatches)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
 	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
+
+// begins refuses rows that no product takes as they come.
+func (w *writer) begins(s *stage) error {
+	if len(s.Ops) > 0 {
+		return nil
+	}
+	return refused(w.path(), "use "+plainBringing, "no product is made of %s as its rows come", w.edge.Of)
+}
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.
