@@ -240,6 +240,23 @@ var refusalCases = []refusalCase{
 			schedule.Linear("C", "X", "A")}, Moves: []schedule.Move{{Of: "X", Way: schedule.Padded{}}}},
 		[]string{"Moves[0].Way: only uneven parts whose most is known can be padded (set Most of the split of R over " +
 			"the ranks)"}},
+	{"other ways for rows that no product takes", keys(schedule.Shot{}), []string{"Moves[0].Way: no pass does the " +
+		"all-gather of Key by Shot: it adds up partial results (use Pull, Push, Ring, PushRing, Broadcast, " +
+		"GatherShot, PushGather, NCCL, or leave it out; or place AllK otherwise)"}},
+	{"other ways beside slots", scheduletest.By(catalog.GatedMLP, "A", schedule.Shot{}), []string{
+		"Moves[0].Way: no pass does the all-gather of A by Shot: it adds up partial results (use Pull, Push, Ring, " +
+			"PushRing, Broadcast, GatherShot, PushGather, NCCL, or leave it out)"}},
+	{"other ways into the caller's memory", scheduletest.By(gatherOut, "A", schedule.PushRing{}), []string{
+		"Tensors[4]: PushRing gathers into memory of the plan only (leave it out, or use schedule.Pull, " +
+			"schedule.Ring, schedule.GatherShot, schedule.PushGather, schedule.NCCL)"}},
+	{"other ways of counted rows without a bound", schedule.Schedule{
+		Tensors: scheduletest.Tensors("X[M/D~ K] C[M K]"), Ops: []schedule.Op{schedule.Copy("C", "X")},
+		Moves: []schedule.Move{{Of: "X", Way: schedule.Grouped{}}}}, []string{"Moves[0].Way: no pass does the " +
+		"all-gather of counted rows of X by Grouped: no product takes some rows while others come (use Pull, Ring, " +
+		"or leave it out; or place C otherwise)"}},
+	{"other ways where another move is wrong too", copyWith(catalog.GatedMLP, func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "A", Way: schedule.Shot{}}, {Of: "C", Way: schedule.Pull{}}}
+	}), []string{"Moves[0].Way: no pass does the all-gather of A by Shot: it adds up partial results (use Pull, "}},
 	{"blocks of rows that no product takes", keys(schedule.Grouped{}), []string{
 		"Moves[0].Way: no product is made of Key as its rows come (use schedule.Pull)"}},
 	{"tiles of rows that no product takes", keys(schedule.Tiles{}), []string{
