@@ -196,7 +196,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := w.orUse(leaveOut, l)
+			hint := w.orUse(leaveOut, l, s.leaving.cut.at)
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

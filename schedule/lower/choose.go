@@ -118,7 +118,7 @@ func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 		return nil, err
 	}
 	hint := leaveOut
-	if names := w.others(of); len(names) > 0 {
+	if names := w.others(of, w.path()); len(names) > 0 {
 		hint = "use " + strings.Join(names, ", ") + ", or " + leaveOut
 	}
 	hint += w.orOneHost()
@@ -146,31 +146,31 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && (fetched || ofRanks && !l.is(intoCallers)) {
-		err = refused(w.PathOf(s.Into), w.orUse(leaveOut, of)+w.orOneHost(),
+		err = refused(w.PathOf(s.Into), w.orUse(leaveOut, of, w.PathOf(s.Into))+w.orOneHost(),
 			"%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
-		hint, why := w.orUse(leaveOut, of), "ranks write where others still read"
+		path, why := fmt.Sprintf("Tensors[%d].Within", within), "ranks write where others still read"
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
 		}
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint, "by %s %s", name, why))
+		err = errors.Join(err, refused(path, w.orUse(leaveOut, of, path), "by %s %s", name, why))
 	}
 	if !l.is(ofCodes) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), w.orUse(leaveOut, of),
+		err = errors.Join(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := w.orUse("give each row of "+t.Name+" a scale", of)
+		hint := w.orUse("give each row of "+t.Name+" a scale", of, w.path())
 		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
 			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), w.orUse(leaveOut, of),
+		err = cmp.Or(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -190,7 +190,7 @@ func (w *writer) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !w.Coded(of.stage.Stage) {
 		return nil
 	}
-	hint := w.orUse(leaveOut, of)
+	hint := w.orUse(leaveOut, of, w.path())
 	if w.Original.OverHosts() {
 		hint = oneHost
 	}

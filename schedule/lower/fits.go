@@ -42,7 +42,8 @@ func edgesFit(w *writer) error {
 		case sums && blocks && !s.Gathers && (s.summing == nil || len(s.taken) > 0):
 			path, hint := "Mesh", oneHost
 			if !l.Hosts {
-				path, hint = e.Field(), w.orUse("give each row a scale", l)
+				path = e.Field()
+				hint = w.orUse("give each row a scale", l, path)
 			}
 			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)

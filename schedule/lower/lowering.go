@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -97,17 +98,17 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// orUse is a hint with the other ways of a communication, if there are some.
-func (w *writer) orUse(hint string, of leg) string {
-	for i, name := range w.others(of) {
+// orUse is a hint with the other ways of a communication, if there are some, beside the refusal of a field.
+func (w *writer) orUse(hint string, of leg, at string) string {
+	for i, name := range w.others(of, at) {
 		hint += map[bool]string{true: ", or use ", false: ", "}[i == 0] + "schedule." + name
 	}
 	return hint
 }
 
-// others names the ways by which a communication is done here, beside all else that the schedule says. The same
-// schedule is lowered by each: what is refused with the usual way too has another cause than the way.
-func (w *writer) others(of leg) (names []string) {
+// others names the ways by which a communication is done here, beside all else that the schedule says: it is lowered by
+// each. Where another field than the refused one is wrong with the usual way too, that is no fault of the ways.
+func (w *writer) others(of leg, at string) (names []string) {
 	if w.tries {
 		return nil
 	}
@@ -121,14 +122,20 @@ func (w *writer) others(of leg) (names []string) {
 		_, err := lowered("", s, true, func(passes.Pass, *hostir.Program) {})
 		return fmt.Sprint(err)
 	}
-	usual := refusal(nil)
+	elsewhere := refusal(nil)
+	if strings.HasPrefix(elsewhere, at+": ") {
+		elsewhere = none
+	}
 	for _, l := range doing(of.need) {
-		if r := refusal(l.way); r == "<nil>" || r == usual {
+		if r := refusal(l.way); r == none || r == elsewhere {
 			names = append(names, schedule.WayName(l.way))
 		}
 	}
 	return names
 }
+
+// none is the text of no error.
+const none = "<nil>"
 
 // usually names the way of a communication that most schedules leave open.
 func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].way) }

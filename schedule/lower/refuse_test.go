@@ -257,6 +257,10 @@ var refusalCases = []refusalCase{
 	{"other ways where another move is wrong too", copyWith(catalog.GatedMLP, func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "A", Way: schedule.Shot{}}, {Of: "C", Way: schedule.Pull{}}}
 	}), []string{"Moves[0].Way: no pass does the all-gather of A by Shot: it adds up partial results (use Pull, "}},
+	{"a broadcast by pushes", scheduletest.By(catalog.Broadcast, "A", schedule.Push{}), []string{
+		"Moves[0].Way: no pass does the broadcast of A by Push: by it every rank sends to each of the others, and "}},
+	{"counted rows that NCCL exchanges", scheduletest.By(catalog.AllToAllV, "A", schedule.NCCL{}), []string{
+		"Moves[0].Way: no pass does the all-to-all of counted rows of A by NCCL: by choice the interface to the "}},
 	{"blocks of rows that no product takes", keys(schedule.Grouped{}), []string{
 		"Moves[0].Way: no product is made of Key as its rows come (use schedule.Pull)"}},
 	{"tiles of rows that no product takes", keys(schedule.Tiles{}), []string{

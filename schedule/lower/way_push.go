@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -14,7 +15,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
 		by(pushPart, stages.Exchange, stages.ExchangeCounted).has(overwrites).with(intoPlans),
 		by(pushPart, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
-		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
 func intoPlans(l *lowering) { l.why = "what comes into the caller's memory, which peers do not write" }
@@ -109,6 +110,10 @@ func broadcastRows(w *writer, s *stage) arrival {
 	a.turns = []turns{t}
 	return a
 }
+
+// sendsToEach is the fact of a way by which every rank sends something to each of the others.
+var sendsToEach = hole{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
+	"by it every rank sends to each of the others, and here one rank sends alone, or each rank to one"}
 
 // pushHoles are the facts of ways by which peers write what comes.
 var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Bare },
