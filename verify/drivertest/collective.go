@@ -42,7 +42,8 @@ func collectives(b *bench) {
 		gone(string(kind))
 	}
 	for _, d := range []driver.CollectiveDesc{{Kind: "gossip", Bytes: 256},
-		{Kind: driver.AllReduce, Bytes: 256, More: 4, Type: driver.FP32}, {Kind: driver.Exchange, Bytes: 256, More: -260}} {
+		{Kind: driver.AllReduce, Bytes: 256, More: 4, Type: driver.FP32},
+		{Kind: driver.Exchange, Bytes: 256, More: -260}} {
 		if err := c.Collective(d, dst, src, comm, s); err == nil {
 			b.Errorf("a collective was taken: %+v", d)
 		}
