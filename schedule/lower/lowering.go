@@ -18,8 +18,9 @@ type lowering struct {
 	facts fact
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*writer, leg) schedule.Way
-	not   func(*stage) bool
-	why   string // it does not serve such stages, or stands beside not all rows that come
+	not   func(*stage) bool // it does not serve such stages
+	why   string            // of that
+	limit string            // what it does not stand beside in a chain, which others refuse
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
 	write func(w *writer, s *stage, way schedule.Way) error
@@ -152,7 +153,7 @@ func except(not func(*stage) bool, why string) func(*lowering) {
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
 func wholeRows(l *lowering) {
-	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
+	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
 }
 
 const leaveOut = "leave it out"

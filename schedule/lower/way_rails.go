@@ -194,8 +194,8 @@ func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
 		b := w.program.At(name)
 		b.Tensor.Axes[1], b.Chunk, b.Counts, b.Elements = from.Tensor.Axes[0], from.Chunk, counts, from.Elements
 		all := hostir.Times(hostir.Extent(own.Extent), b.Chunk)
-		// The rows of a rail's ranks fit into the room for all ranks' rows. One rank's rows for each host do not, nor do
-		// any where the room is for one rank's.
+		// A rail's rows fit into the room for all ranks' rows. One rank's rows for each host do not, nor does a rail
+		// where the room is for one rank's.
 		if counts.Equal(hostir.Var(countRank)) || !b.Elements.Equal(all) {
 			b.Elements = hostir.Mul(hostir.Hosts, b.Elements)
 		}
