@@ -104,14 +104,12 @@ func (l leg) doneBy(way schedule.Way) bool {
 func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
-		if l.not != nil && l.not(of.stage) {
-			if l.takes(way) {
-				why = l.why
-			}
-			continue
-		}
-		if l.takes(way) {
+		switch {
+		case !l.takes(way):
+		case l.not == nil || !l.not(of.stage):
 			return &l, l.lacking(w, of)
+		default:
+			why = l.why
 		}
 	}
 	if err := w.sumsCodes(of, way); err != nil {

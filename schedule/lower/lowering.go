@@ -153,7 +153,8 @@ func except(not func(*stage) bool, why string) func(*lowering) {
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
 func wholeRows(l *lowering) {
-	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
+	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
+		"all of them"
 }
 
 const leaveOut = "leave it out"

@@ -218,7 +218,7 @@ func railsMemory(w *writer, s *stage) {
 	}
 	of(hostSums, ofRail(hostir.Var(countChunk)))
 	of(railSums, hostir.Var(countRank))
-	if b := w.program.At(w.meeting(s)); !b.Counts.IsZero() { // of partial results for a rank of each host
+	if b := w.program.At(w.named(slots, s.Sums)); !b.Counts.IsZero() { // of partial results for a rank of each host
 		b.Counts = ofRail(hostir.Div(hostir.Var(countChunk), hostir.PerHost))
 	}
 	if s.ToAll { // of the result's type, where the terms have the plan's

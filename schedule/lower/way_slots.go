@@ -74,7 +74,6 @@ func reducedMemory(w *writer, s *stage) {
 // ownersSlots puts the partial results of peers' rows into slots at their owners. Each owner adds up its slots once, in
 // the order of ranks. The sums of a part for all ranks are made and travel while the next part is multiplied.
 func ownersSlots(w *writer, s *stage) (d departure) {
-	named := func(name string) string { return w.named(name, s.Sums) }
 	cut, put, own := w.partsOf(s), putRef, w.pieceOf(s, hostir.Rank)
 	d = w.slotsFill(s)
 	if d.puts, d.own = w.streamsOf(s); d.puts.Name != putName {
@@ -88,16 +87,16 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n < 2 {
-			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
+			nodes = append(nodes, hostir.Wait(put, w.named(free, s.Sums), p.rank))
 		}
 		if s.outward() { // while the product is made
 			slices.Reverse(nodes)
 		}
-		return append(nodes, hostir.Set(put, w.at(named(slots), own).At(p.rank), w.at(w.summands(s), p)),
-			hostir.Post(put, named(arrived), p.rank).Member(cut.part()))
+		return append(nodes, hostir.Set(put, w.at(w.named(slots, s.Sums), own).At(p.rank), w.at(w.summands(s), p)),
+			hostir.Post(put, w.named(arrived, s.Sums), p.rank).Member(cut.part()))
 	}
 	if cut.n > 1 {
-		d.begin = []hostir.Node{hostir.Wait(putRef, named(free), every)}
+		d.begin = []hostir.Node{hostir.Wait(putRef, w.named(free, s.Sums), every)}
 	}
 	if d.puts.Name != putName {
 		d.after = []hostir.StreamSet{d.puts}
