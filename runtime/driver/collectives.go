@@ -36,29 +36,29 @@ type CollectiveDesc struct {
 	To, From int   // ranks of the communicator, of an exchange: this rank sends to To and receives from From
 }
 
-// Sizes returns the bytes that each rank sends and receives; both are 0 for an unknown kind, which Check refuses.
+// Sizes returns the bytes that each rank sends and receives in a collective that Check takes.
 func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
-	all := int64(ranks) * d.Bytes
-	switch d.Kind {
-	case AllGather:
-		return d.Bytes, all
-	case ReduceScatter:
-		return all, d.Bytes
-	case AllToAll:
-		return all, all
-	case AllReduce, Exchange:
-		return d.Bytes, d.Bytes + d.More
+	send, recv = d.Bytes, d.Bytes+d.More
+	if d.Kind == ReduceScatter || d.Kind == AllToAll {
+		send *= int64(ranks)
 	}
-	return 0, 0
+	if d.Kind == AllGather || d.Kind == AllToAll {
+		recv *= int64(ranks)
+	}
+	return send, recv
 }
 
-// Check refuses an unknown kind.
+// Check refuses an unknown kind, parts of less than no bytes, and two sizes of what is no exchange.
 func (d CollectiveDesc) Check() error {
 	switch d.Kind {
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
-		return nil
+	default:
+		return fmt.Errorf("communicate: unknown collective %q", d.Kind)
 	}
-	return fmt.Errorf("communicate: unknown collective %q", d.Kind)
+	if min(d.Bytes, d.Bytes+d.More) < 0 || d.More != 0 && d.Kind != Exchange {
+		return fmt.Errorf("communicate: no %s of %d bytes gets %d", d.Kind, d.Bytes, d.Bytes+d.More)
+	}
+	return nil
 }
 
 // Collectives is NCCL for one device. Its communicators are nonblocking: CommInitRank and Collective may return while

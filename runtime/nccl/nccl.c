@@ -121,7 +121,7 @@ int ovgen_nccl_state(ovgen_comm *c) {
 
 static int fails(int result) { return result != ncclSuccess && result != ncclInProgress; }
 
-/* A part goes to one rank and another of other bytes comes from one. */
+/* Sends x->bytes to one rank, and receives another number of bytes from a rank. */
 static int send_and_recv(ovgen_comm *c, const ovgen_collective *x, uintptr_t send, int to, uintptr_t recv, int from,
                          size_t receives) {
   cudaStream_t stream = (cudaStream_t)x->stream;

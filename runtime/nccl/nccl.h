@@ -96,7 +96,8 @@ typedef struct {
 } ovgen_comm;
 
 /* One collective of kind 'g' all-gather, 'r' reduce-scatter, 'a' all-reduce, 'x' all-to-all or 'e' exchange
-   with the ranks to and from, of parts of count elements of a type. An exchange sends bytes and receives others. */
+   with the ranks to and from, of parts of count elements of a type. An exchange sends
+   `bytes` bytes and receives `receives` bytes. */
 typedef struct {
   int kind, type, to, from;
   size_t count, bytes, receives;

@@ -11,9 +11,12 @@ func (p *Program) HostsOf(ranks int) []int { return p.Schedule.HostsOf(ranks) }
 // FewestHosts is the least number of hosts above one, or one.
 func (p *Program) FewestHosts(ranks int) int { return p.Schedule.FewestHosts(ranks) }
 
-// OfHosts says that a buffer has a part for each host, which no other axis of it counts.
+// HostAxis is the first axis of memory that has a part for each host.
+var HostAxis = schedule.Dim(schedule.Extent(Hosts.String()))
+
+// OfHosts says that a buffer has a part for each host: its first axis counts the hosts.
 func (b Buffer) OfHosts() bool {
-	return len(b.Tensor.Axes) > 0 && b.Tensor.Axes[0].Extent == schedule.Extent(Hosts.String())
+	return len(b.Tensor.Axes) > 0 && b.Tensor.Axes[0].Extent == HostAxis.Extent
 }
 
 // OnHost is the rank that has the number local on a host.

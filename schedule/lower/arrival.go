@@ -124,7 +124,7 @@ func (w *writer) plan() error {
 		}
 		switch {
 		case s.departs() && !s.leaving.ofAll && slices.ContainsFunc(s.comes.turns, turns.ofRanks):
-			return refused(w.edgeOf(s.here()).Field(), "use "+usually(w.Comes(s.Stage)),
+			return refused(w.edgeOf(s.here()).Field(), "use "+plainBringing,
 				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
 				s.Sums, s.Input)
 		case s.departs():
@@ -196,7 +196,7 @@ func (w *writer) addsFlat(s *stage) error {
 		whole := w.program.At(own).Name != "" && w.fine[own] == 0
 		if l.move == sums && (l.by.is(betweenElements) || whole) &&
 			slices.Contains(stages.InRows(s.Last().Then), sums) {
-			hint := orUse(leaveOut, waysWith(l.need, ofAllRows))
+			hint := w.orUse(leaveOut, l, s.leaving.cut.at)
 			if hint != leaveOut {
 				hint += " for " + sums
 			}

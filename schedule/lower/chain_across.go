@@ -88,7 +88,7 @@ func (j junction) across() []schedule.Op {
 // memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
 func (w *writer) memoryOf(j junction) []string {
 	last := j.sum.Last()
-	names := []string{w.MadeIn(last.In[0]), w.meeting(j.sum), j.sum.Sums}
+	names := []string{w.MadeIn(last.In[0]), w.named(slots, j.sum.Sums), j.sum.Sums}
 	for _, t := range j.sum.Terms {
 		names = append(names, t.In[0])
 	}

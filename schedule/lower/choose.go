@@ -31,17 +31,19 @@ func choose(w *writer) error {
 		w.edge = &w.program.Edges[i]
 		*w.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Data: l.Data(), Way: open, Default: open, Steps: l.move,
 			Products: w.ProductTexts(w.Beside(l.stage.Stage))}
-		if chosen := w.move(l, of[i]); chosen >= 0 {
-			taken[chosen] = true
-			w.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
-			w.edge.Way = cmp.Or(w.Original.Moves[chosen].Way, w.edge.Way)
+		l.chosen = w.move(l, of[i])
+		if l.chosen >= 0 {
+			taken[l.chosen] = true
+			w.edge.Path = fmt.Sprintf("Moves[%d].Way", l.chosen)
+			w.edge.Way = cmp.Or(w.Original.Moves[l.chosen].Way, w.edge.Way)
 		}
 		w.edge.Carrier = hostir.CarrierOf(w.edge.Way)
 		x, err := w.lowering(l, w.edge.Way)
 		if err != nil {
 			return err
 		}
-		w.legs[i].by = x
+		l.by = x
+		w.legs[i] = l
 		if err := x.write(w, l.stage, w.edge.Way); err != nil {
 			return err
 		}
@@ -100,24 +102,24 @@ func (l leg) doneBy(way schedule.Way) bool {
 
 // lowering finds the lowering of a communication by a way.
 func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
-	var names []string
 	why := whyNot(of.need, way)
 	for _, l := range doing(of.need) {
-		if l.not != nil && l.not(of.stage) {
-			if l.takes(way) {
-				why = l.why
-			}
-			continue
-		}
-		names = append(names, schedule.WayName(l.way))
-		if l.takes(way) {
+		switch {
+		case !l.takes(way):
+		case l.not == nil || !l.not(of.stage):
 			return &l, l.lacking(w, of)
+		default:
+			why = l.why
 		}
 	}
 	if err := w.sumsCodes(of, way); err != nil {
 		return nil, err
 	}
-	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + w.orOneHost()
+	hint := leaveOut
+	if names := w.others(of, w.path()); len(names) > 0 {
+		hint = "use " + strings.Join(names, ", ") + ", or " + leaveOut
+	}
+	hint += w.orOneHost()
 	if i := slices.IndexFunc(w.Original.Ops, func(o schedule.Op) bool {
 		return o.Name() == schedule.CopyWord && o.In[0] == of.operand
 	}); i >= 0 {
@@ -142,35 +144,31 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 	})
 	_, callers := w.Original.Tensor(s.Into)
 	if callers && (fetched || ofRanks && !l.is(intoCallers)) {
-		others := waysWith(l.need, intoCallers) // all but the first may ask for more
-		hint := orUse(leaveOut, others[:min(1, len(others))]) + w.orOneHost()
-		err = refused(w.PathOf(s.Into), hint, "%s gathers into memory of the plan only", name)
+		err = refused(w.PathOf(s.Into), w.orUse(leaveOut, of, w.PathOf(s.Into))+w.orOneHost(),
+			"%s gathers into memory of the plan only", name)
 	}
 	if apart := overwrites | copiesOwn; within >= 0 && l.is(apart) {
-		hint, why := leaveOut, "ranks write where others still read"
-		if l.Bare {
-			hint = orUse(hint, waysWithout(l.need, apart))
-		}
+		path, why := fmt.Sprintf("Tensors[%d].Within", within), "ranks write where others still read"
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
 		}
-		err = errors.Join(err, refused(fmt.Sprintf("Tensors[%d].Within", within), hint, "by %s %s", name, why))
+		err = errors.Join(err, refused(path, w.orUse(leaveOut, of, path), "by %s %s", name, why))
 	}
 	if !l.is(ofCodes) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), orUse(leaveOut, waysWith(l.need, ofMoved)),
+		err = errors.Join(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := orUse("give each row of "+t.Name+" a scale", waysWithout(l.need, ofRowScales))
+		hint := w.orUse("give each row of "+t.Name+" a scale", of, w.path())
 		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
 			t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), orUse(leaveOut, waysWithout(l.need, rounds)),
+		err = cmp.Or(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits
@@ -190,7 +188,7 @@ func (w *writer) sumsCodes(of leg, way schedule.Way) error {
 	if of.move != of.stage.Sums || !w.Coded(of.stage.Stage) {
 		return nil
 	}
-	hint := orUse(leaveOut, waysWith(of.need, ofCodes))
+	hint := w.orUse(leaveOut, of, w.path())
 	if w.Original.OverHosts() {
 		hint = oneHost
 	}

@@ -45,7 +45,7 @@ func (w *writer) countRows() {
 		}
 	}
 	for _, s := range w.stages {
-		sum, each := w.program.At(s.Sums), w.program.At(w.meeting(s))
+		sum, each := w.program.At(s.Sums), w.program.At(w.named(slots, s.Sums))
 		switch {
 		case each.Name != "" && w.Uneven(s.Sums):
 			each.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)

@@ -91,9 +91,6 @@ func (w *writer) inBatch(s *stage, p piece) piece {
 	return p
 }
 
-// meeting is the memory in which the partial results of a stage's own rows meet, if they are not summed on their way.
-func (w *writer) meeting(s *stage) string { return w.named(slots, s.Sums) }
-
 // rounds are those of a departure that has its own.
 func (w *writer) rounds(s *stage) (nodes []hostir.Node) {
 	for _, t := range s.leaves.turns {
@@ -111,7 +108,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	}
 	last, made := w.partials(d.own, s, ops, p) // that are left for the end
 	if len(made) > 0 {
-		made = into(w.at(w.meeting(s), p), made)
+		made = into(w.at(w.named(slots, s.Sums), p), made)
 		made[0] = hostir.Remarked(made[0], "own rows last, straight into their slot")
 		last = w.within(append(last, made...)...)
 	}

@@ -29,10 +29,6 @@ func rowsFit(w *writer) error {
 func edgesFit(w *writer) error {
 	for i, l := range w.legs {
 		s, e := l.stage, w.program.Edges[i]
-		path, hint := e.Field(), orUse("give each row a scale", waysWith(l.need, ofAllRows))
-		if l.Hosts {
-			path, hint = "Mesh", oneHost
-		}
 		blocks := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
 			return w.Tensor(w.Tensor(o.In[0]).Scale).ByBlock()
 		})
@@ -44,6 +40,11 @@ func edgesFit(w *writer) error {
 			return w.MisplacedIn(w.DeclaredAs(s.Sums), edges.Along(0), "%s takes columns of %s, and scales of what is "+
 				"multiplied lie block by block", schedule.WayName(e.Way), e.Of)
 		case sums && blocks && !s.Gathers && (s.summing == nil || len(s.taken) > 0):
+			path, hint := "Mesh", oneHost
+			if !l.Hosts {
+				path = e.Field()
+				hint = w.orUse("give each row a scale", l, path)
+			}
 			return refused(path, hint, "%s takes a part of the rows that are summed to %s, and their scales lie "+
 				"block by block", schedule.WayName(e.Way), e.Of)
 		case sums || s.cut.n < 2:

@@ -30,6 +30,7 @@ type leg struct {
 	operand string
 	move    string    // that its steps have; a sum that is gathered as it is has two
 	name    string    // with which those of its memory and words begin beside others: the operand, or the move
+	chosen  int       // the number of the move whose way it takes; -1: the schedule leaves it open
 	by      *lowering // that writes it
 }
 

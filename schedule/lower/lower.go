@@ -37,6 +37,7 @@ type writer struct {
 	work    hostir.StreamRef   // of those of a round
 	coming  []coming
 	wrong   error // parts of memory that is taken otherwise
+	tries   bool  // a way, for a hint
 }
 
 // Ways that hints name, of what travels and of sums: advised ones, which copy.
@@ -60,7 +61,13 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := write(name, s)
+	return lowered(name, s, false, seen)
+}
+
+// lowered is the program of a valid schedule, or of one that tries a way for a hint.
+func lowered(name string, s schedule.Schedule, tries bool, seen func(passes.Pass, *hostir.Program)) (*hostir.Program,
+	error) {
+	p, err := write(name, s, tries)
 	if err != nil {
 		return nil, s.AsDeclared(err)
 	}
@@ -75,7 +82,7 @@ func Behind(name string, s schedule.Schedule, seen func(passes.Pass, *hostir.Pro
 }
 
 // write is the program of a schedule as the ways of its communications write it.
-func write(name string, s schedule.Schedule) (*hostir.Program, error) {
+func write(name string, s schedule.Schedule, tries bool) (*hostir.Program, error) {
 	s = s.WithDefaults().Apart().Canonical()
 	chain, err := stages.Of(s, leg{need: gather(ofBalanced)}.doneBy)
 	if err != nil {
@@ -83,7 +90,7 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	}
 	w := &writer{Chain: chain, program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{},
 		Streams: []hostir.StreamSet{{Name: hostir.MainStream}}}, batches: parts{n: int64(chain.Batches), index: "s"},
-		fine: map[string]int64{}, parted: map[string]*stage{}}
+		fine: map[string]int64{}, parted: map[string]*stage{}, tries: tries}
 	for _, step := range []func(*writer) error{
 		staged,     // what ways say of stages, none yet
 		travel,     // the communications between them

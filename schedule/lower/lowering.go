@@ -1,11 +1,14 @@
 package lower
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/passes"
 )
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
@@ -15,8 +18,9 @@ type lowering struct {
 	facts fact
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*writer, leg) schedule.Way
-	not   func(*stage) bool
-	why   string // it does not serve such stages, or stands beside not all rows that come
+	not   func(*stage) bool // it does not serve such stages
+	why   string            // of that
+	limit string            // what it does not stand beside in a chain, which others refuse
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
 	write func(w *writer, s *stage, way schedule.Way) error
@@ -41,7 +45,6 @@ const (
 	copiesOwn                        // a kernel copies own rows to their place, beside those of others
 	ofCodes                          // a kernel of its sums reads codes with their scales
 	ofMoved                          // rows may come from other ranks than those of their numbers
-	ofAllRows                        // its way says so: one kernel makes all rows of a sum
 	ofSomeRows                       // products make some rows before others
 	betweenElements                  // it cuts sums between elements
 	rounds                           // it rounds sums to the type of the plan
@@ -71,9 +74,8 @@ type rowsOfTable []lowering
 // by are the lowerings of communications by a way.
 func by[W schedule.Way](write func(w *writer, s *stage, way W) error, of ...need) (list rowsOfTable) {
 	var zero W
-	facts := map[bool]fact{true: ofAllRows}[schedule.FactsOf(zero).AllRows]
 	for _, n := range of {
-		list = append(list, lowering{need: n, way: zero, facts: facts,
+		list = append(list, lowering{need: n, way: zero,
 			write: func(w *writer, s *stage, way schedule.Way) error { return write(w, s, way.(W)) }})
 	}
 	return list
@@ -97,26 +99,44 @@ func (list rowsOfTable) with(says ...func(*lowering)) rowsOfTable {
 // because gives the facts why the way of lowerings does not do other communications.
 func because(holes []hole) func(*lowering) { return func(l *lowering) { l.holes = holes } }
 
-// orUse is a hint with ways, if there are some.
-func orUse(hint string, ways []string) string {
-	if len(ways) == 0 {
-		return hint
+// orUse is a hint with the other ways of a communication, if there are some, beside the refusal of a field.
+func (w *writer) orUse(hint string, of leg, at string) string {
+	for i, name := range w.others(of, at) {
+		hint += map[bool]string{true: ", or use ", false: ", "}[i == 0] + "schedule." + name
 	}
-	return hint + ", or use " + strings.Join(ways, ", ")
+	return hint
 }
 
-// waysWith names the ways of a communication that have a fact, and waysWithout those that lack it.
-func waysWith(n need, f fact) []string    { return waysThat(n, f, true) }
-func waysWithout(n need, f fact) []string { return waysThat(n, f, false) }
-
-func waysThat(n need, f fact, has bool) (names []string) {
-	for _, l := range doing(n) {
-		if l.is(f) == has {
-			names = append(names, "schedule."+schedule.WayName(l.way))
+// others names the ways by which a communication is done here, beside all else that the schedule says: it is lowered by
+// each. Where another field than the refused one is wrong with the usual way too, that is no fault of the ways.
+func (w *writer) others(of leg, at string) (names []string) {
+	if w.tries {
+		return nil
+	}
+	refusal := func(way schedule.Way) string {
+		s, move := w.Original, schedule.Move{Of: w.DeclaredAs(of.operand), Way: way}
+		if s.Moves = slices.Clone(s.Moves); of.chosen < 0 {
+			s.Moves = append(s.Moves, move)
+		} else {
+			s.Moves[of.chosen] = move
+		}
+		_, err := lowered("", s, true, func(passes.Pass, *hostir.Program) {})
+		return fmt.Sprint(err)
+	}
+	elsewhere := refusal(nil)
+	if strings.HasPrefix(elsewhere, at+": ") {
+		elsewhere = none
+	}
+	for _, l := range doing(of.need) {
+		if r := refusal(l.way); r == none || r == elsewhere {
+			names = append(names, schedule.WayName(l.way))
 		}
 	}
 	return names
 }
+
+// none is the text of no error.
+const none = "<nil>"
 
 // usually names the way of a communication that most schedules leave open.
 func usually(n need) string { return "schedule." + schedule.WayName(doing(n)[0].way) }
@@ -133,7 +153,8 @@ func except(not func(*stage) bool, why string) func(*lowering) {
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
 func wholeRows(l *lowering) {
-	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, all of them"
+	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
+		"all of them"
 }
 
 const leaveOut = "leave it out"

@@ -256,7 +256,8 @@ func (w *writer) leavingRows(s *stage) []string {
 	if !s.departs() || s.leaving.ofAll {
 		return nil
 	}
-	names := append(stages.InRows(s.Last().Then), w.summands(s), w.meeting(s), w.named(reduced, s.Sums), s.Sums)
+	names := append(stages.InRows(s.Last().Then), w.summands(s), w.named(slots, s.Sums), w.named(reduced, s.Sums),
+		s.Sums)
 	switch {
 	case !s.Bare() && s.outward(): // which is multiplied in these parts
 		names = append(append(names, w.EachRows(s.Stage)...), s.Input)

@@ -99,7 +99,12 @@ func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
 func (p parts) all(n hostir.Expr) hostir.Expr { return hostir.Times(n, hostir.Const(max(p.n, 1))) }
 
 // turn is the round of a step that takes a part.
-func (p parts) turn() hostir.Expr { return hostir.Div(step, p.all(one)) }
+func (p parts) turn() hostir.Expr {
+	if p.n < 2 {
+		return step
+	}
+	return hostir.Div(step, hostir.Const(p.n))
+}
 
 // members are those of a word with one for each part.
 func (p parts) members() hostir.Expr { return p.numbered(hostir.Const(p.n)) }

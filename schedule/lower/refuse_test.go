@@ -63,6 +63,14 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 	return s
 }
 
+// keys has a caller's function take all rows of Key, which travels by a way, beside own ones of Q.
+func keys(way schedule.Way) schedule.Schedule {
+	return schedule.Schedule{Tensors: scheduletest.Tensors("Key[M/D N] Q[M/D N] C[M/D N]"),
+		Ops: []schedule.Op{schedule.Copy("AllK", "Key"),
+			schedule.CallRows("C", "Attention", "mn,pn->mn", "Q", "AllK")},
+		Moves: []schedule.Move{{Of: "Key", Way: way}}}
+}
+
 var refusalCases = []refusalCase{
 	{"parts of counted rows over hosts", onHosts(catalog.AllGatherV, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
@@ -222,6 +230,43 @@ var refusalCases = []refusalCase{
 			{Name: "B", Axes: []schedule.Axis{wholeN, wholeK}}, {Name: "C", Axes: []schedule.Axis{wholeM, wholeN}}},
 		Moves: []schedule.Move{{Of: "A"}}}, []string{
 		"Moves[0].Of: A does not travel (leave it out: nothing travels"}},
+	{"counted rows without a bound, padded", schedule.Schedule{Tensors: scheduletest.Tensors("X[M/D~ K] C[M K]"),
+		Ops: []schedule.Op{schedule.Copy("C", "X")}, Moves: []schedule.Move{{Of: "X", Way: schedule.Padded{}}}},
+		[]string{"Moves[0].Way: only uneven parts whose most is known can be padded (set Most of the split of X over " +
+			"the ranks)"}},
+	{"such rows that are made, padded", schedule.Schedule{
+		Tensors: scheduletest.Tensors("A[N K] R[M/D~ K] V[K] C[M N]"),
+		Ops: []schedule.Op{schedule.Copy("X", "R", schedule.RMSNorm("V")),
+			schedule.Linear("C", "X", "A")}, Moves: []schedule.Move{{Of: "X", Way: schedule.Padded{}}}},
+		[]string{"Moves[0].Way: only uneven parts whose most is known can be padded (set Most of the split of R over " +
+			"the ranks)"}},
+	{"other ways for rows that no product takes", keys(schedule.Shot{}), []string{"Moves[0].Way: no pass does the " +
+		"all-gather of Key by Shot: it adds up partial results (use Pull, Push, Ring, PushRing, Broadcast, " +
+		"GatherShot, PushGather, NCCL, or leave it out; or place AllK otherwise)"}},
+	{"other ways beside slots", scheduletest.By(catalog.GatedMLP, "A", schedule.Shot{}), []string{
+		"Moves[0].Way: no pass does the all-gather of A by Shot: it adds up partial results (use Pull, Push, Ring, " +
+			"PushRing, Broadcast, GatherShot, PushGather, NCCL, or leave it out)"}},
+	{"other ways into the caller's memory", scheduletest.By(gatherOut, "A", schedule.PushRing{}), []string{
+		"Tensors[4]: PushRing gathers into memory of the plan only (leave it out, or use schedule.Pull, " +
+			"schedule.Ring, schedule.GatherShot, schedule.PushGather, schedule.NCCL)"}},
+	{"other ways of counted rows without a bound", schedule.Schedule{
+		Tensors: scheduletest.Tensors("X[M/D~ K] C[M K]"), Ops: []schedule.Op{schedule.Copy("C", "X")},
+		Moves: []schedule.Move{{Of: "X", Way: schedule.Grouped{}}}}, []string{"Moves[0].Way: no pass does the " +
+		"all-gather of counted rows of X by Grouped: no product takes some rows while others come (use Pull, Ring, " +
+		"or leave it out; or place C otherwise)"}},
+	{"other ways where another move is wrong too", copyWith(catalog.GatedMLP, func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "A", Way: schedule.Shot{}}, {Of: "C", Way: schedule.Pull{}}}
+	}), []string{"Moves[0].Way: no pass does the all-gather of A by Shot: it adds up partial results (use Pull, "}},
+	{"a broadcast by pushes", scheduletest.By(catalog.Broadcast, "A", schedule.Push{}), []string{
+		"Moves[0].Way: no pass does the broadcast of A by Push: by it every rank sends to each of the others, and "}},
+	{"counted rows that NCCL exchanges", scheduletest.By(catalog.AllToAllV, "A", schedule.NCCL{}), []string{
+		"Moves[0].Way: no pass does the all-to-all of counted rows of A by NCCL: by choice the interface to the "}},
+	{"blocks of rows that no product takes", keys(schedule.Grouped{}), []string{
+		"Moves[0].Way: no product is made of Key as its rows come (use schedule.Pull)"}},
+	{"tiles of rows that no product takes", keys(schedule.Tiles{}), []string{
+		"Moves[0].Way: no product is made of Key as its rows come (use schedule.Pull)"}},
+	{"mistakes with rows that no product takes", keys(schedule.Naive{Copied: true}), []string{
+		"Moves[0].Way: no product is made of Key as its rows come (use schedule.Pull)"}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
 		schedule.Ring{By: schedule.OneKernel}), []string{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +

@@ -22,6 +22,8 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	switch {
 	case !way.Copied && !way.SignalsInStep && !way.StartInLoop && !way.HandlesInLoop:
 		return refused(w.path(), hint, "a Naive without a mistake is a Pull")
+	case len(s.Ops) == 0:
+		return w.begins(s)
 	case len(w.stages) > 1 || s.Sums != "":
 		return refused(w.path(), hint,
 			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", more)

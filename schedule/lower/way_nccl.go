@@ -232,9 +232,10 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 var ncclHoles = []hole{
 	{func(n need) bool { return n.Hosts },
 		"over hosts it joins ranks of one number, by Rails, and no communicator joins all"},
-	{func(n need) bool { return n.Kind == edges.AllToAll && n.Of == ofCounted }, "it moves parts of one size"},
+	{func(n need) bool { return n.Kind == edges.AllToAll && n.Of == ofCounted },
+		"by choice the interface to the library has all-to-alls of parts of one size: exchanges alone have two"},
 	{func(n need) bool { return n.Kind == edges.Broadcast },
-		"in its collectives every rank sends, and here one rank sends alone"},
+		"by choice the interface to the library leaves ncclBroadcast out: in its collectives every rank sends"},
 }
 
 var collectiveHoles = []hole{{func(n need) bool { return !n.Hosts }, "it brings a batch of all ranks' rows a step"}}

@@ -19,7 +19,7 @@ var paddings = by(padded, gather(ofCounted), gather(ofCounted).Alone()).has(into
 // the links do not depend on the counts. Products take them there.
 func padded(w *writer, s *stage, way schedule.Padded) error {
 	if w.most(w.edge.Of) == "" {
-		return refused(w.path(), "set Uneven and Most of A's split over the ranks",
+		return refused(w.path(), "set Most of the split of "+w.Sized(w.edge.Of)+" over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
 	s.arriving, s.once, s.padded = rowsPadded, true, len(s.Ops) > 0

@@ -121,9 +121,17 @@ const noPart = "no product takes a part of %s alone"
 
 var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows
-	return nil
+	return w.begins(s)
 }, gather(ofRows), gather(ofBatches)).with(because(append(slices.Clone(rowsInTurn), hole{cutInto(ofBalanced),
 	"it multiplies several ranks' parts as one, and of parts that differ a plan has the place of each, or of all"})))
+
+// begins refuses rows that no product takes as they come.
+func (w *writer) begins(s *stage) error {
+	if len(s.Ops) > 0 {
+		return nil
+	}
+	return refused(w.path(), "use "+plainBringing, "no product is made of %s as its rows come", w.edge.Of)
+}
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.
@@ -150,8 +158,8 @@ func groupedRows(w *writer, s *stage) arrival {
 // rank, and no operation reads what comes.
 
 // transferred cuts the caller's tensors for a transfer. of is the view that a rank takes of every peer's input; place
-// is where it puts one peer's.
-func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.View) {
+// is where it puts one peer's; own puts its own there.
+func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.View, own hostir.Node) {
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		w.byRank(buffer)
 		if b := w.program.At(buffer); axis > 1 && len(b.Tensor.Axes) == 2 {
@@ -180,7 +188,7 @@ func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.
 		w.counted(s.Input, exchangedCounts(s.Moved.From))
 		w.counted(s.here(), exchangedCounts(s.Moved.To))
 	}
-	return of, place
+	return of, place, hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
 }
 
 // partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time. It also brings a weight,
@@ -192,11 +200,11 @@ func partOfEach(w *writer, s *stage) arrival {
 		a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 		return a
 	}
-	of, place := w.transferred(s)
+	of, place, own := w.transferred(s)
 	a := pulling{views: func(peer hostir.Expr) (to, from hostir.View) {
 		return place(peer), of(hostir.Rank).At(peer)
 	}}.rows(w, s)
-	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
+	a.own = own
 	return a
 }
 

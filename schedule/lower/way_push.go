@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -14,10 +15,12 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
 		by(pushPart, stages.Exchange, stages.ExchangeCounted).has(overwrites).with(intoPlans),
 		by(pushPart, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
-		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(pushHoles))
+		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
-func intoPlans(l *lowering) { l.why = "what comes into the caller's memory, which peers do not write" }
+func intoPlans(l *lowering) {
+	l.limit = "what comes into the caller's memory, which peers do not write"
+}
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *writer, s *stage, _ schedule.Push) error {
@@ -27,9 +30,9 @@ func pushPart(_ *writer, s *stage, _ schedule.Push) error {
 
 // pushedPart copies this rank's part into the memory of all others, while theirs arrive.
 func pushedPart(w *writer, s *stage) arrival {
-	of, place := w.transferred(s)
+	of, place, own := w.transferred(s)
 	a := w.pushed(s, func(to hostir.Expr) (dst, src hostir.View) { return place(hostir.Rank).At(to), of(to) })
-	a.own = hostir.Set(mainRef, place(hostir.Rank), of(hostir.Rank))
+	a.own = own
 	t := a.turns[0].onMain()
 	if a.oneLoop = s.AddsShares(); a.oneLoop {
 		t.came = []hostir.Node{hostir.Wait(mainRef, w.named(arrived, s.here()), t.pieces[0].rank)}
@@ -55,7 +58,7 @@ func pushedRows(w *writer, s *stage) arrival {
 // rank that pushes to it does the same, so no circle of ranks can wait for each other.
 func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.View)) arrival {
 	cut, words := s.cut, cmp.Or(w.apart(), s.cut)
-	t, a := w.shift(cut), arrival{on: copyRef, sent: true}
+	t, a := w.shift(cut), arrival{on: copyRef}
 	p, to := t.pieces[0], hostir.Var("to")
 	dst, src := views(to)
 	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), words.members())
@@ -64,13 +67,19 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
 		w.within(hostir.Set(a.on, dst, src)),
 		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
-	if s.once { // copies wait for what comes, too
-		t.bring, a.sent = append(t.bring, hostir.Wait(a.on, came, p.rank).Member(p.part)), false
-	} else {
-		t.came = []hostir.Node{hostir.Wait(t.work, came, p.rank).Member(words.part())}
-	}
-	a.turns = []turns{t}
+	a.turns, a.sent = []turns{t.awaiting(s, came, p.rank, words)}, !s.once
 	return a
+}
+
+// awaiting are rounds in which products wait for what a peer sends, or the copies do, where operations begin later.
+func (t turns) awaiting(s *stage, came string, from hostir.Expr, words parts) turns {
+	wait := func(on hostir.StreamRef) hostir.Node { return hostir.Wait(on, came, from).Member(words.part()) }
+	if s.once {
+		t.bring = append(t.bring, wait(copyRef))
+	} else {
+		t.came = []hostir.Node{wait(t.work)}
+	}
+	return t
 }
 
 var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
@@ -101,14 +110,13 @@ func broadcastRows(w *writer, s *stage) arrival {
 			w.within(hostir.Set(copyRef, w.comesTo(s, ofRank(hostir.Rank)).At(hostir.Var("to")),
 				w.shard(s, hostir.Expr{})))...)...),
 		hostir.Post(copyRef, came, every).Member(words.part()))
-	if s.once {
-		t.bring = []hostir.Node{hostir.Wait(copyRef, came, step)}
-	} else {
-		t.came = []hostir.Node{hostir.Wait(t.work, came, step).Member(words.part())}
-	}
-	a.turns = []turns{t}
+	a.turns = []turns{t.awaiting(s, came, step, words)}
 	return a
 }
+
+// sendsToEach is the fact of a way by which every rank sends something to each of the others.
+var sendsToEach = hole{func(n need) bool { return n.Kind == edges.Broadcast || n.Kind == edges.Permutation },
+	"by it every rank sends to each of the others, and here one rank sends alone, or each rank to one"}
 
 // pushHoles are the facts of ways by which peers write what comes.
 var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Bare },

@@ -189,12 +189,14 @@ func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
-	w.program.Memory(name, chunk, schedule.Dim("H"), own, columns)
+	w.program.Memory(name, chunk, hostir.HostAxis, own, columns)
 	if from := *w.program.At(of); !from.Counts.IsZero() {
 		b := w.program.At(name)
 		b.Tensor.Axes[1], b.Chunk, b.Counts, b.Elements = from.Tensor.Axes[0], from.Chunk, counts, from.Elements
 		all := hostir.Times(hostir.Extent(own.Extent), b.Chunk)
-		if counts.Equal(hostir.Var(countRank)) || !b.Elements.Equal(all) { // else ranks have no more together
+		// A rail's rows fit into the room for all ranks' rows. One rank's rows for each host do not, nor does a rail
+		// where the room is for one rank's.
+		if counts.Equal(hostir.Var(countRank)) || !b.Elements.Equal(all) {
 			b.Elements = hostir.Mul(hostir.Hosts, b.Elements)
 		}
 	}
@@ -216,7 +218,7 @@ func railsMemory(w *writer, s *stage) {
 	}
 	of(hostSums, ofRail(hostir.Var(countChunk)))
 	of(railSums, hostir.Var(countRank))
-	if b := w.program.At(w.meeting(s)); !b.Counts.IsZero() { // of partial results for a rank of each host
+	if b := w.program.At(w.named(slots, s.Sums)); !b.Counts.IsZero() { // of partial results for a rank of each host
 		b.Counts = ofRail(hostir.Div(hostir.Var(countChunk), hostir.PerHost))
 	}
 	if s.ToAll { // of the result's type, where the terms have the plan's

@@ -7,24 +7,31 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var rings = slices.Concat(
-	by(ringed, gather(ofRows)).has(intoCallers),
-	by(ringed, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Direction both")),
-	by(ringed, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Direction both")),
-	by(ringed, gather(ofRows).Alone()).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofCounted), gather(ofCounted).Alone()).has(intoCallers).
-		with(lacksOf(noPart, "Streams", "WithStep"), lacksOf(noHalfCounts, "Direction both")),
-	by(ringed, gather(ofOperand)).with(lacksOf(noPart, "Streams", "WithStep")),
-	by(ringed, gather(ofColumns)).has(intoCallers).with(columnsWhole, lacksOf(noPart, "Streams", "WithStep"),
-		lacksOf(noHalves, "Direction both"))).with(because(rowsInTurn))
+var (
+	rings = slices.Concat(roundRing(ringed, intoCallers), by(ringed, gather(ofRows).Alone()).with(wholeInRing),
+		by(ringed, gather(ofCounted).Alone()).has(intoCallers).with(wholeInRing, wholeCounts)).with(because(rowsInTurn))
+	pushRings = roundRing(ringPushed, 0).with(because(pushHoles), func(l *lowering) {
+		if l.Of == ofColumns {
+			intoPlans(l)
+		}
+	})
+)
 
-var pushRings = append(by(ringPushed, gather(ofRows)), slices.Concat(
-	by(ringPushed, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
-	by(ringPushed, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
-	by(ringPushed, gather(ofCounted)).with(lacksOf(noPart, "Streams"), lacksOf(noHalfCounts, "Direction both")),
-	by(ringPushed, gather(ofOperand)).with(lacksOf(noPart, "Streams")),
-	by(ringPushed, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"),
-		lacksOf(noHalves, "Direction both")))...).with(because(pushHoles))
+// roundRing are the gathers by a way round the ring that products take, with facts.
+func roundRing[W schedule.Way](write func(*writer, *stage, W) error, facts fact) rowsOfTable {
+	list := slices.Concat(by(write, gather(ofRows)),
+		by(write, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
+		by(write, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
+		by(write, gather(ofCounted)).with(wholeInRing, wholeCounts),
+		by(write, gather(ofColumns)).with(columnsWhole, wholeInRing, lacksOf(noHalves, "Direction both"))).has(facts)
+	return append(list, by(write, gather(ofOperand)).with(wholeInRing)...)
+}
+
+// Lacks of what products take whole, and of counted rows.
+var (
+	wholeInRing = lacksOf(noPart, "Streams", "WithStep")
+	wholeCounts = lacksOf(noHalfCounts, "Direction both")
+)
 
 // noHalves is the fact of columns that go round the ring.
 const noHalves = "a strided copy moves a rank's columns of %s in all rows"

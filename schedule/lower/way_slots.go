@@ -12,8 +12,8 @@ import (
 var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
-	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Parts", "Streams", "Equal"))).
+	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, partsGoOn),
+	slotsAtOnce(unmade, reduce(ofRows).Alone()).has(ofCodes).with(partsGoOn)).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
@@ -24,12 +24,19 @@ const (
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
-	by(slotsOf, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksOf("", "Streams", "Equal"), lacksKernel),
-	by(slotsOf, reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksKernel),
-	by(slotsOf, reduce(ofCounted)).with(lacksOf(allCounted, "Streams", "Equal"), lacksOf("", "Parts")),
-	by(slotsOf, reduce(ofCounted).Alone()).with(lacksOf("", "Parts", "Streams", "Equal")),
-	by(slotsOf, reduce(ofGradient)).with(lacksOf(madeAtOnce, "Streams", "Equal"), lacksOf("", "Parts"))).
-	with(because(slotHoles), roundsByKernel)
+	slotsAtOnce(unmade, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksKernel),
+	slotsAtOnce(madeAtOnce, reduceAll(ofGradient)).with(lacksKernel),
+	slotsAtOnce(allCounted, reduce(ofCounted)).with(partsGoOn),
+	slotsAtOnce(unmade, reduce(ofCounted).Alone()).with(partsGoOn),
+	slotsAtOnce(madeAtOnce, reduce(ofGradient)).with(partsGoOn)).with(because(slotHoles), roundsByKernel)
+
+// slotsAtOnce are of terms that no products make one rank's after another's: none has a stream, or a priority.
+func slotsAtOnce(why string, of ...need) rowsOfTable {
+	return by(slotsOf, of...).with(lacksOf(why, "Streams", "Equal"))
+}
+
+// partsGoOn leaves Parts out of the help: junctions refuses it, with the fact, where no parts of own rows go on.
+var partsGoOn = lacksOf("", "Parts")
 
 func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	s.madeWhole(w)
@@ -38,12 +45,7 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
-	switch {
-	case s.Bare() && way.Streams > 0:
-		return w.refusal("Streams", leaveOut, unmade, s.Sums)
-	case s.Bare() && way.Equal:
-		return w.refusal("Equal", leaveOut, unmade, s.Sums)
-	case s.ToAll && way.Parts > 1 && !s.outward():
+	if s.ToAll && way.Parts > 1 && !s.outward() {
 		return w.refusal("Parts", leaveOut,
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
@@ -72,7 +74,6 @@ func reducedMemory(w *writer, s *stage) {
 // ownersSlots puts the partial results of peers' rows into slots at their owners. Each owner adds up its slots once, in
 // the order of ranks. The sums of a part for all ranks are made and travel while the next part is multiplied.
 func ownersSlots(w *writer, s *stage) (d departure) {
-	named := func(name string) string { return w.named(name, s.Sums) }
 	cut, put, own := w.partsOf(s), putRef, w.pieceOf(s, hostir.Rank)
 	d = w.slotsFill(s)
 	if d.puts, d.own = w.streamsOf(s); d.puts.Name != putName {
@@ -86,16 +87,16 @@ func ownersSlots(w *writer, s *stage) (d departure) {
 			nodes = append(nodes, hostir.After(put, w.work))
 		}
 		if cut.n < 2 {
-			nodes = append(nodes, hostir.Wait(put, named(free), p.rank))
+			nodes = append(nodes, hostir.Wait(put, w.named(free, s.Sums), p.rank))
 		}
 		if s.outward() { // while the product is made
 			slices.Reverse(nodes)
 		}
-		return append(nodes, hostir.Set(put, w.at(named(slots), own).At(p.rank), w.at(w.summands(s), p)),
-			hostir.Post(put, named(arrived), p.rank).Member(cut.part()))
+		return append(nodes, hostir.Set(put, w.at(w.named(slots, s.Sums), own).At(p.rank), w.at(w.summands(s), p)),
+			hostir.Post(put, w.named(arrived, s.Sums), p.rank).Member(cut.part()))
 	}
 	if cut.n > 1 {
-		d.begin = []hostir.Node{hostir.Wait(putRef, named(free), every)}
+		d.begin = []hostir.Node{hostir.Wait(putRef, w.named(free, s.Sums), every)}
 	}
 	if d.puts.Name != putName {
 		d.after = []hostir.StreamSet{d.puts}

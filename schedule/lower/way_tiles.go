@@ -24,8 +24,8 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(w *writer, s *stage, way schedule.Tiles) error {
 	t := tiling{w, way, plainBringing}
-	if len(s.Ops) == 0 {
-		return t.cant("no product is made of %s as its rows come", w.edge.Of)
+	if err := w.begins(s); err != nil {
+		return err
 	}
 	s.gathering = t.pulledRows
 	return cmp.Or(t.check(), t.take(s, s.Ops[0]))

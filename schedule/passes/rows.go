@@ -11,18 +11,54 @@ import (
 // packets and the functions behind it become one where its way says Rows, and so do functions and the packets behind
 // them that bring what they make; a way that says so without such functions is refused.
 func rows(p *hostir.Program) error {
-	made := map[string]bool{} // edges whose sums go on in their kernel
-	p.Body = joined(p.Body, rowLaunches{p, made}.one)
-	for _, e := range p.Edges {
-		if e.Carrier.Rows && !made[e.Steps] {
-			problem := "no function of whole rows of the plan's type stands behind the sums of %s"
-			if !schedule.Sums(e.Way) {
-				problem = "no kernel of its own makes rows of %s as a function of whole rows of the plan's type"
-			}
-			return schedule.Refused(e.Path+".Rows", "leave it out", problem, e.Of)
+	j := rowLaunches{p, map[string]bool{}}
+	p.Body = joined(p.Body, j.one)
+	for i, e := range p.Edges {
+		if e.Carrier.Rows && !j.made[e.Steps] {
+			hint, problem := j.apart(i)
+			return schedule.Refused(e.Path+".Rows", hint, problem, e.Of)
 		}
 	}
 	return nil
+}
+
+// apart is the fact why functions of rows are not in the kernel of an edge's packets, and a hint. Where later sums
+// leave one rank's rows after another's, these functions take rows of a rank, too.
+func (j rowLaunches) apart(edge int) (hint, problem string) {
+	e, rest, hint := j.Edges[edge], j.Edges[edge+1:], "leave it out"
+	sums, pieces, makes := schedule.Sums(e.Way), false, false
+	moved := map[string]bool{} // memory of sums, or of what packets bring
+	hostir.Steps(j.Body, func(s hostir.Step) {
+		reads, writes := s.Views()
+		if !sums {
+			writes = reads
+		}
+		for _, v := range writes {
+			moved[v.Buffer] = moved[v.Buffer] || s.MoveOf == e.Steps
+		}
+	})
+	hostir.Steps(j.Body, func(s hostir.Step) {
+		if f, ok := s.Do.(hostir.Apply); ok && f.OfRows() && !j.otherTypes(f) {
+			pieces = pieces || moved[f.X.Buffer] && !f.X.Index.IsZero()
+			_, writes := s.Views()
+			makes = makes || slices.ContainsFunc(writes, func(v hostir.View) bool { return moved[v.Buffer] })
+		}
+	})
+	then := slices.IndexFunc(rest, func(e hostir.Edge) bool { return schedule.Sums(e.Way) })
+	switch {
+	case sums && pieces && then >= 0:
+		hint += ", or use " + schedule.WaysThat(func(f schedule.Facts) bool { return f.AllRows }) + " for " +
+			rest[then].Of
+		fallthrough
+	case sums && pieces:
+		return hint, "functions of whole rows take the sums of %s one rank's rows after another's"
+	case sums:
+		return hint, "no function of whole rows of the plan's type stands behind the sums of %s"
+	case makes:
+		return hint + ", or make it last",
+			"another step stands between the kernel that makes rows of %s and its packets"
+	}
+	return hint, "no kernel of its own makes rows of %s as a function of whole rows of the plan's type"
 }
 
 // rowLaunches are launches of a program with what goes on from them, and the edges of sums among those.

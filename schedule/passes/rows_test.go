@@ -65,6 +65,25 @@ func sent(tensors string, way schedule.Way, ops ...schedule.Op) schedule.Schedul
 	return s
 }
 
+// block is a sum of packets whose rows go through the products of a block behind a norm, which sum by another way.
+func block(sum, then schedule.Way) schedule.Schedule {
+	return schedule.Schedule{
+		Tensors: scheduletest.Tensors("O[M N/D] Wo[K N/D] R[M K] V[K] Up[F/D K] Down[K F/D] C[M/D K]"),
+		Ops: []schedule.Op{schedule.Linear("R", "O", "Wo", norm), schedule.Linear("H", "R", "Up"),
+			schedule.Linear("C", "H", "Down")},
+		Moves: []schedule.Move{{Of: "R", Way: sum}, {Of: "C", Way: then}}}
+}
+
+// norms has two of A, one of which is sent.
+func norms(ops ...schedule.Op) schedule.Schedule {
+	return sent("V[N] Y[M/D N]", schedule.PushGather{Rows: true}, append(ops, schedule.Copy("C", "X"))...)
+}
+
+var one, other = schedule.Copy("X", "A", norm), schedule.Copy("Y", "A", norm)
+
+const ofPieces = "Moves[0].Way.Rows: functions of whole rows take the sums of R one rank's rows after another's " +
+	"(leave it out, or use schedule.Shot for C)"
+
 // launched has how many launches each of these takes, or where it is refused.
 var launched = []struct {
 	name     string
@@ -91,6 +110,14 @@ var launched = []struct {
 		schedule.Copy("Y", "A", schedule.Scale(.5)), schedule.Copy("C", "Y")), 0, "Moves[0].Way.Rows"},
 	{"rows that nothing makes", sent("", schedule.PushGather{Rows: true}, schedule.Copy("C", "A")), 0,
 		"Moves[0].Way.Rows: no kernel of its own makes rows of A"},
+	{"rows ahead of another norm", norms(one, other), 0, "Moves[0].Way.Rows: another step stands between the kernel " +
+		"that makes rows of X and its packets (leave it out, or make it last)"},
+	{"rows that are made last", norms(other, one), 2, ""},
+	{"a norm of a rank's rows", block(schedule.PushShot{Rows: true}, schedule.Slots{}), 0, ofPieces},
+	{"a norm of a rank's rows, behind two shots", block(schedule.PushTwoShot{Rows: true}, schedule.Stores{}), 0,
+		ofPieces},
+	{"a norm of all rows", block(schedule.PushShot{Rows: true}, schedule.Shot{}), 5, ""},
+	{"a norm of all rows, behind two shots", block(schedule.PushTwoShot{Rows: true}, schedule.Shot{}), 5, ""},
 	{"by two kernels", summed(schedule.PushShot{}, both, add, norm), 2, ""},
 	{"by one", summed(schedule.PushShot{Rows: true}, both, add, norm), 1, ""},
 	{"without a residual", summed(schedule.PushShot{Rows: true}, "V[N]", norm), 1, ""},

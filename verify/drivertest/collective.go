@@ -41,8 +41,12 @@ func collectives(b *bench) {
 		settled(c.Collective(driver.CollectiveDesc{Kind: kind, Bytes: 256, Type: driver.FP32}, dst, src, comm, s))
 		gone(string(kind))
 	}
-	if err := c.Collective(driver.CollectiveDesc{Kind: "gossip", Bytes: 256}, dst, src, comm, s); err == nil {
-		b.Error("a collective of an unknown kind was taken")
+	for _, d := range []driver.CollectiveDesc{{Kind: "gossip", Bytes: 256},
+		{Kind: driver.AllReduce, Bytes: 256, More: 4, Type: driver.FP32},
+		{Kind: driver.Exchange, Bytes: 256, More: -260}} {
+		if err := c.Collective(d, dst, src, comm, s); err == nil {
+			b.Errorf("a collective was taken: %+v", d)
+		}
 	}
 	b.must(b.d.StreamBeginCapture(s))
 	settled(c.Collective(driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 256}, dst, src, comm, s))

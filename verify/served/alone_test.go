@@ -32,7 +32,8 @@ var alone = []declared{
 	{"A11", "permutation by 100", moved("A[M/D N] C[M/D+100 N]"),
 		at("Tensors[1].Axes[0].Outer[0].Shift", "a shift by 100 of C: the one that is lowered moves parts on by")},
 	{"A12", "permutation by puts of kernels", moved("A[M/D N] C[M/D+1 N]").by("A", s.Push{By: s.Kernels}),
-		at("Moves[0].Way", "no pass does the permutation of A by Push: it sends each rank's part to all ranks")},
+		at("Moves[0].Way", "no pass does the permutation of A by Push: by it every rank sends to each of "+
+			"the others, and here one rank sends alone, or each rank to one")},
 	{"A12b", "permutation by NCCL", moved("A[M/D N] C[M/D-1 N]").by("A", s.NCCL{}), served},
 	{"A12c", "in parts", moved("A[M/D N] C[M/D-1 N]").by("A", s.NCCL{Parts: 2}),
 		at("Moves[0].Way.Parts", "one exchange brings all of A")},

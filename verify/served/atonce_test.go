@@ -212,7 +212,8 @@ func TestInPlace(t *testing.T) {
 		{"a shot", "for all", reduce(s.Shot{}), at("Tensors[1].Within", "by Shot ranks write where others still read "+
 			"(leave it out, or use schedule.TwoShot, ")},
 		{"a gather", "by one kernel", gatheredInPlace(s.GatherShot{}), at("Tensors[0].Within", "by GatherShot a "+
-			"kernel copies own rows to their place, too (leave it out)")},
+			"kernel copies own rows to their place, too (leave it out, or use schedule.Pull, schedule.Ring, "+
+			"schedule.NCCL)")},
 		{"a gather", "by packets", gather(s.PushGather{}), at("Tensors[0].Within", "by PushGather a kernel copies own "+
 			"rows to their place, too (leave it out, or use schedule.Pull, schedule.Ring, schedule.NCCL)")},
 		{"an operand", "within a result that is made before", of("Dy[M N/D] X[M/D K] Wt[K N/D] Dx[M K] Dw[N/D K]",

@@ -40,15 +40,18 @@ var drawn = []declared{
 		"gathers columns of E, which has as many rows as C, and those need not be in equal parts (let each rank have "+
 		"its columns)")},
 	{"balanced rows for the caller", "that peers push", rowsForCaller().changed("A", balancedRows).by("A", s.Push{}),
-		at("Tensors[3]", "Push gathers into memory of the plan only (leave it out, or use schedule.Pull)")},
+		at("Tensors[3]", "Push gathers into memory of the plan only (leave it out, or use schedule.Pull, "+
+			"schedule.Ring)")},
 	{"rows that are moved on", "for a norm, that peers push", of("A[M/D N] W[N] C[M/D+1 N]", s.Copy("C", "A",
-		s.RMSNorm("W"))).by("A", s.Push{}), at("Moves[0].Way", "it sends each rank's part to all ranks")},
+		s.RMSNorm("W"))).by("A", s.Push{}), at("Moves[0].Way", "by it every rank sends to each of the others, "+
+		"and here one rank sends alone, or each rank to one")},
 	{"rows of rank 0", "for a norm, that peers push", of("A@0[M N] W[N] C[M N]", s.Copy("C", "A", s.RMSNorm("W"))).
-		by("A", s.Push{}), at("Moves[0].Way", "it sends each rank's part to all ranks")},
+		by("A", s.Push{}), at("Moves[0].Way", "by it every rank sends to each of the others, and here one rank sends "+
+		"alone")},
 	{"rows of rank 0", "by NCCL", moved("A@0[M N] C[M N]").by("A", s.NCCL{}), at("Moves[0].Way",
-		"in its collectives every rank sends, and here one rank sends alone")},
+		"by choice the interface to the library leaves ncclBroadcast out")},
 	{"an exchange by counts", "by NCCL", moved("A[D/D~ D M] C[D D/D~ M]").by("A", s.NCCL{}), at("Moves[0].Way",
-		"it moves parts of one size")},
+		"by choice the interface to the library has all-to-alls of parts of one size")},
 	{"an exchange by counts", "padded", moved("A[D/D~ D M] C[D D/D~ M]").by("A", s.Padded{}), at("Moves[0].Way",
 		"it sends each rank's part to all ranks")},
 	{"columns of sums", "in one shot", linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Shot{}), at("Moves[0].Way",
@@ -111,10 +114,12 @@ var drawn = []declared{
 		"scales of what is multiplied lie block by block (place it [DIDx(D), M/D, N])")},
 	{"two sums", "one in parts that the other is not in", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}), at("Moves[0].Way.Parts", "H are added in parts of "+
-		"each rank's rows, and are not summed in these (leave it out, or use schedule.Shot for H)")},
+		"each rank's rows, and are not summed in these (leave it out, or use schedule.Shot, "+
+		"schedule.PushShot, schedule.NCCL for H)")},
 	{"two sums", "one in parts and one in none", of("A[D/D M N] B[D/D M N] C[M N]", s.Sum("H", "A"),
 		s.Sum("C", "B", s.Add("H"))).by("C", s.Slots{Parts: 3}).by("H", s.Slots{}), at("Moves[0].Way.Parts", "H are "+
-		"added in parts of each rank's rows, and are not summed in these (leave it out, or use schedule.Shot for H)")},
+		"added in parts of each rank's rows, and are not summed in these (leave it out, or use schedule.Shot, "+
+		"schedule.PushShot, schedule.NCCL for H)")},
 	{"rows of a sum", "beside balanced ones", of("A[D/D M N] V[N] B[F/D N] W[N F/D] C[M/D N]", s.Sum("H", "A"),
 		s.Copy("X", "H", s.RMSNorm("V")), s.Linear("U", "X", "B", s.GELU()), s.Linear("C", "U", "W", s.Add("H"))).
 		changed("C", balancedRows), at("Ops[0]", "each rank gets an equal part of the rows of H, and there are as "+

@@ -80,7 +80,7 @@ var squares = []declared{
 	{"S14", "sums for their ranks", squareSums(), served},
 	{"S14b", "sums for their ranks by slots", squareSums().by("C", s.Slots{}),
 		at("Moves[0].Way", "Slots takes a part of the rows that are summed to C, and their scales lie block by block "+
-			"(give each row a scale, or use schedule.Shot)")},
+			"(give each row a scale, or use schedule.Shot, schedule.PushShot, schedule.NCCL)")},
 	{"S14c", "sums for their ranks as packets", squareSums().by("C", s.PushShot{}), served},
 	{"S14d", "sums for their ranks by NCCL", squareSums().by("C", s.NCCL{}), served},
 	{"S14e", "sums of codes for their ranks", of("A[M K/D] B[N K/D] Q[D/D M N] C[M/D N]",
