@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"fmt"
+
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 )
@@ -88,9 +90,18 @@ func (c *Chain) Misplaced(tensor, hint, format string, args ...any) error {
 	return refused(c.PathOf(tensor), hint, format, args...)
 }
 
-// MisplacedIn is the refusal of a placement, where the operations ask for another state.
+// MisplacedIn is the refusal of a placement, where the operations ask for another state. Of a result that is not
+// declared it is that of the operation.
 func (c *Chain) MisplacedIn(tensor string, at edges.State, format string, args ...any) error {
-	return c.Misplaced(tensor, "place it "+c.written(cutAs(c.Tensor(tensor), at)), format, args...)
+	tensor = c.DeclaredAs(tensor)
+	t, declared := c.Schedule.Tensor(tensor)
+	if declared {
+		return c.Misplaced(tensor, "place it "+c.written(cutAs(t, at)), format, args...)
+	}
+	t.Name = tensor
+	t.Axes = []schedule.Axis{schedule.Dim(c.RowExtent(tensor)), schedule.Dim(c.ColumnsOf(tensor).Extent)}
+	return refused(fmt.Sprintf("Ops[%d]", c.indexOf(schedule.Op{Out: tensor})),
+		fmt.Sprintf("declare %s %s", tensor, c.written(cutAs(t, at))), format, args...)
 }
 
 // Tensors of more axes than rows and columns are exchanged, and functions are made of what comes. All axes but the last

@@ -157,8 +157,26 @@ func (c *Chain) countsAlike() error {
 	})
 }
 
-// evenSums refuses columns of sums for their ranks, columns that are gathered, and rows of sums that are not declared,
-// where rows need not be in equal parts.
+// sumUnsaid refuses sums that are not declared, where each rank gets an equal part of the rows, and a declared tensor
+// has those rows in other parts.
+func (c *Chain) sumUnsaid(s *Stage) error {
+	if _, declared := c.Original.Tensor(c.DeclaredAs(s.Sums)); declared || s.Left != edges.Along(0) {
+		return nil
+	}
+	for _, t := range c.Schedule.Tensors {
+		at := edges.Of(t)
+		batches := at.Batches != "" && s.First && t.Name == s.Input // else no sums leave in batches
+		other := at.Size != edges.Even || batches
+		if at.Rows() && other && t.Axes[0].Extent == c.RowExtent(s.Sums) {
+			return c.MisplacedIn(s.Sums, at, "each rank gets an equal part of the rows of %s, which is not declared, "+
+				"and %s is %s", s.Sums, t.Name, c.written(t))
+		}
+	}
+	return nil
+}
+
+// evenSums refuses columns of sums for their ranks, and columns that are gathered, where rows need not be in equal
+// parts.
 func (c *Chain) evenSums() error {
 	_, uneven, err := c.unevenRows()
 	for _, s := range c.Stages {
@@ -170,16 +188,9 @@ func (c *Chain) evenSums() error {
 			continue
 		}
 		of := uneven[c.RowExtent(s.Sums)]
-		_, declared := c.Schedule.Tensor(s.Sums)
-		switch {
-		case of == "":
-		case !declared && s.Left.Rows() && s.Left.Size == edges.Even:
-			return refused(fmt.Sprintf("Ops[%d]", c.indexOf(s.Last())),
-				fmt.Sprintf("declare %s with its placement", s.Sums), "each rank gets an equal part of "+
-					"the rows of %s, and there are as many as of %s, which need not be in equal parts", s.Sums, of)
-		case s.Left.Columns():
-			return c.MisplacedIn(c.DeclaredAs(s.Sums), edges.Of(c.Tensor(of)), "columns of %s are summed of all rows, "+
-				"and there are as many as of %s, which need not be in equal parts", s.Sums, of)
+		if of != "" && s.Left.Columns() {
+			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "columns of %s are summed of all rows, and there are "+
+				"as many as of %s, which need not be in equal parts", s.Sums, of)
 		}
 	}
 	return err
