@@ -37,7 +37,7 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	}
 	switch n := c.batchesOfProducts(); {
 	case last == 0:
-	case at.Rows() && inBatchesOf(t) > 0:
+	case at.Rows() && inBatchesOf(t) > 0 && (at.Batches != "" || name != c.op.Out): // else no edge leads to these
 		want.Axes[0].Outer = t.Axes[0].Outer
 	case at.Rows() && at.Batches != "":
 		want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
@@ -52,7 +52,7 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	}
 	if outer := t.Axes[0].Outer; steps && len(outer) > 1 && outer[1].Kind == schedule.StreamAxis &&
 		len(want.Axes[0].Outer) == 1 {
-		return c.batchesElsewhere(name)
+		return c.stepsElsewhere(want)
 	}
 	inItsSteps := name != c.op.Out && alike(t, c.Tensor(c.op.Out)) && lieAlike(t.Axes, want.Axes)
 	if !alike(t, want) && !inItsSteps {

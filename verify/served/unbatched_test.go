@@ -49,6 +49,8 @@ var unbatched = []declared{
 	{"BA15", "an operand in steps of batches", of("A[M:4/D K] B[F/D K] B2[N F/D] C[M:4/D N]", s.Linear("H", "A", "B"),
 		s.Linear("C", "H", "B2")), at("Tensors[0]", "and only results are made in steps (write it [4, DIDx(D), "+
 		"M/(4*D), K])")},
+	{"BA16", "batches of a result alone", linear("A[M/D K] B[F K] C[M*4/D F]"), at("Tensors[2]", "C is [4, DIDx(D), "+
+		"M/(4*D), F], and the operations leave it otherwise: C = linear(A, B) (place it [DIDx(D), M/D, F])")},
 	{"BA14", "rows by counts beside a gradient of others", of(
 		"Dy[M N/D] Wt[K N/D] X[P/D K] G[P/D N] Dw[N/D K] Dx[M/D~ K]", s.Linear("Dx", "Dy", "Wt"),
 		s.Gradient("Dw", "G", "X")), at("Tensors[5].Axes[0].Outer[0].Uneven",
