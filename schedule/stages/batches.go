@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -66,6 +67,15 @@ func (c *Chain) findBatches() error {
 		c.Order = BatchesInRound
 		return nil
 	}
+	name := c.inBatches()
+	if name == "" {
+		return nil
+	}
+	rounds := first.Gathers && first.Moved == (edges.Edge{})
+	products := rounds && c.batchesOfProducts() > 0 && first.Sums == "" && !c.any((*Stage).GathersColumns)
+	if sums := rounds && first.Sums != "" && !first.ToAll && c.endsIn(); !products && !sums {
+		return c.batchesElsewhere(name)
+	}
 	a := c.Tensor(first.Input)
 	c.Batches = inBatchesOf(a)
 	for i, t := range c.Schedule.Tensors {
@@ -79,14 +89,18 @@ func (c *Chain) findBatches() error {
 			})
 			alike = made || c.Schedule.Made(t.Name) == steps
 		}
-		if !rows || !at.Rows() || alike {
+		switch {
+		case !rows || !at.Rows() || alike:
 			continue
+		case n == c.Batches:
+			return c.Misplaced(t.Name, "write it "+cutAs(t, at).String(),
+				"%s is %s, and only results are made in steps", t.Name, written(t))
 		}
 		return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
 			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
 			t.Name, max(n, 1), a.Name, max(c.Batches, 1))
 	}
-	if c.batchesOfProducts() > 0 && first.Gathers && first.Sums == "" && !c.any((*Stage).GathersColumns) {
+	if products {
 		// Rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of products is made.
 		for i, o := range first.Ops {
 			t, declared := c.Schedule.Tensor(o.Out)
@@ -98,12 +112,19 @@ func (c *Chain) findBatches() error {
 				c.Order = BatchInRound
 			}
 		}
-		return nil
-	}
-	if c.Batches > 0 && (!c.endsIn() || !first.Gathers || first.Sums == "" || first.ToAll) {
-		return c.batchesElsewhere(a.Name)
 	}
 	return nil
+}
+
+// inBatches is the first tensor whose rows are in batches: that which the first stage takes, or another one.
+func (c *Chain) inBatches() string {
+	for _, t := range append([]schedule.Tensor{c.Tensor(c.Stages[0].Input)}, c.Schedule.Tensors...) {
+		_, placed := c.At[t.Name]
+		if t.Name != "" && inBatchesOf(t) > 0 && (placed || t.Name == c.Stages[0].Input) {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // batchesAlike refuses parts of another constant number than that of the batches.
@@ -122,9 +143,63 @@ func (c *Chain) batchesAlike() error {
 	return nil
 }
 
+// batchesElsewhere refuses batches of other chains than those whose rounds bring and take them, or of none.
 func (c *Chain) batchesElsewhere(name string) error {
-	return c.Misplaced(name, "leave the batches out", "no pass takes batches through other chains than a gather, "+
-		"products and a sum, and what goes on with each rank's own rows")
+	if why := c.besideRounds(); why != "" {
+		return c.Misplaced(name, c.withoutBatches(), "batches come by one gather of the caller's rows, ahead of all "+
+			"else, and leave by one sum behind it, and %s", why)
+	}
+	return c.Misplaced(name, c.withoutBatches(), "batches are of rows that travel, and those of %s do not", name)
+}
+
+// stepsElsewhere refuses a result in steps of batches; so it would be without them.
+func (c *Chain) stepsElsewhere(without schedule.Tensor) error {
+	return c.Misplaced(without.Name, c.withoutBatches(without), "%s is in steps of batches, and then all operations "+
+		"are products of one gathered operand of the caller's, or functions of these", without.Name)
+}
+
+// withoutBatches says how to place the tensors whose rows are in batches, and more tensors, without them.
+func (c *Chain) withoutBatches(more ...schedule.Tensor) string {
+	if slices.ContainsFunc(c.Original.Ops, schedule.Op.Batched) {
+		return "use schedule.Linear of the rows of all batches, and let each rank have one part of them"
+	}
+	var place []string
+	for _, t := range c.Schedule.Tensors {
+		if inBatchesOf(t) > 0 {
+			more = append(more, cutAs(t, edges.Along(0)))
+		}
+	}
+	for _, t := range more {
+		place = append(place, t.Name+" "+written(t))
+	}
+	return "place " + strings.Join(place, ", ")
+}
+
+// besideRounds is what stages do that no rounds of batches have: more than a gather, products of what comes and a sum;
+// empty: no rows travel.
+func (c *Chain) besideRounds() string {
+	if i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
+		return c.Schedule.Ops[i].Call + " is called"
+	}
+	if i := slices.IndexFunc(c.Stages, (*Stage).GathersColumns); i >= 0 {
+		return "all columns of " + c.Stages[i].Into + " come"
+	}
+	for i, s := range c.Stages {
+		switch later := i > 0; {
+		case s.Own || len(s.Ops) == 0 && c.Fetched(s.Input): // no rows travel to it
+		case s.Sums != "" && s.ToAll:
+			return "all ranks get the sums " + c.DeclaredAs(s.Sums)
+		case s.OfAll() && later:
+			return s.Input + " is gathered behind other operations"
+		case s.Sums != "" && later:
+			return c.DeclaredAs(s.Sums) + " is summed behind other operations"
+		case s.Moved.Kind != "":
+			return s.Moved.Of + " travels otherwise"
+		case s.OfAll() && s.Sums == "":
+			return "no sum is of what comes of " + s.Input
+		}
+	}
+	return ""
 }
 
 // endsIn says that all stages behind the first work on each rank's own rows.

@@ -214,6 +214,7 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 			out = edges.State{} // of other products nothing adds up columns for their ranks
 		}
 		s.Sums, s.ToAll, s.Left = o.Out, !out.Spread(), out
+		c.blame(c.sumUnsaid(s))
 	}
 	c.At[o.Out] = out
 	c.blame(c.functions(o))
@@ -237,7 +238,7 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 			c.Sized(s.Input)))
 	}
 	if s.Given == "" {
-		steps := s.OfAll() && s.Moved == (edges.Edge{}) && s.Sums != o.Out && !counted && !s.AddsShares()
+		steps := s.inSteps() && s.Sums != o.Out && !counted
 		c.blame(c.placed(o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
@@ -338,6 +339,14 @@ func (c *inference) addBehind(s *Stage) {
 		c.Stages = slices.Insert(c.Stages[:len(c.Stages)-1], i+1, behind...)
 		return
 	}
+}
+
+// madeInSteps says that all rows of a result are made, those of one rank after another's.
+func (c *Chain) madeInSteps(name string) bool {
+	return c.any(func(s *Stage) bool {
+		made := slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Out == name })
+		return made && s.inSteps() && s.Sums != name
+	})
 }
 
 // term finds where an operation leaves partial results that another one adds to its own. The stage of that one makes

@@ -91,7 +91,12 @@ func (c *inference) gradient(i int, o schedule.Op) error {
 		return refused(o.Then[j].PathOf(fmt.Sprintf("%s.Then[%d]", c.path, j), added), "name a tensor of the caller's",
 			"no products of the gradient %s add to %s, which an operation makes", o.Out, added)
 	}
-	if err = cmp.Or(err, c.plain(o.In[0]), c.plain(o.In[1]), c.everywhere(o.In...)); err != nil {
+	for _, name := range o.In {
+		if !c.madeInSteps(name) { // else all of it is there, behind its steps
+			err = cmp.Or(err, c.plain(name))
+		}
+	}
+	if err = cmp.Or(err, c.everywhere(o.In...)); err != nil {
 		return err
 	}
 	input, gathers := o.In[0], false
@@ -100,7 +105,10 @@ func (c *inference) gradient(i int, o schedule.Op) error {
 		switch _, declared := c.Schedule.Tensor(name); {
 		case !declared && !x.Rows() && !done.Made.Partial && c.Schedule.Partial(o): // as what is declared says
 			whole := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim(c.RowExtent(name)), c.ColumnsOf(name)}}
-			return refused(fmt.Sprintf("%s.In[%d]", c.path, k), fmt.Sprintf("declare %s %s", name, cutAs(whole, x)),
+			if c.madeInSteps(name) {
+				whole.Axes[0].Outer = []schedule.Split{schedule.Stream(schedule.D)}
+			}
+			return refused(fmt.Sprintf("%s.In[%d]", c.path, k), fmt.Sprintf("declare %s %s", name, whole),
 				"%s is not declared, and nothing says whether ranks add up products of their rows of %s or gather "+
 					"these: each rank has all rows of %s", name, o.In[1-k], name)
 		case x.Cut != (edges.Cut{}):

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"fmt"
+
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 )
@@ -35,7 +37,7 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	}
 	switch n := c.batchesOfProducts(); {
 	case last == 0:
-	case at.Rows() && inBatchesOf(t) > 0:
+	case at.Rows() && inBatchesOf(t) > 0 && (at.Batches != "" || name != c.op.Out): // else no edge leads to these
 		want.Axes[0].Outer = t.Axes[0].Outer
 	case at.Rows() && at.Batches != "":
 		want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
@@ -50,7 +52,7 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	}
 	if outer := t.Axes[0].Outer; steps && len(outer) > 1 && outer[1].Kind == schedule.StreamAxis &&
 		len(want.Axes[0].Outer) == 1 {
-		return c.batchesElsewhere(name)
+		return c.stepsElsewhere(want)
 	}
 	inItsSteps := name != c.op.Out && alike(t, c.Tensor(c.op.Out)) && lieAlike(t.Axes, want.Axes)
 	if !alike(t, want) && !inItsSteps {
@@ -88,9 +90,18 @@ func (c *Chain) Misplaced(tensor, hint, format string, args ...any) error {
 	return refused(c.PathOf(tensor), hint, format, args...)
 }
 
-// MisplacedIn is the refusal of a placement, where the operations ask for another state.
+// MisplacedIn is the refusal of a placement, where the operations ask for another state. Of a result that is not
+// declared it is that of the operation.
 func (c *Chain) MisplacedIn(tensor string, at edges.State, format string, args ...any) error {
-	return c.Misplaced(tensor, "place it "+c.written(cutAs(c.Tensor(tensor), at)), format, args...)
+	tensor = c.DeclaredAs(tensor)
+	t, declared := c.Schedule.Tensor(tensor)
+	if declared {
+		return c.Misplaced(tensor, "place it "+c.written(cutAs(t, at)), format, args...)
+	}
+	t.Name = tensor
+	t.Axes = []schedule.Axis{schedule.Dim(c.RowExtent(tensor)), schedule.Dim(c.ColumnsOf(tensor).Extent)}
+	return refused(fmt.Sprintf("Ops[%d]", c.indexOf(schedule.Op{Out: tensor})),
+		fmt.Sprintf("declare %s %s", tensor, c.written(cutAs(t, at))), format, args...)
 }
 
 // Tensors of more axes than rows and columns are exchanged, and functions are made of what comes. All axes but the last

@@ -18,8 +18,9 @@ var refused = schedule.Refused
 
 // written is a placement of a tensor of the schedule, with batches that are an axis of their own as that.
 func (c *Chain) written(t schedule.Tensor) string {
-	declared, _ := c.Original.Tensor(t.Name)
-	if len(declared.Axes) <= len(t.Axes) {
+	declared, given := c.Original.Tensor(t.Name)
+	o, _ := c.Original.Maker(t.Name)
+	if given && len(declared.Axes) <= len(t.Axes) || !given && !o.Batched() {
 		return written(t)
 	}
 	batches, rows, _ := t.Axes[0].Extent.Factors()

@@ -99,6 +99,9 @@ func (s *Stage) Of() string { return cmp.Or(s.Moved.Of, s.Input) }
 // OfAll says that a stage works on rows that are gathered, by itself or by an earlier one.
 func (s *Stage) OfAll() bool { return s.Gathers || s.Held != nil }
 
+// inSteps says that a stage makes all rows of its results, those of one rank after another's.
+func (s *Stage) inSteps() bool { return s.OfAll() && s.Moved == (edges.Edge{}) && !s.AddsShares() }
+
 // hasRowsOf says that a stage works on a tensor, and that no other part of it comes than rows, or all.
 func (s *Stage) hasRowsOf(name string) bool {
 	return s.Input == name && (s.Moved.Kind == "" || s.Moved.Kind == edges.AllGather)

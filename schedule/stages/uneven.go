@@ -71,12 +71,23 @@ func (c *Chain) Sized(name string) string {
 	return name
 }
 
-// callsApart refuses calls beside a tensor with rows by counts, but for functions that are called for a rank's own. Of
-// these it refuses kernels, and results that nothing says the rows of.
+// callsApart refuses calls beside rows that need not be in equal parts, or come in batches, but for functions that are
+// called for a rank's own rows by counts. Of these it refuses kernels, and results that nothing says the rows of.
 func (c *Chain) callsApart() error {
+	if !slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }) {
+		return nil
+	}
+	for _, t := range c.Schedule.Tensors {
+		switch of := t.Axes[0].Extent; {
+		case inBatchesOf(t) > 0:
+			return c.batchesElsewhere(t.Name)
+		case edges.Of(t).Size == edges.Balanced && edges.Of(t).Rows() && (of == schedule.M || of.Constant()):
+			others := func(o schedule.Op) bool { return o.Makes != schedule.Summands } // of these the sum says more
+			return c.noCalls(t.Name, others)
+		}
+	}
 	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
-		at := edges.Of(t)
-		return at.Size == edges.Counted && at.Axis == 1 && t.Axes[0].Extent == schedule.M
+		return byCounts(t) && t.Axes[0].Extent == schedule.M
 	})
 	if i < 0 {
 		return nil
@@ -157,8 +168,26 @@ func (c *Chain) countsAlike() error {
 	})
 }
 
-// evenSums refuses columns of sums for their ranks, columns that are gathered, and rows of sums that are not declared,
-// where rows need not be in equal parts.
+// sumUnsaid refuses sums that are not declared, where each rank gets an equal part of the rows, and a declared tensor
+// has those rows in other parts.
+func (c *Chain) sumUnsaid(s *Stage) error {
+	if _, declared := c.Original.Tensor(c.DeclaredAs(s.Sums)); declared || s.Left != edges.Along(0) {
+		return nil
+	}
+	for _, t := range c.Schedule.Tensors {
+		at := edges.Of(t)
+		batches := at.Batches != "" && s.First && t.Name == s.Input // else no sums leave in batches
+		other := at.Size != edges.Even || batches
+		if at.Rows() && other && t.Axes[0].Extent == c.RowExtent(s.Sums) {
+			return c.MisplacedIn(s.Sums, at, "each rank gets an equal part of the rows of %s, which is not declared, "+
+				"and %s is %s", s.Sums, t.Name, c.written(t))
+		}
+	}
+	return nil
+}
+
+// evenSums refuses columns of sums for their ranks, and columns that are gathered, where rows need not be in equal
+// parts.
 func (c *Chain) evenSums() error {
 	_, uneven, err := c.unevenRows()
 	for _, s := range c.Stages {
@@ -170,16 +199,9 @@ func (c *Chain) evenSums() error {
 			continue
 		}
 		of := uneven[c.RowExtent(s.Sums)]
-		_, declared := c.Schedule.Tensor(s.Sums)
-		switch {
-		case of == "":
-		case !declared && s.Left.Rows() && s.Left.Size == edges.Even:
-			return refused(fmt.Sprintf("Ops[%d]", c.indexOf(s.Last())),
-				fmt.Sprintf("declare %s with its placement", s.Sums), "each rank gets an equal part of "+
-					"the rows of %s, and there are as many as of %s, which need not be in equal parts", s.Sums, of)
-		case s.Left.Columns():
-			return c.MisplacedIn(c.DeclaredAs(s.Sums), edges.Of(c.Tensor(of)), "columns of %s are summed of all rows, "+
-				"and there are as many as of %s, which need not be in equal parts", s.Sums, of)
+		if of != "" && s.Left.Columns() {
+			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "columns of %s are summed of all rows, and there are "+
+				"as many as of %s, which need not be in equal parts", s.Sums, of)
 		}
 	}
 	return err
@@ -190,9 +212,7 @@ func (c *Chain) evenSums() error {
 // axes, of a constant number of rows, and of gradients.
 func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
-	gradients := slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool {
-		return o.Name() == schedule.GradientWord
-	})
+	gradient := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Name() == schedule.GradientWord })
 	err = c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
 		_, scales := c.Original.ScaledBy(t.Name)
@@ -215,9 +235,9 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
-		case gradients && !s.Balanced:
-			return refused(field+".Uneven", "leave it out",
-				"no pass makes a gradient in parts by counts, as those of %s", t.Name)
+		case gradient >= 0 && !s.Balanced:
+			return refused(field+".Uneven", "leave it out", "no pass makes a gradient, such as %s, where Bind is told "+
+				"counts, such as those of %s", c.DeclaredAs(c.Schedule.Ops[gradient].Out), t.Name)
 		case axis > 0:
 			return refused(field+".Uneven", "leave it out",
 				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)

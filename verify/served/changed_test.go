@@ -55,7 +55,8 @@ var changed = []declared{
 	{"a call", "beside rows by counts", of("A[M K/D] B[N K/D] C[M/D~ N] E[M K/D]", s.Linear("C", "A", "B"),
 		s.Call("E", "Own", "mn->mn", "A")), at("Ops[1]", "no pass calls beside rows that need not be in equal parts")},
 	{"a gradient", "in parts by counts", gradient("A[M/D N] B[M/D K] C[N/D~ K]"),
-		at("Tensors[2].Axes[0].Outer[0].Uneven", "no pass makes a gradient in parts by counts")},
+		at("Tensors[2].Axes[0].Outer[0].Uneven", "no pass makes a gradient, such as C, where Bind is told "+
+			"counts, such as those of C")},
 	{"columns that are gathered", "of rows by counts", of(
 		"A[M/D~ K] Q[M/D~ K] B[N K] W[N2/D N] C[M N] E[M N2]", s.Copy("Q", "A", s.Quantise()),
 		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B"), s.Linear("E", "C", "W")).eight(true, "Q"),

@@ -70,8 +70,8 @@ var countedProducts = []declared{
 	{"CP28", "rows in equal parts", of("A[M/D K] B[F/D K] B2[K F/D] C[M/D~ K]", twice...),
 		at("Tensors[3]", "the rows of C are by counts, and those of A are not")},
 	{"CP29", "a sum that nobody gets", of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] C[M/D~ K]", s.Linear("X", "A", "B"),
-		s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), at("Tensors[4]",
-		"those of X are not (place all tensors of rows alike, and declare them)")},
+		s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), at("Ops[0]",
+		"which is not declared, and C is [DIDx(D, uneven), M/D, K] (declare X [DIDx(D, uneven), M/D, K])")},
 	{"CP30", "a call", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
 		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls+"(make O by a schedule "+
 		"of its own, with H as an operand, and declare it as an operand here)")},

@@ -60,6 +60,22 @@ var gradients = []declared{
 	{"G24c", "of columns of a call", of("X[M K] W[F/D K] C[F/D N] B[M/D N]", s.Linear("G", "X", "W"),
 		s.Call("H", "Own", "mn->mn", "G"), s.Gradient("C", "H", "B")), at("Ops[2].In[0]",
 		"(declare H [M, DIDx(D), F/D])")},
+	{"G25", "of an MLP, backward", backwardMLP(""), at("Ops[2].In[0]", "each rank has all rows of Dh "+
+		"(declare Dh [Stream(D), M/D, DIDx(D), F/D])")},
+	{"G25b", "the same, declared", backwardMLP("Dh[M:D F/D]"), served},
+	{"G25c", "the same, declared without its steps", backwardMLP("Dh[M F/D]"), at("Tensors[6]",
+		"(place it [Stream(D), M/D, DIDx(D), F/D])")},
+	{"G25d", "the same, over hosts", backwardMLP("Dh[M:D F/D]").onHosts(), served},
+	{"G26", "of an MLP, backward, with the activation's", of("Dy[M/D N] X[M/D K] H[M F/D] Up[K F/D] Down[F/D N] "+
+		"Dh[M:D F/D] Dx[M/D K] Dwu[F/D K] Dwd[F/D N]", s.Linear("Da", "Dy", "Down"),
+		s.Copy("Dh", "Da", s.Multiply("H")), s.Gradient("Dwd", "H", "Dy"), s.Gradient("Dwu", "Dh", "X"),
+		s.Linear("Dx", "Dh", "Up")), served},
+}
+
+// backwardMLP is the way back through the second product of an MLP, and the gradient of the first one's weight.
+func backwardMLP(more string) form {
+	return of("Dy[M/D N] X[M/D K] Up[K F/D] Down[F/D N] Dx[M/D K] Dwu[F/D K] "+more, s.Linear("Dh", "Dy", "Down"),
+		s.Linear("Dx", "Dh", "Up"), s.Gradient("Dwu", "Dh", "X"))
 }
 
 // inC lets a tensor lie within C.

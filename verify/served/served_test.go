@@ -86,7 +86,7 @@ func unsaid(option string) verdict { return verdict{outcome: isUnsaid, lacks: op
 func at(path, why string) verdict { return verdict{outcome: isRefused, path: path, why: why} }
 
 // all are the schedules by kind.
-var all = slices.Concat(columns, rows, pipelines, layers, alone, bare, odd, eights)
+var all = slices.Concat(columns, rows, pipelines, layers, alone, bare, odd, eights, unbatched)
 
 // TestDeclared holds each schedule against its verdict and prints how many there are of each.
 func TestDeclared(t *testing.T) {

@@ -1,0 +1,63 @@
+package served
+
+import (
+	"slices"
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/scheduletest"
+)
+
+// undeclared are sums that lie as other tensors of their rows do, and say so nowhere: the refusal says what to declare,
+// and that is served.
+var undeclared = []struct {
+	id, what string
+	form
+	path, hint string
+	tensor     string // that the hint declares
+	change     func(*s.Tensor)
+}{
+	{"U01", "of batches, ahead of a norm", of("A[M*4/D K] Up[F/D K] Down[K F/D] V[K] C[M*4/D K]", layerAndNorm...),
+		"Ops[1]", "each rank gets an equal part of the rows of X, which is not declared, and A is [4, DIDx(D), " +
+			"M/(4*D), K] (declare X [4, DIDx(D), M/(4*D), K])", "X[M*4/D K]", nil},
+	{"U02", "of batches that are an axis", of("A[4 M/D K] Up[F/D K] Down[K F/D] V[K] C[4 M/D K]",
+		s.BatchedLinear("H", "A", "Up"), s.BatchedLinear("X", "H", "Down"), s.Copy("C", "X", s.RMSNorm("V"))),
+		"Ops[1]", "(declare X [4, DIDx(D), M/D, K])", "X[4 M/D K]", nil},
+	{"U03", "with a residual by counts", of("O[M N/D] Wo[K N/D] A[M/D~ K] B[F/D K] C[M F/D]", attentionAndUp...),
+		"Ops[0]", "(declare R [DIDx(D, uneven), M/D, K])", "R[M/D~ K]", nil},
+	{"U04", "by counts, ahead of a norm", of("A[M/D~ K] Up[F/D K] Down[K F/D] V[K] C[M/D~ K]", layerAndNorm...),
+		"Ops[1]", "(declare X [DIDx(D, uneven), M/D, K])", "X[M/D~ K]", nil},
+	{"U05", "by counts, ahead of a norm for all ranks", of("A[M/D~ K] Up[F/D K] Down[K F/D] V[K] C[M K]",
+		layerAndNorm...), "Ops[1]", "(declare X [DIDx(D, uneven), M/D, K])", "X[M/D~ K]", nil},
+	{"U06", "by counts, ahead of a product", of("A[M/D~ K] Up[F/D K] Down[K F/D] W[N K] C[M N]",
+		s.Linear("H", "A", "Up"), s.Linear("X", "H", "Down"), s.Linear("C", "X", "W")),
+		"Ops[1]", "(declare X [DIDx(D, uneven), M/D, K])", "X[M/D~ K]", nil},
+	{"U07", "balanced, ahead of a norm", balanced(balanced(of("A[M/D K] Up[F/D K] Down[K F/D] V[K] C[M/D K]",
+		layerAndNorm...), "A"), "C"), "Ops[1]", "(declare X [DIDx(D, balanced), M/D, K])", "X[M/D K]", balancedRows},
+	{"U08", "balanced, ahead of a norm for all ranks", balanced(of("A[M/D K] Up[F/D K] Down[K F/D] V[K] C[M K]",
+		layerAndNorm...), "A"), "Ops[1]", "(declare X [DIDx(D, balanced), M/D, K])", "X[M/D K]", balancedRows},
+	{"U09", "with a balanced residual", balanced(of("O[M N/D] Wo[K N/D] A[M/D K] B[F/D K] C[M F/D]",
+		attentionAndUp...), "A"), "Ops[0]", "(declare R [DIDx(D, balanced), M/D, K])", "R[M/D K]", balancedRows},
+	{"U10", "of the caller's summands", of("A[D/D M N] R[M/D~ N] V[N] C[M/D~ N]", s.Sum("H", "A"),
+		s.Copy("C", "H", s.RMSNorm("V"), s.Add("R"))), "Ops[0]", "(declare H [DIDx(D, uneven), M/D, N])", "H[M/D~ N]",
+		nil},
+}
+
+var (
+	layerAndNorm = []s.Op{s.Linear("H", "A", "Up"), s.Linear("X", "H", "Down"),
+		s.Copy("C", "X", s.RMSNorm("V"))}
+	attentionAndUp = []s.Op{s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("C", "R", "B")}
+)
+
+// TestUndeclared: each is refused with a hint, and served as that says.
+func TestUndeclared(t *testing.T) {
+	for _, x := range undeclared {
+		more := x.form
+		more.Tensors = append(slices.Clip(more.Tensors), scheduletest.Tensors(x.tensor)...)
+		if last := len(more.Tensors) - 1; x.change != nil {
+			x.change(&more.Tensors[last])
+		}
+		explored(t, "Undeclared", []declared{{x.id, x.what, x.form, at(x.path, x.hint)},
+			{x.id, x.what + ", declared", more, served}})
+	}
+}
