@@ -15,8 +15,8 @@ import (
 
 // mostLines bounds the Go of this module that a package imports: a schedule without kernels and one with kernels, to
 // which a feature that they do not use should add none, and the choice among all schedules.
-var mostLines = map[string]int{"generated/allgatherlinear": 15_529, "generated/gatedmlp": 17_339,
-	"generated/tuned": 35_749}
+var mostLines = map[string]int{"generated/allgatherlinear": 15_529, "generated/gatedmlp": 17_345,
+	"generated/tuned": 35_760}
 
 // TestSize counts the lines of Go that these packages bring, without tests.
 func TestSize(t *testing.T) {
