@@ -83,7 +83,9 @@ func (c *Chain) callsApart() error {
 			return c.batchesElsewhere(t.Name)
 		case edges.Of(t).Size == edges.Balanced && edges.Of(t).Rows() && (of == schedule.M || of.Constant()):
 			others := func(o schedule.Op) bool { return o.Makes != schedule.Summands } // of these the sum says more
-			return c.noCalls(t.Name, others)
+			if err := c.noCalls(t.Name, others); err != nil {
+				return err
+			}
 		}
 	}
 	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
