@@ -16,7 +16,7 @@ var pulls = slices.Concat(
 		}
 	}),
 	by(pullOnce, gather(ofCounted)).has(intoCallers).
-		with(lacksOf("", "Parts", "Streams", "WithStep"), func(l *lowering) {
+		with(lacksOf("one product takes all counted rows of %s", "Parts", "Streams", "WithStep"), func(l *lowering) {
 			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 		}),
 	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
@@ -70,7 +70,7 @@ func pullOf(arrives func(*writer, *stage) arrival, of ...need) rowsOfTable {
 	return by(func(_ *writer, s *stage, _ schedule.Pull) error {
 		s.arriving, s.once = arrives, !s.AddsShares()
 		return nil
-	}, of...).with(lacksOf(noPart, "Parts", "Streams", "WithStep", "Once"), lacksKernel)
+	}, of...).with(comesAtOnce, lacksKernel)
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
@@ -118,6 +118,8 @@ var columnsWhole = lacks(lack{why: "no kernel copies parts of columns",
 
 // noPart is the fact of what comes whole.
 const noPart = "no product takes a part of %s alone"
+
+var comesAtOnce = lacksOf(noPart, "Parts", "Streams", "WithStep", "Once")
 
 var groups = by(func(w *writer, s *stage, way schedule.Grouped) error {
 	s.arriving = groupedRows

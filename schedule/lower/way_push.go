@@ -15,7 +15,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 	slices.Concat(by(push, gather(ofCounted)), by(pushPart, gather(ofOperand)),
 		by(pushPart, stages.Exchange, stages.ExchangeCounted).has(overwrites).with(intoPlans),
 		by(pushPart, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole, intoPlans)).
-		with(lacksOf(noPart, "Parts", "Streams"), lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
+		with(comesAtOnce, lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
 func intoPlans(l *lowering) {
@@ -83,8 +83,8 @@ func (t turns) awaiting(s *stage, came string, from hostir.Expr, words parts) tu
 }
 
 var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
-	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(lacksOf(noPart, "Streams")),
-	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, lacksOf(noPart, "Streams"))).
+	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(comesAtOnce),
+	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, comesAtOnce)).
 	with(because(pushHoles))
 
 func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {

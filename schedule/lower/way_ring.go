@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	rings = slices.Concat(roundRing(ringed, intoCallers), by(ringed, gather(ofRows).Alone()).with(wholeInRing),
-		by(ringed, gather(ofCounted).Alone()).has(intoCallers).with(wholeInRing, wholeCounts)).with(because(rowsInTurn))
+	rings = slices.Concat(roundRing(ringed, intoCallers), by(ringed, gather(ofRows).Alone()).with(comesAtOnce),
+		by(ringed, gather(ofCounted).Alone()).has(intoCallers).with(comesAtOnce, wholeCounts)).with(because(rowsInTurn))
 	pushRings = roundRing(ringPushed, 0).with(because(pushHoles), func(l *lowering) {
 		if l.Of == ofColumns {
 			intoPlans(l)
@@ -22,16 +22,12 @@ func roundRing[W schedule.Way](write func(*writer, *stage, W) error, facts fact)
 	list := slices.Concat(by(write, gather(ofRows)),
 		by(write, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
 		by(write, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
-		by(write, gather(ofCounted)).with(wholeInRing, wholeCounts),
-		by(write, gather(ofColumns)).with(columnsWhole, wholeInRing, lacksOf(noHalves, "Direction both"))).has(facts)
-	return append(list, by(write, gather(ofOperand)).with(wholeInRing)...)
+		by(write, gather(ofCounted)).with(comesAtOnce, wholeCounts),
+		by(write, gather(ofColumns)).with(columnsWhole, comesAtOnce, lacksOf(noHalves, "Direction both"))).has(facts)
+	return append(list, by(write, gather(ofOperand)).with(comesAtOnce)...)
 }
 
-// Lacks of what products take whole, and of counted rows.
-var (
-	wholeInRing = lacksOf(noPart, "Streams", "WithStep")
-	wholeCounts = lacksOf(noHalfCounts, "Direction both")
-)
+var wholeCounts = lacksOf(noHalfCounts, "Direction both")
 
 // noHalves is the fact of columns that go round the ring.
 const noHalves = "a strided copy moves a rank's columns of %s in all rows"

@@ -13,7 +13,7 @@ var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
 	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, partsGoOn),
-	slotsAtOnce(unmade, reduce(ofRows).Alone()).has(ofCodes).with(partsGoOn)).
+	slotsAtOnce(ofSummands, reduce(ofRows).Alone()).has(ofCodes).with(partsGoOn)).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 
 const (
@@ -24,16 +24,19 @@ const (
 
 // slottedSums are not the fastest of their communications.
 var slottedSums = slices.Concat(
-	slotsAtOnce(unmade, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksKernel),
+	slotsAtOnce(ofSummands, reduceAll(ofRows).Alone()).has(ofCodes).with(lacksKernel),
 	slotsAtOnce(madeAtOnce, reduceAll(ofGradient)).with(lacksKernel),
 	slotsAtOnce(allCounted, reduce(ofCounted)).with(partsGoOn),
-	slotsAtOnce(unmade, reduce(ofCounted).Alone()).with(partsGoOn),
+	slotsAtOnce(ofSummands, reduce(ofCounted).Alone()).with(partsGoOn),
 	slotsAtOnce(madeAtOnce, reduce(ofGradient)).with(partsGoOn)).with(because(slotHoles), roundsByKernel)
 
 // slotsAtOnce are of terms that no products make one rank's after another's: none has a stream, or a priority.
 func slotsAtOnce(why string, of ...need) rowsOfTable {
 	return by(slotsOf, of...).with(lacksOf(why, "Streams", "Equal"))
 }
+
+// ofSummands leaves the reason to the way: a product may make codes that are summed, and then streams serve.
+const ofSummands = ""
 
 // partsGoOn leaves Parts out of the help: junctions refuses it, with the fact, where no parts of own rows go on.
 var partsGoOn = lacksOf("", "Parts")
@@ -45,7 +48,12 @@ func slotsOf(w *writer, s *stage, way schedule.Slots) error {
 	if s.ToAll && s.outward() {
 		s.leaving.cut = s.parts
 	}
-	if s.ToAll && way.Parts > 1 && !s.outward() {
+	switch {
+	case s.Bare() && way.Streams > 0:
+		return w.refusal("Streams", leaveOut, unmade, s.Sums)
+	case s.Bare() && way.Equal:
+		return w.refusal("Equal", leaveOut, unmade, s.Sums)
+	case s.ToAll && way.Parts > 1 && !s.outward():
 		return w.refusal("Parts", leaveOut,
 			"parts of the sums %s for all ranks are of products that begin the schedule", s.Sums)
 	}
