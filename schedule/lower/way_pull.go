@@ -16,7 +16,7 @@ var pulls = slices.Concat(
 		}
 	}),
 	by(pullOnce, gather(ofCounted)).has(intoCallers).
-		with(lacksOf("one product takes all counted rows of %s", "Parts", "Streams", "WithStep"), func(l *lowering) {
+		with(lacksOf("all rows are multiplied at once", "Parts", "Streams", "WithStep"), func(l *lowering) {
 			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
 		}),
 	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
