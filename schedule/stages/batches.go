@@ -189,6 +189,8 @@ func (c *Chain) besideRounds() string {
 		case s.Own || len(s.Ops) == 0 && c.Fetched(s.Input): // no rows travel to it
 		case s.Sums != "" && s.ToAll:
 			return "all ranks get the sums " + c.DeclaredAs(s.Sums)
+		case s.OfAll() && later && c.Stages[0].Gathers && inBatchesOf(c.Tensor(c.Stages[0].Input)) == 0:
+			return s.Input + " is gathered behind " + c.Stages[0].Input
 		case s.OfAll() && later:
 			return s.Input + " is gathered behind other operations"
 		case s.Sums != "" && later:
