@@ -80,7 +80,7 @@ func product(way s.Way) s.Schedule {
 	}
 }
 
-// many is such a product whose functions read five tensors, of which none is a further term of the sum.
+// many is such a product with functions of five tensors. Its kernel adds none of them as a term of the sum.
 func many(way s.Way) s.Schedule {
 	x := product(way)
 	x.Tensors = append(x.Tensors, s.Tensor{Name: "R2", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}})

@@ -42,40 +42,13 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 		}
 		return refused[i]
 	}
-	for _, m := range t.nearestOf(key, options) {
-		key := key
-		key.Operation = m.Operation
-		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
-		if i >= 0 && options[i].outgrown(m.Shape) != options[i].outgrown(key.Shape) {
-			continue // other kernels would make its products than in that run
-		}
-		if i < 0 && m.same(key) {
-			var names []string
-			for _, o := range options {
-				names = append(names, o.Name)
-			}
-			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
-		}
-		if i >= 0 && refusal(i) == nil {
-			if j := m.overtaken(options, i, by.links, key.Ranks, refusal); j >= 0 {
-				why := fmt.Sprintf("%s; %s was not in that run%s", m.why(key), options[j].Name,
-					options[j].estimated(key.Ranks, by.links))
-				return j, Choice{Program: options[j].Name, Replayed: true, Why: why}, nil
-			}
-			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
-			if m.same(key) { // the best tiles differ from shape to shape
-				choice.Tiles = m.Tiles
-			}
-			return i, choice, nil
-		}
+	if i, choice, err = t.measured(key, options, by, refusal); i >= 0 || err != nil {
+		return max(i, 0), choice, err
 	}
-	if by.rings {
-		i := slices.IndexFunc(options, func(o option) bool { return o.Ring })
-		for ; i >= 0 && i < len(options); i++ {
-			if options[i].Ring && refusal(i) == nil {
-				return i, Choice{Program: options[i].Name, Replayed: true,
-					Why: unmeasured(key) + ", and NVLink joins neighbours alone"}, nil
-			}
+	for i, o := range options {
+		if by.rings && o.Ring && refusal(i) == nil {
+			why := unmeasured(key) + ", and NVLink joins neighbours alone"
+			return i, Choice{Program: o.Name, Replayed: true, Why: why}, nil
 		}
 	}
 	for _, i := range byShots(options, key.Ranks, by.links) {
@@ -103,6 +76,38 @@ func choose(t *Table, key Measured, options []option, by prefers) (i int, choice
 	return 0, choice, none
 }
 
+// measured finds the option that the nearest entries name for a shape, and that serves; -1: there is none.
+func (t *Table) measured(key Measured, options []option, by prefers, refusal func(int) error) (int, Choice, error) {
+	for _, m := range t.nearestOf(key, options) {
+		key := key
+		key.Operation = m.Operation
+		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
+		if i >= 0 && options[i].outgrown(m.Shape) != options[i].outgrown(key.Shape) {
+			continue // other kernels would make its products than in that run
+		}
+		if i < 0 && m.same(key) {
+			var names []string
+			for _, o := range options {
+				names = append(names, o.Name)
+			}
+			return -1, Choice{}, &UnknownChoiceError{key.Operation, m.Program, names}
+		}
+		if i >= 0 && refusal(i) == nil {
+			if j := m.overtaken(options, i, by.links, key.Ranks, refusal); j >= 0 {
+				why := fmt.Sprintf("%s; %s was not in that run%s", m.why(key), options[j].Name,
+					options[j].estimated(key.Ranks, by.links))
+				return j, Choice{Program: options[j].Name, Replayed: true, Why: why}, nil
+			}
+			choice := Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
+			if m.same(key) { // the best tiles differ from shape to shape
+				choice.Tiles = m.Tiles
+			}
+			return i, choice, nil
+		}
+	}
+	return -1, Choice{}, nil
+}
+
 // overtaken finds the option that was not in the entry's run and whose sum takes, by estimate, the least time, and less
 // than that of the entry's program; -1: there is none, or nothing is known of the run or of the program's sum.
 func (m Measured) overtaken(options []option, own int, links fabric.Kind, ranks int, refusal func(int) error) int {
@@ -122,11 +127,13 @@ func (m Measured) overtaken(options []option, own int, links fabric.Kind, ranks 
 // outgrown counts the kernels that make products of fewer rows than a shape has (fewrows.Row). Where two shapes have
 // outgrown as many, the same kernel makes the products of both, or the library does.
 func (o option) outgrown(shape string) (n int) {
+	var rows int
+	fmt.Sscanf(shape, "M %d", &rows) // as Shape.String writes rows; some shapes have none
 	if o.Code == nil {
 		return 0
 	}
 	for _, k := range o.Code.Kernels {
-		if x, makes := k.Row.(interface{ MostRows() int }); makes && x.MostRows() < rowsOf(shape) {
+		if x, makes := k.Row.(interface{ MostRows() int }); makes && x.MostRows() < rows {
 			n++
 		}
 	}

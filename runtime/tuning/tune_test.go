@@ -117,6 +117,34 @@ func TestOwnAsPrinted(t *testing.T) {
 	}
 }
 
+// of are options that serve, by names of programs.
+func of(names ...string) (list []option) {
+	for _, name := range names {
+		list = append(list, option{Program: &plan.Program{Name: name}, serves: func() error { return nil },
+			nccl: func() bool { return false }})
+	}
+	return list
+}
+
+// owned are norms behind sums of so many bytes, with their owners' way.
+func owned(bytes int64) []option {
+	list := of("allreducenorm", "allreducenormapart", "allreducenormtwoshot")
+	for i, sum := range []Sum{{By: Packets}, {By: Packets, Behind: 1}, {By: TwoShotPackets, More: 1}} {
+		list[i].sum, list[i].bytes = sum, bytes
+	}
+	return list
+}
+
+// ofFewRows are options by the kernels of few rows, which start early in the first, and by the library.
+func ofFewRows() []option {
+	list := of("linearallreducefewrowsahead", "linearallreduce", "linearallreduceoneshot", "linearallreducepackets",
+		"linearallreducefewrows")
+	for i, kernels := range map[int]fewrows.Family{0: fewrows.Kernels.Early(), 4: fewrows.Kernels} {
+		list[i].Code = &driver.Code{Kernels: kernels.Code([]driver.Type{driver.BF16})}
+	}
+	return list
+}
+
 // Without a tuning of its own a program goes by measurements on H200s and H100s, of the schedules that it has.
 func TestTunedByOwn(t *testing.T) {
 	own, err := ownTuning()
@@ -125,29 +153,11 @@ func TestTunedByOwn(t *testing.T) {
 	}
 	two := Measured{GPU: "NVIDIA H200", Ranks: 2}
 	four := Measured{GPU: "NVIDIA H100 80GB HBM3", Ranks: 4}
-	of := func(names ...string) (list []option) {
-		for _, name := range names {
-			list = append(list, option{Program: &plan.Program{Name: name}, serves: func() error { return nil },
-				nccl: func() bool { return false }})
-		}
-		return list
-	}
 	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets", "allgatherlinearput"),
 		of("allgatherqkv", "allgatherqkvpackets")
 	sums := of("allreduceoneshot", "allreducepackets", "allreducetwoshotpackets")
 	norms := of("allreducenorm", "allreducenormapart")
-	owned := func(bytes int64) []option {
-		list := of("allreducenorm", "allreducenormapart", "allreducenormtwoshot")
-		for i, sum := range []Sum{{By: Packets}, {By: Packets, Behind: 1}, {By: TwoShotPackets, More: 1}} {
-			list[i].sum, list[i].bytes = sum, bytes
-		}
-		return list
-	}
-	few := of("linearallreducefewrowsahead", "linearallreduce", "linearallreduceoneshot", "linearallreducepackets",
-		"linearallreducefewrows")
-	for i, kernels := range map[int]fewrows.Family{0: fewrows.Kernels.Early(), 4: fewrows.Kernels} {
-		few[i].Code = &driver.Code{Kernels: kernels.Code([]driver.Type{driver.BF16})}
-	}
+	few := ofFewRows()
 	const by = ": measured on 2 of NVIDIA H200"
 	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
@@ -194,6 +204,14 @@ func TestTunedByOwn(t *testing.T) {
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
 			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
 		}
+	}
+}
+
+// TestOwnIsTuned: package tuned chooses between the programs of all entries.
+func TestOwnIsTuned(t *testing.T) {
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, m := range own.Entries {
 		text, err := os.ReadFile("../../generated/tuned/" + m.Operation + ".go")

@@ -170,13 +170,6 @@ func distance(a, b string) (far float64, ok bool) {
 	return far, true
 }
 
-// rowsOf is the number of rows of a shape, as Shape.String writes it; 0: it names none.
-func rowsOf(shape string) int {
-	first, _, _ := strings.Cut(shape, ",")
-	rows, _ := strconv.Atoi(strings.TrimPrefix(first, "M "))
-	return rows
-}
-
 // why is the reason why the entry was chosen for key.
 func (m Measured) why(key Measured) string {
 	if m.same(key) {

@@ -53,7 +53,7 @@ func TestReadsAhead(t *testing.T) {
 	}
 }
 
-// writers is a rank's driver that keeps what the operations of the graph that is being captured write.
+// writers is a rank's driver that keeps the memory that operations of a capture write.
 type writers struct {
 	driver.Decorator
 	codes    map[driver.Module]*driver.Code
@@ -109,7 +109,7 @@ func (w *writers) add(by string, at driver.Ptr, bytes int64) {
 	w.writes = append(w.writes, written{by, at, bytes})
 }
 
-// launch compares what decodefew reads ahead with what was written before, and adds what a kernel writes.
+// launch compares the memory that decodefew reads ahead with the writes before it, and keeps a kernel's writes.
 func (w *writers) launch(k *driver.Kernel, c *around.Call) error {
 	if name, typ, _ := strings.Cut(k.Name, "_"); name == "decodefew" {
 		p, size := (*kernels.Params)(c.Params), 2

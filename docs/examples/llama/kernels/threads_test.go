@@ -13,11 +13,10 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// orders are the orders that kernels keep, of which each can be missing: where its barrier stands, and the kernel that
-// shows it. Of two barriers no race shows that they are missing. On the host, mma and shuffle are functions that
-// exchange numbers in memory (multiply, across), and wait for the warp as they do: so they hide the barrier of decode.h
-// at which all have read the exponentials before, which GPUs need. The first one of an item of prefill has others
-// between it and the last read ahead of it.
+// orders are barriers and waits of the kernels: a test takes each away, and the named kernel shows a race. It shows none
+// without two other barriers. In decode.h a warp meets when it has read the exponentials: GPUs need that, and the
+// host's mma and shuffle (multiply, across) make the warp meet as well. And an item of prefill begins with a barrier,
+// though others stand between it and the last read ahead of it.
 var orders = []struct{ kernel, file, order string }{
 	{"decode", "kernels/decode.h", "    __syncthreads();\n    if (threadIdx.x == 0) {\n"},
 	{"decode", "kernels/decode.h", "row.position + 1};\n  }\n  __syncthreads();\n"},
