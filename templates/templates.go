@@ -100,7 +100,7 @@ func Render(parts ...Part) (Text, error) {
 }
 
 // shared are files that templates of kernels have in common.
-var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl", "finish.tmpl", "each.tmpl"}
+var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl", "finish.tmpl", "each.tmpl", "packetsum.tmpl"}
 
 // parse returns the template of a source, which may use the shared files.
 func parse(name, source string) (*template.Template, error) {

@@ -13,8 +13,8 @@ import (
 	"ovgen/verify/sampling"
 )
 
-// orders are barriers and waits of the kernels: a test takes each away, and the named kernel shows a race. It shows none
-// without two other barriers. In decode.h a warp meets when it has read the exponentials: GPUs need that, and the
+// orders are barriers and waits of the kernels: a test takes each away, and the named kernel shows a race. It shows
+// none without two other barriers. In decode.h a warp meets when it has read the exponentials: GPUs need that, and the
 // host's mma and shuffle (multiply, across) make the warp meet as well. And an item of prefill begins with a barrier,
 // though others stand between it and the last read ahead of it.
 var orders = []struct{ kernel, file, order string }{
