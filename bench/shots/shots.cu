@@ -172,6 +172,10 @@ static void measure(std::vector<Variant> &variants, const std::vector<Rank> &ran
 
 int main(int count, char **args)
 {
+  if (count < 3) {
+    printf("usage: shots ROUNDS FILE.ptx...\n");
+    return 2;
+  }
   int gpus;
   CHECK(cudaGetDeviceCount(&gpus));
   gpus = std::min<int>(gpus, most_gpus);

@@ -179,7 +179,8 @@ var spreadKernels = []KernelMutant{
 		New: "{{if eq .Added 1}}{{if .Spread}}    for (unsigned q = 0; q < p.n; q++) {\n" +
 			"      if (q != p.rank) {\n" +
 			"        char *const to = p.to[q] + p.{{(index .Going 0).Landing}} + half;\n" +
-			"        send(to + i, to + p.beside + 2 * i, rounded<E>(x));\n      }\n    }\n{{end}}    add<E>(x, added);"},
+			"        send(to + i, to + p.beside + 2 * i, rounded<E>(x));\n      }\n    }\n{{end}}" +
+			"    add<E>(x, added);"},
 	{File: "packetspread.cu.tmpl", Text: "sums sent to the half of another run",
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + p.{{.Landing}} + (p.half - half);"},
 	{File: "packetspread.cu.tmpl", Text: "sums taken back a run late, where a faster peer's may be",
