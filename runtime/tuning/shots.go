@@ -25,7 +25,8 @@ const (
 // shots has what a run takes in a graph, in microseconds, where NVLink joins every pair: once, for each rank, and by
 // the rate at which a rank sends or reads, in bytes a microsecond. They are lines through what all-reduces of 16 KiB to
 // 8 MiB took on two H200s (docs/results/2026-11-29-small-2.txt) and on four H100s (2026-11-27-small-4-twoshot.txt),
-// whose links are alike; verify/cost compares them with its model.
+// whose links are alike, by kernels that looked at one peer's packets after another's; verify/cost compares them with
+// its model, which is of those kernels too.
 var shots = map[Shots]struct {
 	times            int // that the tensor travels
 	once, each, rate float64

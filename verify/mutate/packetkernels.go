@@ -181,6 +181,18 @@ var spreadKernels = []KernelMutant{
 			"        char *const to = p.to[q] + p.{{(index .Going 0).Landing}} + half;\n" +
 			"        send(to + i, to + p.beside + 2 * i, rounded<E>(x));\n      }\n    }\n{{end}}" +
 			"    add<E>(x, added);"},
+	{File: "packetsum.tmpl", Text: "two shots take parts back a run late, where a faster peer's may be",
+		Old: "add<E>(x, " + takes + ");",
+		New: "{{if .Spread}}" + takesLate("add<E>(x, %s)") + "{{else}}add<E>(x, " + takes + ");{{end}}"},
+	{File: "packetsum.tmpl", Text: "two shots leave the last peer out of a sum",
+		Old: "peers, [&](unsigned k, uint4 *v) { look(",
+		New: "peers{{if .Spread}} - 1{{end}}, [&](unsigned k, uint4 *v) { look("},
+	{File: "packetsum.tmpl", Text: "two shots use one half for all runs", Order: true, Old: "turn == 0 ? 0 : p.half",
+		New: "turn == 0 ? 0 : {{if .Spread}}0{{else}}p.half{{end}}"},
+	{File: "packetsum.tmpl", Text: "two shots add peers in the order of a ring",
+		Old: "look(landing + peer_of(p.rank, k)" + thenOwn + "landing + peer_of(p.rank, k)",
+		New: "look(landing + {{if .Spread}}rank_after(p.rank, k + 1, p.n){{else}}peer_of(p.rank, k){{end}}" + thenOwn +
+			"landing + {{if .Spread}}rank_after(p.rank, k + 1, p.n){{else}}peer_of(p.rank, k){{end}}"},
 	{File: "packetspread.cu.tmpl", Text: "sums sent to the half of another run",
 		Old: "p.to[q] + p.{{.Landing}} + half;", New: "p.to[q] + p.{{.Landing}} + (p.half - half);"},
 	{File: "packetspread.cu.tmpl", Text: "sums taken back a run late, where a faster peer's may be",
