@@ -67,12 +67,13 @@ type Step struct {
 // Walk finds the edges of a schedule, one operation after the other.
 type Walk struct {
 	schedule.Schedule
-	has map[string][]State // the instances of each tensor; the first is the tensor as it is given or made
+	has  map[string][]State // the instances of each tensor; the first is the tensor as it is given or made
+	rows State              // of each rank's part of results that nothing places
 }
 
 // New begins with the tensors of the caller. Partial results are added before they meet where the schedule is Joined.
 func New(s schedule.Schedule) *Walk {
-	w := &Walk{Schedule: s, has: map[string][]State{}}
+	w := &Walk{Schedule: s, has: map[string][]State{}, rows: Rows(s)}
 	for _, t := range s.Tensors {
 		if !s.Made(t.Name) {
 			w.has[t.Name] = []State{Of(t)}
@@ -94,6 +95,21 @@ func All(s schedule.Schedule) (list []Edge, err error) {
 	return list, nil
 }
 
+// Rows is the state of each rank's part of the rows of a schedule, where no tensor says it: even, and in as many batches
+// as the first rows that an operation takes or makes in some.
+func Rows(s schedule.Schedule) State {
+	for _, o := range s.Ops {
+		for k, name := range append(o.Operands(), o.Out) {
+			weight := k == 1 && o.Multiplies() && o.Name() != schedule.GradientWord
+			t, _ := s.Tensor(name)
+			if at := Of(t); at.Rows() && at.Batches != "" && !weight {
+				return State{Axis: 1, Cut: Cut{Batches: at.Batches}}
+			}
+		}
+	}
+	return Along(0)
+}
+
 // At is the state of a tensor that the caller gives or that an operation has made.
 func (w *Walk) At(tensor string) (s State, ok bool) {
 	list := w.has[tensor]
@@ -113,6 +129,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 	}
 	q := question{Contraction: c, Op: o, have: make([]State, len(o.In)), want: w.wish(o),
 		ofColumns: func() bool { return w.functionsOfColumns(o) }}
+	q.want.rows = w.rows
 	for k, name := range o.In {
 		q.have[k], _ = w.At(name)
 		if q.have[k].Axis > len(c.In[k]) {
@@ -127,7 +144,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 		return w.taken(i, q.have, a), nil
 	}
 	misfit := w.misplaced(i, err)
-	q.want = wish{whole: q.want.state.Root && !q.want.cut}
+	q.want = wish{whole: q.want.state.Root && !q.want.cut, rows: w.rows}
 	if a, err = w.answer(q); err != nil {
 		return Step{}, misfit
 	}

@@ -17,9 +17,10 @@ import (
 // wish says where the later operations want a result.
 type wish struct {
 	state State
-	known bool // the state is declared; else only the rows matter, and no operation asks for the rows of one rank
-	cut   bool // it is declared with its rows in parts
-	whole bool // every rank wants all rows of a result that is not declared
+	known bool  // the state is declared; else only the rows matter, and no operation asks for the rows of one rank
+	cut   bool  // it is declared with its rows in parts
+	whole bool  // every rank wants all rows of a result that is not declared
+	rows  State // of the part of a sum that each rank gets, if nothing else wants it
 }
 
 // answer is one way to do an operation: the operands that travel before it, and the state of its result.
@@ -145,7 +146,7 @@ func (a *answer) leave(want wish) error {
 	case a.made.Partial && want.whole, a.made.Rows() && want.whole:
 		a.left = State{}
 	case a.made.Partial:
-		a.left = Along(0)
+		a.left = want.rows
 	}
 	if a.left == a.made {
 		return nil

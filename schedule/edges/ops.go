@@ -23,7 +23,9 @@ func (q question) call(own bool) (answer, error) {
 		a.made = w
 	}
 	ofRanks := q.Contraction.OfRanks()
-	if own || ofRanks {
+	if own {
+		a.made = q.want.rows
+	} else if ofRanks {
 		a.made = Along(0)
 	}
 	for k, s := range q.have {

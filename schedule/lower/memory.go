@@ -192,8 +192,14 @@ func (w *writer) sum(s *stage) {
 	}
 }
 
+// ofRows declares memory with rows of a tensor: all, or this rank's own, indexed by their batches.
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	w.program.Memory(name, hostir.Expr{}, w.RowAxis(of, own), columns)
+	rows, chunk := w.RowAxis(of, own), hostir.Expr{}
+	if own && w.batches.n > 1 {
+		rows.Outer = slices.Insert(rows.Outer, 0, schedule.Split{Kind: schedule.Plain, Count: chunksName})
+		chunk = hostir.PartOfFirst(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
+	}
+	w.program.Memory(name, chunk, rows, columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows

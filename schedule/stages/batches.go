@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,23 +16,10 @@ type Order int
 
 // Orders of batches.
 const (
-	BatchByBatch   Order = iota // each batch has all rounds, one after the other
-	BatchesInRound              // a round takes its pieces of all batches
+	BatchesInRound Order = iota // a round takes its pieces of all batches
+	BatchByBatch                // each batch has all rounds, one after the other
 	BatchInRound                // each round takes the rows of one batch, those of all ranks
 )
-
-// batchesOfProducts counts the batches of rows of an operand that is gathered, if all operations are products of it,
-// functions of these, or copies of it.
-func (c *Chain) batchesOfProducts() int {
-	t := c.Tensor(c.Schedule.Ops[0].In[0])
-	if t.Name == "" || slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool {
-		behind := o.Name() == schedule.CopyWord && c.Schedule.Made(o.In[0])
-		return o.Call != "" || o.In[0] != t.Name && !behind
-	}) {
-		return 0
-	}
-	return inBatchesOf(t)
-}
 
 // roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of one.
 func (c *Chain) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
@@ -59,72 +47,56 @@ func inBatchesOf(t schedule.Tensor) int {
 	return n
 }
 
-// findBatches finds in how many batches the rows come: one gather and one sum can take them in turn.
+// findBatches holds the placements of rows against the number of batches, and finds in which order rounds take these.
 func (c *Chain) findBatches() error {
-	first := c.Stages[0]
-	if first.Sums != "" && !first.OfAll() && first.Left.Batches != "" && c.endsIn() {
-		c.Batches, _ = strconv.Atoi(string(first.Left.Batches))
-		c.Order = BatchesInRound
-		return nil
-	}
-	name := c.inBatches()
-	if name == "" {
-		return nil
-	}
-	rounds := first.Gathers && first.Moved == (edges.Edge{})
-	products := rounds && c.batchesOfProducts() > 0 && first.Sums == "" && !c.any((*Stage).GathersColumns)
-	if sums := rounds && first.Sums != "" && !first.ToAll && c.endsIn(); !products && !sums {
-		return c.batchesElsewhere(name)
-	}
-	a := c.Tensor(first.Input)
-	c.Batches = inBatchesOf(a)
+	travel := c.any(func(s *Stage) bool { return s.inSteps() || s.Sums != "" && s.Left.Rows() })
 	for i, t := range c.Schedule.Tensors {
-		n := inBatchesOf(t)
-		at, rows := c.At[t.Name]
-		alike := n == c.Batches
-		if alike && n > 0 {
-			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			made := slices.ContainsFunc(c.Stages, func(s *Stage) bool {
-				return s.Sums == t.Name || s.Own && !s.First && s.makes(t.Name)
-			})
-			alike = made || c.Schedule.Made(t.Name) == steps
-		}
-		switch {
-		case !rows || !at.Rows() || alike:
-			continue
-		case n == c.Batches:
+		n, at := inBatchesOf(t), c.At[t.Name] // none of what is no row of an operation
+		switch steps := n > 0 && t.Axes[0].Outer[0].Kind == schedule.StreamAxis; {
+		case c.Batches == 0 || !at.Rows():
+		case !travel && n > 0:
+			return c.Misplaced(t.Name, c.withoutBatches(), "batches are of rows that travel, and those of %s do not",
+				t.Name)
+		case travel && n != c.Batches:
+			return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i), "cut the rows of all alike",
+				"%s is in %d batches, and other rows are in %d", t.Name, max(n, 1), c.Batches)
+		case steps && !c.Schedule.Made(t.Name):
 			return c.Misplaced(t.Name, "write it "+cutAs(t, at).String(),
 				"%s is %s, and only results are made in steps", t.Name, written(t))
 		}
-		return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
-			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
-			t.Name, max(n, 1), a.Name, max(c.Batches, 1))
 	}
-	if products {
-		// Rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of products is made.
-		for i, o := range first.Ops {
+	return c.orderBatches()
+}
+
+// orderBatches finds the order of batches. Of one gather, products and a sum each batch has rounds of its own, so that
+// its sums leave while the next one comes. Where one gather and products are all, the first result says it.
+func (c *Chain) orderBatches() error {
+	first, gathers, sums := c.Stages[0], 0, false
+	for _, s := range c.Stages {
+		if sums = sums || s.Sums != ""; s.inSteps() {
+			gathers++
+		}
+	}
+	if first.inSteps() && first.Sums != "" && !first.ToAll && c.endsIn() {
+		c.Order = BatchByBatch
+	}
+	as := ""
+	for _, s := range c.Stages {
+		for _, o := range s.Ops {
 			t, declared := c.Schedule.Tensor(o.Out)
-			rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			if as := first.Ops[0].Out; i > 0 && rounds != (c.Order == BatchInRound) {
+			if c.Batches == 0 || !declared || !s.inSteps() || s.Sums == o.Out || len(t.Axes[0].Outer) == 0 {
+				continue
+			}
+			switch batch := t.Axes[0].Outer[0].Kind == schedule.StreamAxis; {
+			case as == "" && batch && gathers == 1 && !sums:
+				c.Order = BatchInRound
+			case batch != (c.Order == BatchInRound):
 				return c.Misplaced(o.Out, "place it as "+as, "%s is made in another order than %s", o.Out, as)
 			}
-			if c.Order = BatchesInRound; rounds {
-				c.Order = BatchInRound
-			}
+			as = cmp.Or(as, o.Out)
 		}
 	}
 	return nil
-}
-
-// inBatches is the first tensor whose rows are in batches: that which the first stage takes, or another one.
-func (c *Chain) inBatches() string {
-	for _, t := range append([]schedule.Tensor{c.Tensor(c.Stages[0].Input)}, c.Schedule.Tensors...) {
-		_, placed := c.At[t.Name]
-		if t.Name != "" && inBatchesOf(t) > 0 && (placed || t.Name == c.Stages[0].Input) {
-			return t.Name
-		}
-	}
-	return ""
 }
 
 // batchesAlike refuses parts of another constant number than that of the batches.
@@ -143,19 +115,10 @@ func (c *Chain) batchesAlike() error {
 	return nil
 }
 
-// batchesElsewhere refuses batches of other chains than those whose rounds bring and take them, or of none.
-func (c *Chain) batchesElsewhere(name string) error {
-	if why := c.besideRounds(); why != "" {
-		return c.Misplaced(name, c.withoutBatches(), "batches come by one gather of the caller's rows, ahead of all "+
-			"else, and leave by one sum behind it, and %s", why)
-	}
-	return c.Misplaced(name, c.withoutBatches(), "batches are of rows that travel, and those of %s do not", name)
-}
-
 // stepsElsewhere refuses a result in steps of batches; so it would be without them.
 func (c *Chain) stepsElsewhere(without schedule.Tensor) error {
-	return c.Misplaced(without.Name, c.withoutBatches(without), "%s is in steps of batches, and then all operations "+
-		"are products of one gathered operand of the caller's, or functions of these", without.Name)
+	return c.Misplaced(without.Name, c.withoutBatches(without), "%s is in steps of batches, and no rows come in some",
+		without.Name)
 }
 
 // withoutBatches says how to place the tensors whose rows are in batches, and more tensors, without them.
@@ -173,35 +136,6 @@ func (c *Chain) withoutBatches(more ...schedule.Tensor) string {
 		place = append(place, t.Name+" "+written(t))
 	}
 	return "place " + strings.Join(place, ", ")
-}
-
-// besideRounds is what stages do that no rounds of batches have: more than a gather, products of what comes and a sum;
-// empty: no rows travel.
-func (c *Chain) besideRounds() string {
-	if i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }); i >= 0 {
-		return c.Schedule.Ops[i].Call + " is called"
-	}
-	if i := slices.IndexFunc(c.Stages, (*Stage).GathersColumns); i >= 0 {
-		return "all columns of " + c.Stages[i].Into + " come"
-	}
-	for i, s := range c.Stages {
-		switch later := i > 0; {
-		case s.Own || len(s.Ops) == 0 && c.Fetched(s.Input): // no rows travel to it
-		case s.Sums != "" && s.ToAll:
-			return "all ranks get the sums " + c.DeclaredAs(s.Sums)
-		case s.OfAll() && later && c.Stages[0].Gathers && inBatchesOf(c.Tensor(c.Stages[0].Input)) == 0:
-			return s.Input + " is gathered behind " + c.Stages[0].Input
-		case s.OfAll() && later:
-			return s.Input + " is gathered behind other operations"
-		case s.Sums != "" && later:
-			return c.DeclaredAs(s.Sums) + " is summed behind other operations"
-		case s.Moved.Kind != "":
-			return s.Moved.Of + " travels otherwise"
-		case s.OfAll() && s.Sums == "":
-			return "no sum is of what comes of " + s.Input
-		}
-	}
-	return ""
 }
 
 // endsIn says that all stages behind the first work on each rank's own rows.

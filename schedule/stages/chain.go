@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -58,6 +59,7 @@ type inference struct {
 
 // infer finds the stages, and holds the placements of the tensors against them.
 func (c *Chain) infer() error {
+	c.Batches, _ = strconv.Atoi(string(edges.Rows(c.Schedule).Batches)) // 0: none
 	c.fetches = fetches(c.Schedule)
 	x := &inference{Chain: c, edges: edges.New(c.Schedule)}
 	for i, o := range c.Schedule.Ops {

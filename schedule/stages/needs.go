@@ -167,7 +167,7 @@ func (c *Chain) Leaves(s *Stage) Need {
 		n.Of = OfColumns
 	case s.Left.Size != edges.Even:
 		n.Of = OfBalanced
-	case c.Batches > 0:
+	case c.Batches > 0 && !s.ToAll:
 		n.Of = OfBatches
 	}
 	return n

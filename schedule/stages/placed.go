@@ -35,7 +35,7 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	if last > 1 {
 		copy(want.Axes[1:last], t.Axes[1:last]) // they are as they are
 	}
-	switch n := c.batchesOfProducts(); {
+	switch n := c.Batches; {
 	case last == 0:
 	case at.Rows() && inBatchesOf(t) > 0 && (at.Batches != "" || name != c.op.Out): // else no edge leads to these
 		want.Axes[0].Outer = t.Axes[0].Outer

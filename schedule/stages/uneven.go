@@ -79,8 +79,6 @@ func (c *Chain) callsApart() error {
 	}
 	for _, t := range c.Schedule.Tensors {
 		switch of := t.Axes[0].Extent; {
-		case inBatchesOf(t) > 0:
-			return c.batchesElsewhere(t.Name)
 		case edges.Of(t).Size == edges.Balanced && edges.Of(t).Rows() && (of == schedule.M || of.Constant()):
 			others := func(o schedule.Op) bool { return o.Makes != schedule.Summands } // of these the sum says more
 			if err := c.noCalls(t.Name, others); err != nil {
@@ -178,9 +176,7 @@ func (c *Chain) sumUnsaid(s *Stage) error {
 	}
 	for _, t := range c.Schedule.Tensors {
 		at := edges.Of(t)
-		batches := at.Batches != "" && s.First && t.Name == s.Input // else no sums leave in batches
-		other := at.Size != edges.Even || batches
-		if at.Rows() && other && t.Axes[0].Extent == c.RowExtent(s.Sums) {
+		if at.Rows() && at.Size != edges.Even && t.Axes[0].Extent == c.RowExtent(s.Sums) {
 			return c.MisplacedIn(s.Sums, at, "each rank gets an equal part of the rows of %s, which is not declared, "+
 				"and %s is %s", s.Sums, t.Name, c.written(t))
 		}
