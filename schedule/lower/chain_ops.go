@@ -129,7 +129,8 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Whole(buffer)
 	}
 	fine := parts{n: w.fine[buffer]}
-	if fine.n == 0 && w.batches.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
+	batches := w.batchesOf(w.program.At(buffer).Tensor.Axes[0].Extent)
+	if fine.n == 0 && batches.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
 		p.rank = hostir.Add(hostir.Mul(w.batches.part(), hostir.Size), p.rank)
 	}
 	first := fine.all(p.rank)

@@ -155,15 +155,12 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		ops = s.BeforeSum()
 	}
 	if !s.through && !s.comes.copied {
-		nodes = w.operations(mainRef, s, ops, w.own(s))
+		nodes = w.operations(mainRef, s, ops, w.inBatch(s, w.own(s)))
 	}
-	if s.pulls() {
-		if len(nodes) > 0 {
-			nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
-		}
-		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
+	if s.pulls() && len(nodes) > 0 {
+		nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
 	}
-	nodes = append(w.within(nodes...), w.behindSums(s)...)
+	nodes = slices.Concat(hostir.MovesOf(s.here(), s.comes.ahead...), w.within(nodes...), w.behindSums(s))
 	if peers := w.peersInTurn(s); s.comes.ownLast {
 		nodes = append(peers, nodes...)
 	} else {
@@ -307,7 +304,7 @@ func (w *writer) nested(s *stage, t turns) []hostir.Node {
 func (w *writer) own(s *stage) piece {
 	p := ofRank(hostir.Rank)
 	if s.inTurn() || s.Gathers && len(s.taken) > 0 {
-		p.from = hostir.Chunk(s.Input, w.batches.part())
+		p.from = w.shard(s, hostir.Expr{})
 	}
 	return p
 }

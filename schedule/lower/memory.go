@@ -81,9 +81,24 @@ func (w *writer) cutFlat(s *stage, rows bool) {
 	}
 	for _, name := range append(stages.InRows(w.Schedule.With(s.Last()).Then), s.Sums, w.summands(s)) {
 		w.byRank(name)
-		b := w.program.At(name)
-		b.Chunk = hostir.Div(b.Elements, parts{n: w.fine[name]}.all(hostir.Size))
+		b, n := w.program.At(name), parts{n: w.fine[name]}
+		if name == w.summands(s) {
+			n = w.madeIn(name)
+		}
+		b.Chunk = hostir.Div(b.Elements, n.all(hostir.Size))
 	}
+}
+
+// madeIn are the parts in which a rank's rows of partial results are made: as fine as they are cut, or batches.
+func (w *writer) madeIn(name string) parts { return parts{n: cmp.Or(w.fine[name], w.batches.n)} }
+
+// flatAt is the part of a rank in memory that is cut flat.
+func (w *writer) flatAt(name string, rank hostir.Expr) hostir.View {
+	n := w.madeIn(name)
+	if n.n < 2 {
+		return hostir.Chunk(name, rank)
+	}
+	return hostir.Chunks(name, n.all(rank), hostir.Const(n.n))
 }
 
 // heads asks of the shape that heads are whole on each rank, where a function has some of a result with such columns.
@@ -195,7 +210,7 @@ func (w *writer) sum(s *stage) {
 // ofRows declares memory with rows of a tensor: all, or this rank's own, indexed by their batches.
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 	rows, chunk := w.RowAxis(of, own), hostir.Expr{}
-	if own && w.batches.n > 1 {
+	if own && w.batchesOf(rows.Extent).n > 1 {
 		rows.Outer = slices.Insert(rows.Outer, 0, schedule.Split{Kind: schedule.Plain, Count: chunksName})
 		chunk = hostir.PartOfFirst(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 	}
@@ -206,7 +221,7 @@ func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
 // come in batches each batch has those of all ranks.
 func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 	rows := schedule.Dim(w.RowExtent(of))
-	if w.batches.n > 1 {
+	if w.batchesOf(rows.Extent).n > 1 {
 		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
 	if !w.Uneven(of) { // else they lie one after another
@@ -233,7 +248,7 @@ func (w *writer) indexed(s *stage) {
 	}
 	w.cutRows(w.RowExtent(rows), parts{})
 	cut := []schedule.Extent{schedule.D}
-	if w.batches.n > 1 {
+	if w.batchesOf(w.RowExtent(rows)).n > 1 {
 		cut = []schedule.Extent{chunksName, schedule.D}
 	}
 	names := append(w.EachRows(s.Stage), s.Into)

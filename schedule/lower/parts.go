@@ -1,16 +1,40 @@
 package lower
 
 import (
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
 
-// within takes nodes of a round for each batch, if it takes all.
+// within takes nodes of a round for each batch, if they take some of one.
 func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
-	if w.Order == stages.BatchesInRound && len(nodes) > 0 {
+	some := false
+	hostir.Steps(nodes, func(s hostir.Step) {
+		from, to := s.Views()
+		for _, v := range append(from, to...) {
+			v.Index.Vars(func(name string) { some = some || name == w.batches.index })
+		}
+	})
+	if some && w.Order == stages.BatchesInRound {
 		return w.batches.inTurn(nodes...)
 	}
 	return nodes
+}
+
+// leaveIn are the batches that a stage's sums leave in: all ranks get the sums of all at once.
+func (w *writer) leaveIn(s *stage) parts {
+	if s.ToAll {
+		return parts{}
+	}
+	return w.batches
+}
+
+// batchesOf are those that rows of an extent come in.
+func (w *writer) batchesOf(rows schedule.Extent) parts {
+	if w.InBatches(rows) {
+		return w.batches
+	}
+	return parts{}
 }
 
 // apart are the batches that come one after the other, each in rounds of its own, with words of its own.
@@ -33,8 +57,8 @@ func (w *writer) opened(a *arrival, ahead []hostir.Node, each ...hostir.Node) []
 
 // shard is this rank's piece of what comes to a stage, of the step's batch.
 func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
-	if w.batches.n > 1 {
-		part = w.batches.part()
+	if batches := w.batchesOf(w.RowExtent(s.Input)); batches.n > 1 {
+		part = batches.part()
 	}
 	return hostir.Chunk(s.Input, part)
 }

@@ -21,7 +21,7 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf(noPart, "Parts")),
 	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
-	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
+	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
 	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
@@ -115,14 +115,13 @@ func summedByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return nil
 	}
 	s.summing = func(w *writer, s *stage) []hostir.Node { // it rounds them, and then functions are made
-		do := hostir.ReduceScatter
-		if s.ToAll {
-			do = hostir.AllReduce
-		}
 		to, finish := w.rounded(s)
-		to.Index = w.batches.part()
-		from := w.ofAll(w.summands(s))
-		return append(w.batches.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
+		do, from, batches := hostir.AllReduce, hostir.Whole(w.summands(s)), w.leaveIn(s)
+		if !s.ToAll {
+			do, from = hostir.ReduceScatter, w.ofAll(from.Buffer)
+		}
+		to.Index = batches.part()
+		return append(batches.inTurn(hostir.Together(mainRef, do, to, from)), finish...)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 // pushShots serve partial results that go to their owners, or to all, as packets or plain data.
-var pushShots = by(pushShot, reduce(ofRows), reduceAll(ofRows), reduce(ofGradient), reduceAll(ofGradient),
-	reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).
+var pushShots = by(pushShot, reduce(ofRows), reduceAll(ofRows), reduceAll(ofBatches), reduce(ofGradient),
+	reduceAll(ofGradient), reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).
 	with(lacks(lack{ofFP32: true, why: "no kernel of plain data keeps the sums of %s in fp32"}, "Words"))
 
 func pushShot(w *writer, s *stage, way schedule.PushShot) error {
@@ -97,13 +97,13 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 	w.edge.Carrier.Rows = way.Rows
 	s.summing = spreadSums(way.Rows)
 	return nil
-}, reduceAll(ofRows), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
 func spreadSums(rows bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := w.rowsAt(w.summands(s), rankIndex)
+		each := w.flatAt(w.summands(s), rankIndex)
 		if w.Widens(s.Stage) {
 			return w.spreadApart(s, rows, each)
 		}

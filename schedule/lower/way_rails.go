@@ -170,7 +170,7 @@ func railsArrive(w *writer, s *stage) arrival {
 	}
 	ahead := phases()
 	ahead.bring = s.cut.inTurn(x.exchanged(w.shard(s, x.part()))...)
-	if a.ahead = ahead.brought(); w.batches.n > 1 { // the network begins ahead of all batches
+	if a.ahead = ahead.brought(); apart.n > 1 { // the network begins ahead of all batches
 		a.begin, a.ahead = append(a.begin, apart.inTurn(a.ahead...)...), nil
 	}
 	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(x.all(one))}, true

@@ -17,8 +17,8 @@ var shots = slices.Concat(
 	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
 	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
-		reduceAll(ofRows), reduceAll(ofGradient)),
-	twoShots(reduceAll(ofRows))).with(roundsByKernel)
+		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofGradient)),
+	twoShots(reduceAll(ofRows), reduceAll(ofBatches))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.
 var roundsByKernel = lacks(lack{ofFP32: true, why: "no kernel of a whole shot keeps the sums of %s in fp32"},
@@ -55,23 +55,25 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 }
 
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	from, sums := w.summands(s), hostir.Chunk(s.Sums, w.batches.part())
+	batches := w.leaveIn(s)
+	from, sums := w.summands(s), hostir.Chunk(s.Sums, batches.part())
 	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
 	if !s.ToAll {
 		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
-		return w.batches.inTurn(slices.Concat(w.meetIn(w.batches, ready, s.Sums, "peers may read "+from), sum,
-			w.meetIn(w.batches, read, s.Sums, ""))...)
+		return batches.inTurn(slices.Concat(w.meetIn(batches, ready, s.Sums, "peers may read "+from), sum,
+			w.meetIn(batches, read, s.Sums, ""))...)
 	}
-	return w.whileRead(from, s.Sums, w.batches.inTurn(sum...)...)
+	return w.whileRead(from, s.Sums, batches.inTurn(sum...)...)
 }
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	var rows []hostir.View // of all ranks, a batch after the other
-	for i := range max(w.batches.n, 1) {
-		part := hostir.Chunk(s.Input, w.batches.numbered(hostir.Const(i)))
+	batches := w.batchesOf(w.RowExtent(s.Input))
+	for i := range max(batches.n, 1) {
+		part := hostir.Chunk(s.Input, batches.numbered(hostir.Const(i)))
 		rows = append(rows, part.At(rankIndex).EachRank())
 	}
 	return w.whileRead(s.Input, s.here(), hostir.Collect(mainRef, hostir.Whole(s.here()), rows...))
@@ -100,7 +102,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	if w.Coded(s.Stage) {
 		w.cut(input, schedule.D)
 	}
-	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.rowsAt(input, hostir.Rank).
+	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.flatAt(input, hostir.Rank).
 		At(rankIndex).EachRank()).Described("own part, in the order of ranks")
 	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
 		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
 )
@@ -258,9 +259,13 @@ func stagedLeave(w *writer, s *stage) departure {
 	return d
 }
 
+// batchesForAll is the fact of ways that sum a rank's rows.
+var batchesForAll = hole{func(n need) bool { return n.Kind == edges.AllReduce && n.Of == ofBatches },
+	"it adds up a rank's rows, and those of batches lie apart in the sums of all ranks"}
+
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
-	memoryOfPeers,
+	memoryOfPeers, batchesForAll,
 	{func(n need) bool { return n.Of == ofCounted && !n.Bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},

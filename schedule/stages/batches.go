@@ -57,7 +57,7 @@ func (c *Chain) findBatches() error {
 		case !travel && n > 0:
 			return c.Misplaced(t.Name, c.withoutBatches(), "batches are of rows that travel, and those of %s do not",
 				t.Name)
-		case travel && n != c.Batches:
+		case travel && n != c.Batches && c.InBatches(t.Axes[0].Extent):
 			return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i), "cut the rows of all alike",
 				"%s is in %d batches, and other rows are in %d", t.Name, max(n, 1), c.Batches)
 		case steps && !c.Schedule.Made(t.Name):
@@ -66,6 +66,16 @@ func (c *Chain) findBatches() error {
 		}
 	}
 	return c.orderBatches()
+}
+
+// InBatches says that rows of an extent come in batches.
+func (c *Chain) InBatches(rows schedule.Extent) bool {
+	for name, at := range c.At {
+		if at.Batches != "" && c.RowExtent(name) == rows {
+			return true
+		}
+	}
+	return false
 }
 
 // orderBatches finds the order of batches. Of one gather, products and a sum each batch has rounds of its own, so that

@@ -62,6 +62,20 @@ var scratch = []struct {
 		s.Call("O", "Own", "smn->smn", "H"), s.BatchedLinear("C", "O", "B2"))},
 	{"kept", of("A[M*4/D K] V[K] B[F/D K] B2[N F/D] C[M*4/D N] E[M K]",
 		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2"), s.Copy("E", "X"))},
+	{"cross other, ways", of("A[M*4/D K] Wq[N/D K] E[P/D K] Wk[N2/D K] Wo[K N/D] C[M*4/D K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))).by("E", s.Push{}).by("A", s.Push{}).by("C", s.Shot{})},
+	{"sum columns", of("A[M*4/D K] B[F/D K] B2[N F/D] C[M N/D]", s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"))},
+	{"fsdp push", of("A[M*4/D K] W0[F/D K] H[M*4/D F] V[F] B[N/D F] B2[K N/D] C[M*4/D K]",
+		s.Linear("H", "A", "W0"), s.Copy("X", "H", s.RMSNorm("V")), s.Linear("Y", "X", "B"), s.Linear("C", "Y", "B2")).by("W0", s.Push{})},
+	{"fsdp nccl", of("A[M*4/D K] W0[F/D K] H[M*4/D F] V[F] B[N/D F] B2[K N/D] C[M*4/D K]",
+		s.Linear("H", "A", "W0"), s.Copy("X", "H", s.RMSNorm("V")), s.Linear("Y", "X", "B"), s.Linear("C", "Y", "B2")).by("W0", s.NCCL{})},
+	{"fsdp shot", of("A[M*4/D K] W0[F/D K] H[M*4/D F] V[F] B[N/D F] B2[K N/D] C[M*4/D K]",
+		s.Linear("H", "A", "W0"), s.Copy("X", "H", s.RMSNorm("V")), s.Linear("Y", "X", "B"), s.Linear("C", "Y", "B2")).by("W0", s.GatherShot{})},
+	{"to all res", of("A[M*4/D K] V[K] B[F/D K] B2[N F/D] R[M N] C[M N]",
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2", s.Add("R"))).by("C", s.TwoShot{})},
+	{"to all res gathered", of("A[M*4/D K] V[K] B[F/D K] B2[K F/D] R[M K] C[M K]",
+		s.Copy("X", "A", s.RMSNorm("V")), s.Copy("R", "A"), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2", s.Add("R"))).by("C", s.PushTwoShot{})},
 	{"fp8", of("A[M*4/D K] V[K] B[F/D K] B2[N F/D] C[M*4/D N]",
 		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2"))},
 	{"norm behind", of("A[M*4/D K] B[F/D K] B2[K F/D] V[K] X[M*4/D K] C[M*4/D K]", s.Linear("H", "A", "B"), s.Linear("X", "H", "B2", s.Add("A")), s.Copy("C", "X", s.RMSNorm("V")))},
@@ -88,7 +102,9 @@ var scratch = []struct {
 
 func TestScratch(t *testing.T) {
 	for _, x := range scratch {
-		if _, err := lower.Lower("X", x.f.Schedule); err != nil { t.Logf("%s: refused: %v", x.name, err) }
+		if _, err := lower.Lower("X", x.f.Schedule); err != nil {
+			t.Logf("%s: refused: %v", x.name, err)
+		}
 		b := lowering(lower.Lower).become(t, x.f.Schedule, []int{1, 2, 3, 4, 8}, true)
 		if b.wrong != "" && len(b.wrong) > 300 {
 			b.wrong = b.wrong[:300]
