@@ -129,9 +129,11 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 		return hostir.Whole(buffer)
 	}
 	fine := parts{n: w.fine[buffer]}
-	batches := w.batchesOf(w.program.At(buffer).Tensor.Axes[0].Extent)
-	if fine.n == 0 && batches.n > 1 && w.Order != stages.BatchInRound { // where each batch has rows of all ranks
-		p.rank = hostir.Add(hostir.Mul(w.batches.part(), hostir.Size), p.rank)
+	axes := w.program.At(buffer).Tensor.Axes
+	if fine.n == 0 && w.Order != stages.BatchInRound && len(axes) > 0 { // where each batch has rows of all ranks
+		if batches := w.batchesOf(axes[0].Extent); batches.n > 1 {
+			p.rank = hostir.Add(hostir.Mul(batches.part(), hostir.Size), p.rank)
+		}
 	}
 	first := fine.all(p.rank)
 	switch {

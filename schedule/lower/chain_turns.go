@@ -156,11 +156,14 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	if !s.through && !s.comes.copied {
 		nodes = w.operations(mainRef, s, ops, w.inBatch(s, w.own(s)))
+		if s.pulls() && len(nodes) > 0 {
+			nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
+		}
 	}
-	if s.pulls() && len(nodes) > 0 {
-		nodes[0] = hostir.Remarked(nodes[0], "own rows, in place")
+	nodes = append(w.within(nodes...), w.behindSums(s)...)
+	if s.pulls() {
+		nodes = append(hostir.MovesOf(s.here(), s.comes.ahead...), nodes...)
 	}
-	nodes = slices.Concat(hostir.MovesOf(s.here(), s.comes.ahead...), w.within(nodes...), w.behindSums(s))
 	if peers := w.peersInTurn(s); s.comes.ownLast {
 		nodes = append(peers, nodes...)
 	} else {

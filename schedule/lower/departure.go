@@ -7,7 +7,6 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/stages"
 )
 
 // leaving is a way by which partial results leave, one rank's rows after another's.
@@ -85,8 +84,8 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if s.departs() && w.Order == stages.BatchesInRound {
-		p.part = w.batches.part()
+	if x := w.inRound(); s.departs() && x.n > 1 {
+		p.part = x.part()
 	}
 	return p
 }

@@ -50,6 +50,7 @@ var examples = map[need]example{
 	reduce(ofCounted):         {"linear", "A[M K/D] B[N K/D] C[M/D~P N]"},
 	reduce(ofCounted).Alone(): {"sum", "A[D/D M N] C[M/D~P N]"},
 	reduceAll(ofRows):         {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	reduceAll(ofBatches):      {"mlp", "A[M*4/D K] B[F/D K] B2[N F/D] C[M N]"},
 	reduceAll(ofGradient):     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
 	reduceAll(ofRows).Alone(): {"sum", "A[D/D M N] C[M N]"},
 	stages.Exchange:           {"copy", "A[D/D D M] C[D D/D M]"},
@@ -83,13 +84,13 @@ func exampleOf(n need, w schedule.Way) schedule.Schedule {
 	return s
 }
 
-// TestExamples: each schedule needs its communication.
+// TestExamples: each schedule needs its communication, as the last one.
 func TestExamples(t *testing.T) {
 	for _, n := range needs() {
 		p, err := Lower("X", exampleOf(n.Need, nil))
 		if err != nil {
 			t.Errorf("%s: %v", n, err)
-		} else if e := p.Edges[0]; len(p.Edges) != 1 || e.Kind != n.String() || e.Data != n.Data() {
+		} else if e := p.Edges[len(p.Edges)-1]; e.Kind != n.String() || e.Data != n.Data() {
 			t.Errorf("%s: the example needs the %s of %s", n, e.Kind, e.Data)
 		}
 	}

@@ -301,8 +301,9 @@ func (w *writer) ofEachRank(s *stage, name string) {
 		w.program.Memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
 		return
 	}
-	if w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums)); w.Order == stages.BatchesInRound {
-		w.fine[name] = w.batches.n
+	w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums))
+	if x := w.inRound(); x.n > 1 {
+		w.fine[name] = x.n
 	}
 }
 

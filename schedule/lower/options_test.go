@@ -72,7 +72,7 @@ func withOption(n need, w schedule.Way, field string) schedule.Schedule {
 		s.Tensors = append(slices.Clone(s.Tensors), scheduletest.Tensors("Norm["+
 			string(s.Tensors[slices.IndexFunc(s.Tensors, isC)].Axes[1].Extent)+"]")...)
 		s.Ops = slices.Clone(s.Ops)
-		s.Ops[0].Then = []schedule.Func{schedule.RMSNorm("Norm")}
+		s.Ops[len(s.Ops)-1].Then = []schedule.Func{schedule.RMSNorm("Norm")}
 	}
 	return s
 }

@@ -15,10 +15,18 @@ func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 			v.Index.Vars(func(name string) { some = some || name == w.batches.index })
 		}
 	})
-	if some && w.Order == stages.BatchesInRound {
-		return w.batches.inTurn(nodes...)
+	if some {
+		return w.inRound().inTurn(nodes...)
 	}
 	return nodes
+}
+
+// inRound are the batches that each round takes, one after the other.
+func (w *writer) inRound() parts {
+	if w.Order == stages.BatchesInRound {
+		return w.batches
+	}
+	return parts{}
 }
 
 // leaveIn are the batches that a stage's sums leave in: all ranks get the sums of all at once.

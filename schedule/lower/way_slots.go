@@ -7,7 +7,6 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
-	"ovgen/schedule/stages"
 )
 
 var slotted = slices.Concat(
@@ -226,8 +225,8 @@ func stagedMemory(w *writer, s *stage) {
 	}
 	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	if w.Order == stages.BatchesInRound && w.batches.n > 1 {
-		w.fine[name], buffer = w.batches.n, hostir.Div(buffer, hostir.Const(w.batches.n))
+	if x := w.inRound(); x.n > 1 {
+		w.fine[name], buffer = x.n, hostir.Div(buffer, hostir.Const(x.n))
 	}
 	w.program.Memory(name, buffer, axes...)
 }

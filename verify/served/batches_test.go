@@ -26,6 +26,45 @@ func batchesKept(w s.Way) form {
 // batchSums have sums that leave in batches.
 func batchSums(w s.Way) form { return linear("A[M K/D] B[N K/D] C[M*4/D N]").by("C", w) }
 
+// batchNormed has a norm ahead of what comes in batches, and one that adds own rows behind the sum.
+func batchNormed() form {
+	return of("A[M*4/D K] V[K] B[F/D K] U[F/D K] B2[K F/D] C[M*4/D K]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("G", "X", "U"), s.Linear("H", "X", "B", s.SwiGLU("G")), s.Linear("C", "H", "B2", s.Add("A")))
+}
+
+// batchDecoder is a decoder's layer of rows in batches, whose attention takes all of them.
+func batchDecoder() form {
+	return of("A[M*2/D K] V[K] Wq[N/D K] Wk[N2/D K] Wo[K N/D] V2[K] R[M*2/D K] B[F/D K] U[F/D K] B2[K F/D] C[M*2/D K]",
+		s.Copy("Y", "A", s.RMSNorm("V")), s.Linear("Q", "Y", "Wq"), s.Linear("Keys", "Y", "Wk"),
+		s.Call("O", "Attention", "mn,mk->mn", "Q", "Keys"), s.Linear("R", "O", "Wo", s.Add("A")),
+		s.Copy("X", "R", s.RMSNorm("V2")), s.Linear("G", "X", "U"), s.Linear("H", "X", "B", s.SwiGLU("G")),
+		s.Linear("C", "H", "B2", s.Add("R")))
+}
+
+// batchBehind begins with the sum behind attention.
+func batchBehind() form {
+	return of("O[M N/D] Wo[K N/D] A[M*4/D K] V[K] B[F/D K] B2[K F/D] C[M*4/D K]", s.Linear("R", "O", "Wo", s.Add("A")),
+		s.Copy("X", "R", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2", s.Add("R")))
+}
+
+// batchForAll has sums that all ranks get, of rows in batches.
+func batchForAll(w s.Way) form {
+	return of("A[M*4/D K] V[K] B[F/D K] B2[N F/D] R[M N] C[M N]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("H", "X", "B"), s.Linear("C", "H", "B2", s.Add("R"))).by("C", w)
+}
+
+// batchWeights has weights that travel beside rows in batches.
+func batchWeights(w s.Way) form {
+	return of("A[M*4/D K] W0[F/D K] H[M*4/D F] V[F] B[N/D F] B2[K N/D] C[M*4/D K]", s.Linear("H", "A", "W0"),
+		s.Copy("X", "H", s.RMSNorm("V")), s.Linear("Y", "X", "B"), s.Linear("C", "Y", "B2")).by("W0", w)
+}
+
+// batchesCross has a second input, whose rows are in batches or not.
+func batchesCross(rows string) form {
+	return of("A[M*4/D K] Wq[N/D K] E["+rows+" K] Wk[N2/D K] Wo[K N/D] C[M*4/D K]", s.Linear("Q", "A", "Wq"),
+		s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"), s.Linear("C", "O", "Wo", s.Add("A")))
+}
+
 // batchWays are ways of rows in batches.
 var batchWays = map[string]form{
 	"BatchesOnce":          batchForm(s.Pull{Once: true}),
@@ -70,6 +109,32 @@ var batchWays = map[string]form{
 	"BatchLayerRingStep":    batchLayer(s.Ring{Direction: s.Backward, WithStep: true}),
 	"BatchLayerPushRing":    batchLayer(s.PushRing{By: s.Kernels}),
 	"BatchLayerRoots":       batchLayer(s.Broadcast{}),
+	"BatchNormed":           batchNormed(),
+	"BatchNormedPush":       batchNormed().by("X", s.Push{}).by("C", s.Stores{}),
+	"BatchNormedRing":       batchNormed().by("X", s.Ring{}).by("C", s.Stores{Streams: 3}),
+	"BatchNormedPushRing":   batchNormed().by("X", s.PushRing{}).by("C", s.Shot{}),
+	"BatchNormedNCCL":       batchNormed().by("X", s.NCCL{}).by("C", s.NCCL{}),
+	"BatchNormedRoots":      batchNormed().by("X", s.Broadcast{}).by("C", s.Slots{Streams: 2}),
+	"BatchNormedShot":       batchNormed().by("X", s.GatherShot{}).by("C", s.Shot{Signals: s.Kernels}),
+	"BatchNormedOverHosts":  batchNormed().onHosts(),
+	"BatchDecoder":          batchDecoder(),
+	"BatchDecoderPush":      batchDecoder().by("Y", s.Push{}).by("R", s.Stores{}).by("X", s.Ring{}),
+	"BatchDecoderOverHosts": batchDecoder().onHosts(),
+	"BatchBehind":           batchBehind(),
+	"BatchBehindStaged":     batchBehind().by("R", s.Staged{}),
+	"BatchBehindRing":       batchBehind().by("R", s.RingAccumulate{}).by("X", s.PushRing{}),
+	"BatchBehindOverHosts":  batchBehind().onHosts(),
+	"BatchForAll":           batchForAll(nil),
+	"BatchForAllTwo":        batchForAll(s.TwoShot{}),
+	"BatchForAllPush":       batchForAll(s.PushShot{}),
+	"BatchForAllPushTwo":    batchForAll(s.PushTwoShot{}),
+	"BatchForAllNCCL":       batchForAll(s.NCCL{}),
+	"BatchWeights":          batchWeights(nil),
+	"BatchWeightsPush":      batchWeights(s.Push{}),
+	"BatchWeightsShot":      batchWeights(s.GatherShot{}),
+	"BatchesCross":          batchesCross("P*4/D"),
+	"BatchesBesideRows":     batchesCross("P/D").by("E", s.Push{}),
+	"BatchesColumns":        of("A[M*4/D K] V[K] B[F/D K] C[M F]", s.Copy("X", "A", s.RMSNorm("V")), s.Linear("C", "X", "B")),
 	"BatchesOverHosts":      batchForm(nil).onHosts(),
 	"BatchesKeptOverHosts":  batchesKept(nil).onHosts(),
 	"BatchesEightOverHosts": linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").onHosts(),

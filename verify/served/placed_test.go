@@ -157,10 +157,6 @@ var notPlaced = []declared{
 	{"numbers of rows", "of batches that are summed", of("A[4 M K/D] W[N K/D] S[4 M] C[4 M/D N]",
 		s.BatchedLinear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"))})), at("Tensors[2]",
 		"(place it [4, DIDx(D), M/D])")},
-	{"sums of batches", "that are gathered again", of("A[4 M K/D] W[N K/D] V[N] W2[F/D N] H[4 M/D N] C[4 M:D F/D]",
-		s.BatchedLinear("H", "A", "W", s.RMSNorm("V")), s.BatchedLinear("C", "H", "W2")), at("Tensors[5]",
-		"C is in steps of batches, and then all operations are products of one gathered operand of the caller's, or "+
-			"functions of these (use schedule.Linear of the rows of all batches")},
 	{"a result", "where an operand is that travels", of("A[M/D N] C[M/D N] R[M N/D]",
 		s.Copy("R", "A"), s.Copy("C", "R", s.Scale(2))).within("C", "A"), at("Tensors[1].Within",
 		"by Pull ranks write where others still read")},

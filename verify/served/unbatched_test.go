@@ -2,8 +2,7 @@ package served
 
 import s "ovgen/schedule"
 
-// unbatched have batches where no rounds bring or take them, or where no rows travel; as the hints place their tensors
-// they are served.
+// unbatched have batches in chains, or where no rows travel; as the hints place the tensors of these they are served.
 var unbatched = []declared{
 	{"BA1", "batches of own rows", linear("A[M*4/D K] B[F K] C[M*4/D F]"), at("Tensors[0]", "batches are of rows that "+
 		"travel, and those of A do not (place A [DIDx(D), M/D, K], C [DIDx(D), M/D, F])")},
@@ -13,36 +12,26 @@ var unbatched = []declared{
 		s.BatchedLinear("C", "A", "B")), at("Tensors[0]", "those of A do not (use schedule.Linear of the rows of all "+
 		"batches, and let each rank have one part of them)")},
 	{"BA4", "batches, ahead of a norm", of("A[M*4/D K] V[K] B[F/D K] B2[N F/D] C[M:4/D N]",
-		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")), at("Tensors[0]",
-		"batches come by one gather of the caller's rows, ahead of all else, and leave by one sum behind it, and X "+
-			"is gathered behind other operations (place A [DIDx(D), M/D, K], C [DIDx(D), M/D, N])")},
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")), served},
 	{"BA5", "the same, of a norm that the caller gets", of("A[M*4/D K] V[K] X[M*4/D K] B[F/D K] B2[N F/D] C[M:4/D N]",
-		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")), at("Tensors[0]",
-		"X is gathered behind other operations")},
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")), served},
 	{"BA6", "results in steps of batches, of a norm", of("A[M*4/D K] V[K] B[F/D K] C[M*4:D F/D]",
-		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("C", "X", "B")), at("Tensors[3]", "C is in steps of batches, and "+
-		"then all operations are products of one gathered operand of the caller's, or functions of these (place C "+
-		"[Stream(D), M/D, DIDx(D), F/D], A [DIDx(D), M/D, K])")},
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("C", "X", "B")), served},
 	{"BA7", "batches, and attention between", of("A[M*4/D K] B[F/D K] B2[N F/D] C[M:4/D N]", s.Linear("H", "A", "B"),
-		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Tensors[0]", "and Own is called (place A "+
-		"[DIDx(D), M/D, K], C [DIDx(D), M/D, N])")},
+		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), served},
 	{"BA8", "batches of two layers", of("A[M*4/D K] B[F/D K] B2[K F/D] B3[F/D K] B4[K F/D] X[M*4/D K] C[M*4/D K]",
 		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Linear("H2", "X", "B3"), s.Linear("C", "H2", "B4")),
-		at("Tensors[0]", "X is gathered behind other operations (place A [DIDx(D), M/D, K], X [DIDx(D), M/D, K], C "+
-			"[DIDx(D), M/D, K])")},
+		served},
 	{"BA9", "sums of batches that are gathered again", of("A[M*4/D K] B[F/D K] B2[K F/D] X[M*4/D K] C[M K]",
-		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Copy("C", "X")), at("Tensors[0]",
-		"X is gathered behind other operations (place A [DIDx(D), M/D, K], X [DIDx(D), M/D, K])")},
+		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Copy("C", "X")), served},
 	{"BA10", "batches behind attention", of("O[M N/D] Wo[K N/D] A[M*4/D K] B[F/D K] B2[K F/D] C[M*4/D K]",
-		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2")), at("Tensors[5]",
-		"R is gathered behind other operations (place A [DIDx(D), M/D, K], C [DIDx(D), M/D, K])")},
+		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2")), served},
 	{"BA11", "the same, with the sum between", of(
 		"O[M N/D] Wo[K N/D] A[M*4/D K] R[M*4/D K] B[F/D K] B2[K F/D] C[M*4/D K]",
-		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2")), at("Tensors[3]",
-		"R is gathered behind other operations (place A [DIDx(D), M/D, K], R [DIDx(D), M/D, K], C [DIDx(D), M/D, K])")},
+		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2")), served},
 	{"BA12", "batches that a call takes", of("A[M*4/D K] B[F/D K] C[M*4/D F] E[M*4/D F]", s.Linear("C", "A", "B"),
-		s.CallRows("E", "Own", "mn->mn", "C")), at("Tensors[0]", "and Own is called (place A [DIDx(D), M/D, K], C "+
-		"[DIDx(D), M/D, F], E [DIDx(D), M/D, F])")},
+		s.CallRows("E", "Own", "mn->mn", "C")), at("Tensors[0]", "those of A do not "+
+		"(place A [DIDx(D), M/D, K], C [DIDx(D), M/D, F], E [DIDx(D), M/D, F])")},
 	{"BA13", "balanced rows that a call takes", balanced(balanced(of("A[M/D K] W[N K] E[M/D K] C[M N]",
 		s.CallRows("E", "Own", "mn->mn", "A"), s.Linear("C", "E", "W")), "A"), "E"), at("Ops[0]",
 		"no pass calls beside rows that need not be in equal parts, such as those of A")},
