@@ -362,4 +362,5 @@ var railHoles = []hole{
 	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 		"hosts exchange rows for all ranks, and sums of rows"},
+	batchesForAll,
 }

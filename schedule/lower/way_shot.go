@@ -12,13 +12,13 @@ import (
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = slices.Concat(
-	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofGradient)),
+	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofBatches), reduceAll(ofGradient)),
 	by(inOneShot, reduce(ofRows).Alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
 	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
 		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofGradient)),
-	twoShots(reduceAll(ofRows), reduceAll(ofBatches))).with(roundsByKernel)
+	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.
 var roundsByKernel = lacks(lack{ofFP32: true, why: "no kernel of a whole shot keeps the sums of %s in fp32"},
