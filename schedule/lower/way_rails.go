@@ -377,5 +377,5 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 var railHoles = []hole{
 	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
-		"hosts exchange rows for all ranks, and sums of rows"},
+		"hosts exchange what goes to all ranks, and sums"},
 }

@@ -43,7 +43,7 @@ var columnsOverHosts = []declared{
 	{"CH41", "parts of sums to columns", linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Rails{Parts: 2}).onHosts(),
 		at("Moves[0].Way.Parts", "a step moves all of a rank's columns of C")},
 	{"CH42", "rows that go to columns", moved("A[M/D N] C[M N/D]").onHosts(),
-		at("Mesh", "hosts exchange rows for all ranks, and sums of rows")},
+		at("Mesh", "hosts exchange what goes to all ranks, and sums")},
 }
 
 // TestColumnsOverHosts holds each against its verdict.
