@@ -93,8 +93,11 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 		own := hostir.Set(mainRef, w.comesTo(s, ofRank(hostir.Rank)), w.shard(s, hostir.Expr{}))
 		nodes = append(nodes, w.within(own)...)
 	}
-	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
-		append([]hostir.StreamRef{a.on}, hostir.Refs(a.beside)...), w.late(s)})
+	on := hostir.Refs(a.beside)
+	if !slices.Contains(on, a.on) {
+		on = slices.Insert(on, 0, a.on)
+	}
+	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)}, on, w.late(s)})
 	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}
