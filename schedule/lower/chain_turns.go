@@ -82,7 +82,9 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	if a.all != nil {
 		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)
 	}
-	nodes = append(nodes, a.ahead...)
+	if nodes = append(nodes, a.ahead...); !w.ahead(s) {
+		nodes = append(nodes, a.sends...)
+	}
 	for _, t := range a.turns {
 		nodes = append(nodes, t.brought()...)
 	}
