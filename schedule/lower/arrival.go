@@ -92,6 +92,7 @@ type arrival struct {
 	free  []hostir.Node    // posts that peers may write here
 	ready []hostir.Node    // posts that peers may read the own rows
 	begin []hostir.Node    // waits for all peers, ahead of all batches
+	sends []hostir.Node    // takes own rows to peers, and needs no more of these than posts that begin the program
 	ahead []hostir.Node    // begins beside all else
 	own   hostir.Node      // the own part to its place, if all come at once; nil: own rows
 	all   []hostir.Node    // in place of rounds and of the own part

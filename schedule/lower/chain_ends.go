@@ -25,7 +25,7 @@ func (w *writer) head() {
 		met := slices.IndexFunc(w.stages, w.meets)
 		opens := func(s *stage) bool {
 			return s.leaves.sends != nil || s.leaves.begin != nil ||
-				s != w.stages[met] && (w.early(s) || s.Bare() && s.departs())
+				s != w.stages[met] && (w.early(s) || w.ahead(s) || s.Bare() && s.departs())
 		}
 		if met < 0 || !slices.ContainsFunc(w.stages[met:], opens) {
 			posts = hostir.Stream(carry[0].Name)
@@ -43,6 +43,9 @@ func (w *writer) head() {
 	w.add(w.behindPosts(posts)...)
 	for _, s := range w.stages {
 		w.moves(s.here(), s.comes.begin...)
+		if w.ahead(s) {
+			w.moves(s.here(), s.comes.sends...)
+		}
 		w.moves(s.Sums, s.leaves.begin...)
 	}
 }
@@ -226,9 +229,23 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 func (w *writer) early(s *stage) bool {
 	a := s.comes
 	apart := func(on hostir.StreamRef) bool { return on != a.on && !(a.sent && on == mainRef) }
-	return w.given(s) && !(w.late(s) && slices.ContainsFunc(w.stages[:slices.Index(w.stages, s)],
+	return w.given(s) && !(w.late(s) && slices.ContainsFunc(w.since(s),
 		func(s *stage) bool { return slices.ContainsFunc(w.waitsOn(s), apart) }))
 }
+
+// since are the stages before one, from the last that let the stream which brings its rows wait for the caller's.
+func (w *writer) since(s *stage) []*stage {
+	before := w.stages[:slices.Index(w.stages, s)]
+	for i, x := range slices.Backward(before) {
+		if x.once && x.comes.on == s.comes.on && !w.early(x) {
+			return before[i:]
+		}
+	}
+	return before
+}
+
+// ahead says that own rows go to peers before all stages, ahead of one whose rows come later.
+func (w *writer) ahead(s *stage) bool { return len(s.comes.sends) > 0 && w.given(s) && !w.early(s) }
 
 func (w *writer) given(s *stage) bool {
 	_, declared := w.Schedule.Tensor(s.Input)

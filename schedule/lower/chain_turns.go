@@ -82,7 +82,9 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 	if a.all != nil {
 		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)
 	}
-	nodes = append(nodes, a.ahead...)
+	if nodes = append(nodes, a.ahead...); !w.ahead(s) {
+		nodes = append(nodes, a.sends...)
+	}
 	for _, t := range a.turns {
 		nodes = append(nodes, t.brought()...)
 	}
@@ -93,8 +95,11 @@ func (w *writer) bringAll(s *stage) (nodes []hostir.Node) {
 		own := hostir.Set(mainRef, w.comesTo(s, ofRank(hostir.Rank)), w.shard(s, hostir.Expr{}))
 		nodes = append(nodes, w.within(own)...)
 	}
-	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)},
-		append([]hostir.StreamRef{a.on}, hostir.Refs(a.beside)...), w.late(s)})
+	on := hostir.Refs(a.beside)
+	if !slices.Contains(on, a.on) {
+		on = slices.Insert(on, 0, a.on)
+	}
+	w.coming = append(w.coming, coming{[]string{cmp.Or(s.Into, s.Input)}, on, w.late(s)})
 	if len(s.Ops) > 0 {
 		nodes = append(nodes, w.awaitComing(s)...)
 	}

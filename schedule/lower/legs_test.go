@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/scheduletest"
 	"ovgen/schedule/stages"
@@ -76,7 +77,7 @@ func exampleOf(n need, w schedule.Way) schedule.Schedule {
 	if n.Hosts {
 		s.Mesh = schedule.Hosts()
 	}
-	of := map[bool]string{false: "A", true: "C"}[n.Sums() || n == gather(ofColumns)]
+	of := map[bool]string{false: "A", true: "C"}[n.Sums() || n.Kind == edges.AllGather && n.Of == ofColumns]
 	if n.Of == ofOperand {
 		of = "B"
 	}

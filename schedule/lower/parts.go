@@ -65,10 +65,18 @@ func (w *writer) opened(a *arrival, ahead []hostir.Node, each ...hostir.Node) []
 
 // shard is this rank's piece of what comes to a stage, of the step's batch.
 func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
-	if batches := w.batchesOf(w.RowExtent(s.Input)); batches.n > 1 {
+	if batches := w.comeIn(s); batches.n > 1 {
 		part = batches.part()
 	}
 	return hostir.Chunk(s.Input, part)
+}
+
+// comeIn are the batches of what comes to a stage. A rank's columns are of all rows.
+func (w *writer) comeIn(s *stage) parts {
+	if s.Moved.From.Columns() {
+		return parts{}
+	}
+	return w.batchesOf(w.RowExtent(s.Input))
 }
 
 // comesWhole says that no operation takes a part of what comes to a stage alone.

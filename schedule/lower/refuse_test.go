@@ -75,7 +75,7 @@ var refusalCases = []refusalCase{
 	{"parts of counted rows over hosts", onHosts(catalog.AllGatherV, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
 	{"an uneven exchange over hosts", onHosts(catalog.AllToAllV, "A", nil), []string{
-		"Mesh: no pass does the all-to-all of counted rows of A over hosts by Rails: hosts exchange rows for all "}},
+		"Mesh: no pass does the all-to-all of counted rows of A over hosts by Rails: hosts exchange what goes to "}},
 	{"parts of balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", schedule.Rails{Parts: 2}),
 		[]string{"Moves[0].Way.Parts: parts of A differ by rows, and parts of these would again (leave it out)"}},
 	{"parts of balanced sums over hosts", onHosts(catalog.LinearReduceScatterBalanced, "C", schedule.Rails{Parts: 2}),
@@ -88,8 +88,8 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather of A by Rails: ranks of one host have no network between them " +
 			"(use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
-		"Mesh: no pass does the broadcast of A over hosts by Rails: hosts exchange rows for all ranks, and sums of " +
-			"rows (leave the mesh out, for ranks of one host)"}},
+		"Mesh: no pass does the broadcast of A over hosts by Rails: hosts exchange what goes to all ranks, and " +
+			"sums (leave the mesh out, for ranks of one host)"}},
 	{"parts of rows over hosts, and others of sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 3}},
 			{Of: "C", Way: schedule.Rails{Parts: 2}}}

@@ -95,7 +95,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	p, word := t.pieces[0], w.words(ready, s.here(), n.members())
 	a.ready = n.posts(word)
-	to, from := w.at(s.here(), p), w.shard(s, p.part).At(p.rank)
+	to, from := w.comesTo(s, p), w.shard(s, p.part).At(p.rank)
 	if x.views != nil {
 		to, from = x.views(p.rank)
 	}

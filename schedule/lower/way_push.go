@@ -63,11 +63,16 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 	dst, src := views(to)
 	open, came := w.words(free, s.here(), cut.members()), w.words(arrived, s.here(), words.members())
 	a.free = cut.posts(open)
-	t.bring = slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
+	send := slices.Concat([]hostir.Node{hostir.Bind("to", hostir.Behind(cut.turn()))},
 		w.opened(&a, []hostir.Node{hostir.Wait(a.on, open, every)}, hostir.Wait(a.on, open, to).Member(p.part)),
 		w.within(hostir.Set(a.on, dst, src)),
 		[]hostir.Node{hostir.Post(a.on, came, to).Member(words.part())})
-	a.turns, a.sent = []turns{t.awaiting(s, came, p.rank, words)}, !s.once
+	if a.sent = !s.once; a.sent {
+		t.bring = send
+	} else {
+		a.sends = turns{first: t.first, end: t.end, bring: send}.brought()
+	}
+	a.turns = []turns{t.awaiting(s, came, p.rank, words)}
 	return a
 }
 

@@ -23,13 +23,18 @@ var overRails = slices.Concat(
 	by(gatheredByRails, gather(ofBatches).OverHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
 	by(gatheredByRails, gather(ofOperand).OverHosts()),
+	by(gatheredByRails, gather(ofColumns).OverHosts()).has(intoCallers).with(railedWhole),
 	by(summedByRails, reduce(ofRows).OverHosts()),
 	by(summedByRails, reduce(ofBalanced).OverHosts(), reduce(ofCounted).OverHosts(),
 		reduce(ofCounted).Alone().OverHosts()).with(lacksOf(wholeParts, "Parts")),
 	by(summedByRails, reduce(ofBatches).OverHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
+	by(summedByRails, reduce(ofColumns).OverHosts()).with(railedWhole),
 	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
 		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
+
+// railedWhole says that no step moves a part of a rank's columns.
+var railedWhole = lacksOf("a step moves all of a rank's columns of %s", "Parts")
 
 func gatheredByRails(w *writer, s *stage, way schedule.Rails) error {
 	of := w.Comes(s.Stage).Of
@@ -98,10 +103,11 @@ const (
 // its peers from these.
 type rails struct {
 	*writer
-	parts              // that come one after the other
-	each         parts // that lie apart
-	here, passed string
-	landing      string // empty: peers read where the rows belong
+	parts         // that come one after the other
+	each    parts // that lie apart
+	belongs func(piece) hostir.View
+	passed  string
+	landing string // empty: peers read where the rows belong
 }
 
 // relays are the streams that copy what came in some phases.
@@ -115,7 +121,7 @@ func (x rails) relay(phase hostir.Expr) hostir.StreamRef {
 
 // at is a part of a rank's rows where all are.
 func (x rails) at(rank hostir.Expr) hostir.View {
-	return x.writer.at(x.here, piece{rank: rank, part: x.part()})
+	return x.belongs(piece{rank: rank, part: x.part()})
 }
 
 // landed is where the rows of a rail come, which a rank has from a host.
@@ -155,9 +161,14 @@ func (x rails) relayed(t *turns) {
 // railsArrive is the arrival, whose parts cross the network one after the other, and so do batches. Rows of the host's
 // own ranks come whole.
 func railsArrive(w *writer, s *stage) arrival {
+	columns := s.Moved.From.Columns()
+	if columns {
+		w.transferred(s)
+	}
 	a, order, apart := pulling{}.rows(w, s), w.byHosts(), w.apart()
-	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.batches), here: s.here()}
-	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" {
+	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.comeIn(s))}
+	x.belongs = func(p piece) hostir.View { return w.comesTo(s, p) }
+	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" || columns {
 		x.landing = w.named(landing, s.here())
 		w.eachHost(x.landing, s.Input, x.each, ofRail(hostir.Var(countChunk)))
 	}
@@ -165,7 +176,7 @@ func railsArrive(w *writer, s *stage) arrival {
 	x.relayed(&order[1])
 	a.turns = []turns{order[0], s.cut.partByPart(order[1])}
 	if a.copied = s.once; s.once {
-		own := turns{bring: []hostir.Node{hostir.Set(a.on, w.rowsAt(x.here, hostir.Rank), hostir.Whole(s.Input))}}
+		own := turns{bring: []hostir.Node{hostir.Set(a.on, w.comesTo(s, ofRank(hostir.Rank)), hostir.Whole(s.Input))}}
 		a.turns = slices.Insert(a.turns, 0, own)
 	}
 	ahead := phases()
@@ -185,7 +196,11 @@ func ofRail(host hostir.Expr) hostir.Expr {
 // eachHost declares memory with a rank's rows of a tensor for each host, in chunks of a part of them. Where ranks have
 // other numbers of rows, counts says whose they are.
 func (w *writer) eachHost(name, of string, cut parts, counts hostir.Expr) {
-	own, columns := w.RowAxis(of, true), w.ColumnsOf(of)
+	axes := w.program.At(of).Tensor.Axes
+	own, columns := schedule.Dim(axes[0].Extent), axes[len(axes)-1]
+	if len(columns.Outer) == 0 { // else a rank has its columns of all rows
+		own.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
 	each := own
 	each.Outer = append(slices.Clone(own.Outer), schedule.DIDx(schedule.Number(max(cut.n, 1))))
 	chunk := hostir.Elements(schedule.Tensor{Axes: []schedule.Axis{each, columns}})
@@ -343,7 +358,8 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 		return []hostir.Node{sum}
 	}
 	word := x.words(summed, x.s.Sums, x.members())
-	all := rails{x.writer, x.parts, x.parts, x.s.Sums, x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
+	all := rails{x.writer, x.parts, x.parts, func(p piece) hostir.View { return x.writer.at(x.s.Sums, p) },
+		x.words(passed, x.s.Sums, x.all(hostir.Hosts)), x.named(landing)}
 	relay := all.relay(zero)
 	d.beside = append(d.beside, all.relays(zero))
 	order, peer := x.byHosts(), hostir.Var("peer")
@@ -361,6 +377,6 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 var railHoles = []hole{
 	{func(n need) bool { return !n.Hosts }, "ranks of one host have no network between them"},
 	{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
-		"hosts exchange rows for all ranks, and sums of rows"},
+		"hosts exchange what goes to all ranks, and sums"},
 	batchesForAll,
 }

@@ -71,7 +71,7 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	var rows []hostir.View // of all ranks, a batch after the other
-	batches := w.batchesOf(w.RowExtent(s.Input))
+	batches := w.comeIn(s)
 	for i := range max(batches.n, 1) {
 		part := hostir.Chunk(s.Input, batches.numbered(hostir.Const(i)))
 		rows = append(rows, part.At(rankIndex).EachRank())

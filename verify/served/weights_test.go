@@ -1,9 +1,14 @@
 package served
 
 import (
+	"strings"
 	"testing"
 
 	s "ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/prove"
+	"ovgen/verify/sampling"
 )
 
 // fsdp is a gated MLP of own rows whose weights are spread over the ranks by their rows, and travel.
@@ -25,4 +30,62 @@ func TestWeightsTravel(t *testing.T) {
 		{"also summed", "one reader takes columns", of("A[M/D K] Up[F/D K] Down[K/D F] W[N F/D] C[M/D K] C2[M/D N]", up,
 			down, s.Linear("C2", "H", "W")), at("Tensors[2]", "H is spread along what is summed over")},
 	})
+}
+
+// Two layers whose weights travel: of rows that are there, of sums that leave before, and behind a layer whose weights
+// stay.
+var (
+	twoLayers = of("A[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("H", "A", "Up", s.GELU()),
+		s.Linear("C", "H", "Down", s.Add("A")))
+	behindSums = of("A[M K/D] B[K K/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("X", "A", "B"),
+		s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
+	behindLayer = of("A[M/D K] W1[N/D K] W2[K N/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("T", "A", "W1"),
+		s.Linear("X", "T", "W2"), s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
+)
+
+// TestWeightsBesideTheLayerBefore: by each way that copies, and by NCCL, the weights of a layer come while the one
+// before is made, and in what is there from the beginning no copy waits for a product.
+func TestWeightsBesideTheLayerBefore(t *testing.T) {
+	sampling.Test(t, 0, 2)
+	for _, way := range []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}} {
+		for _, x := range []form{twoLayers, behindSums, behindLayer} {
+			x = x.by("Up", way).by("Down", way)
+			isCrossed(t, "weights", x.Schedule, 1, 2, 3, 4, 8)
+			p, err := lower.Lower("Weights", x.Schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, behind, _ := strings.Cut(hostir.Print(p), "Linear(H, ")
+			_, behind, _ = strings.Cut(behind, "\n")
+			if comes, _, _ := strings.Cut(behind, "Downgathered"); strings.Contains(comes, "Synchronize(main)") {
+				t.Errorf("by %T weights wait for the product ahead of theirs:\n%s", way, hostir.Print(p))
+			}
+		}
+		p, err := lower.Lower("Weights", twoLayers.by("Up", way).by("Down", way).Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range report.Sizes {
+			for _, w := range size.Warnings {
+				t.Errorf("by %T: %v", way, w)
+			}
+		}
+	}
+}
+
+// TestWeightsByOtherWays: weights of one program come by any two ways.
+func TestWeightsByOtherWays(t *testing.T) {
+	sampling.Test(t, 1, 3)
+	ways := []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}, s.GatherShot{}, s.PushGather{}}
+	for _, up := range ways {
+		for _, down := range ways {
+			for _, x := range []form{twoLayers, behindSums} {
+				isCrossed(t, "weights", x.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
+			}
+		}
+	}
 }
