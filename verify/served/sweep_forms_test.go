@@ -127,4 +127,13 @@ var batchForms = []swept{
 		s.Add("R"))), travelling{sums: []string{"C"}}},
 	{"a sum and a norm", of("A[M K/D] B[N K/D] V[N] X[M*4/D N] C[M*4/D N]", s.Linear("X", "A", "B"),
 		s.Copy("C", "X", s.RMSNorm("V"))), travelling{sums: []string{"X"}}},
+	{"a norm and a gated MLP", batchNormed(), travelling{rows: []string{"X"}, sums: []string{"C"}}},
+	{"a decoder's layer", batchDecoder(), travelling{rows: []string{"Y", "X"}, sums: []string{"R", "C"}}},
+	{"a block behind attention", batchBehind(), travelling{rows: []string{"X"}, sums: []string{"R", "C"}}},
+	{"sums for all", batchForAll(nil), travelling{rows: []string{"X"}, toAll: []string{"C"}}},
+	{"weights that travel", batchWeights(nil),
+		travelling{rows: []string{"X"}, operands: []string{"W0"}, sums: []string{"C"}}},
+	{"a second input", batchesCross("P/D"), travelling{rows: []string{"A"}, sums: []string{"C"}}},
+	{"columns of a norm's product", of("A[M*4/D K] V[K] B[F/D K] C[M F]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("C", "X", "B")), travelling{rows: []string{"X"}}},
 }
