@@ -108,6 +108,33 @@ type arrival struct {
 	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 
+// aside says that an operand that comes at once does so on a stream of its own, beside what is made before the product
+// that takes it.
+func aside(set hostir.StreamSet) func(*lowering) {
+	return func(l *lowering) {
+		write := l.write
+		l.write = func(w *writer, s *stage, way schedule.Way) error {
+			if err := write(w, s, way); err != nil || s.AddsShares() || s.First && len(w.legs) == 1 {
+				return err
+			}
+			atOnce := s.gathering
+			s.gathering, s.once = nil, true
+			s.arriving = func(w *writer, s *stage) arrival {
+				a := arrival{on: hostir.Stream(set.Name), copied: true}
+				if a.on != copyRef {
+					a.beside = []hostir.StreamSet{set}
+				}
+				a.turns = []turns{{bring: hostir.ChangeSteps(atOnce(w, s), func(x hostir.Step) hostir.Step {
+					x.Stream = a.on
+					return x
+				})}}
+				return a
+			}
+			return nil
+		}
+	}
+}
+
 // beyond is what an arrival or a departure has beside its stream.
 type beyond struct {
 	beside    []hostir.StreamSet
