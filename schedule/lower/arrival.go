@@ -112,6 +112,7 @@ type arrival struct {
 // that takes it.
 func aside(set hostir.StreamSet) func(*lowering) {
 	return func(l *lowering) {
+		behindSums(l)
 		write := l.write
 		l.write = func(w *writer, s *stage, way schedule.Way) error {
 			if err := write(w, s, way); err != nil || s.AddsShares() || s.First && len(w.legs) == 1 {

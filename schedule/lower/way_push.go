@@ -88,7 +88,8 @@ func (t turns) awaiting(s *stage, came string, from hostir.Expr, words parts) tu
 }
 
 var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
-	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(comesAtOnce),
+	by(broadcastInTurn, gather(ofOperand)).with(comesAtOnce, behindSums),
+	by(broadcastInTurn, gather(ofCounted)).with(comesAtOnce),
 	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, comesAtOnce)).
 	with(because(pushHoles))
 

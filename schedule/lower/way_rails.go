@@ -22,7 +22,7 @@ var overRails = slices.Concat(
 		gather(ofCounted).Alone().OverHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
 	by(gatheredByRails, gather(ofBatches).OverHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
-	by(gatheredByRails, gather(ofOperand).OverHosts()),
+	by(gatheredByRails, gather(ofOperand).OverHosts()).with(behindSums),
 	by(gatheredByRails, gather(ofColumns).OverHosts()).has(intoCallers).with(railedWhole),
 	by(summedByRails, reduce(ofRows).OverHosts()),
 	by(summedByRails, reduce(ofBalanced).OverHosts(), reduce(ofCounted).OverHosts(),

@@ -24,7 +24,7 @@ func roundRing[W schedule.Way](write func(*writer, *stage, W) error, facts fact)
 		by(write, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 		by(write, gather(ofCounted)).with(comesAtOnce, wholeCounts),
 		by(write, gather(ofColumns)).with(columnsWhole, comesAtOnce, lacksOf(noHalves, "Direction both"))).has(facts)
-	return append(list, by(write, gather(ofOperand)).with(comesAtOnce)...)
+	return append(list, by(write, gather(ofOperand)).with(comesAtOnce, behindSums)...)
 }
 
 var wholeCounts = lacksOf(noHalfCounts, "Direction both")
