@@ -111,27 +111,26 @@ type arrival struct {
 // aside says that an operand that comes at once does so on a stream of its own, beside what is made before the product
 // that takes it.
 func aside(set hostir.StreamSet) func(*lowering) {
+	on := hostir.Stream(set.Name)
+	bring := func(gathers atOnce) func(*writer, *stage) arrival {
+		return func(w *writer, s *stage) arrival {
+			nodes := hostir.ChangeSteps(gathers(w, s), func(x hostir.Step) hostir.Step {
+				x.Stream = on
+				return x
+			})
+			return arrival{on: on, turns: []turns{{bring: nodes}}, copied: true,
+				beyond: beyond{beside: []hostir.StreamSet{set}}}
+		}
+	}
 	return func(l *lowering) {
 		behindSums(l)
 		write := l.write
 		l.write = func(w *writer, s *stage, way schedule.Way) error {
-			if err := write(w, s, way); err != nil || s.AddsShares() || s.First && len(w.legs) == 1 {
-				return err
+			err := write(w, s, way)
+			if err == nil && !s.AddsShares() && !(s.First && len(w.legs) == 1) { // else nothing is beside it
+				s.arriving, s.gathering, s.once = bring(s.gathering), nil, true
 			}
-			atOnce := s.gathering
-			s.gathering, s.once = nil, true
-			s.arriving = func(w *writer, s *stage) arrival {
-				a := arrival{on: hostir.Stream(set.Name), copied: true}
-				if a.on != copyRef {
-					a.beside = []hostir.StreamSet{set}
-				}
-				a.turns = []turns{{bring: hostir.ChangeSteps(atOnce(w, s), func(x hostir.Step) hostir.Step {
-					x.Stream = a.on
-					return x
-				})}}
-				return a
-			}
-			return nil
+			return err
 		}
 	}
 }
@@ -149,6 +148,9 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 func (w *writer) plan() error {
 	for _, s := range w.stages {
 		if s.inPieces() {
+			if s.Moved.From.Columns() {
+				w.transferred(s)
+			}
 			s.comes = s.arriving(w, s)
 		}
 		switch {

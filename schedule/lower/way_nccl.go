@@ -20,7 +20,8 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
 	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf(noPart, "Parts")),
-	by(gatheredByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts"), aside(collectiveSet)),
+	by(gatheredByNCCL, gather(ofOperand)).with(aside(collectiveSet),
+		lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),

@@ -123,9 +123,6 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 // rounds are an arrival round the ring, with a word for each round and one for the whole run, whose names it
 // returns.
 func (x ring) rounds(w *writer, s *stage, hop, once string) (a arrival, each, run string) {
-	if s.Moved.From.Columns() {
-		w.transferred(s)
-	}
 	n := parts{n: int64(len(x.lanes))}
 	t := w.turns(one, hostir.Size)
 	for _, l := range x.lanes {
