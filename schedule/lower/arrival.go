@@ -108,6 +108,33 @@ type arrival struct {
 	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 
+// aside says that an operand that comes at once does so on a stream of its own, beside what is made before the product
+// that takes it.
+func aside(set hostir.StreamSet) func(*lowering) {
+	on := hostir.Stream(set.Name)
+	bring := func(gathers atOnce) func(*writer, *stage) arrival {
+		return func(w *writer, s *stage) arrival {
+			nodes := hostir.ChangeSteps(gathers(w, s), func(x hostir.Step) hostir.Step {
+				x.Stream = on
+				return x
+			})
+			return arrival{on: on, turns: []turns{{bring: nodes}}, copied: true,
+				beyond: beyond{beside: []hostir.StreamSet{set}}}
+		}
+	}
+	return func(l *lowering) {
+		behindSums(l)
+		write := l.write
+		l.write = func(w *writer, s *stage, way schedule.Way) error {
+			err := write(w, s, way)
+			if err == nil && !s.AddsShares() && !(s.First && len(w.legs) == 1) { // else nothing is beside it
+				s.arriving, s.gathering, s.once = bring(s.gathering), nil, true
+			}
+			return err
+		}
+	}
+}
+
 // beyond is what an arrival or a departure has beside its stream.
 type beyond struct {
 	beside    []hostir.StreamSet
@@ -121,6 +148,9 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 func (w *writer) plan() error {
 	for _, s := range w.stages {
 		if s.inPieces() {
+			if s.Moved.From.Columns() {
+				w.transferred(s)
+			}
 			s.comes = s.arriving(w, s)
 		}
 		switch {

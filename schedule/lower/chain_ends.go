@@ -103,7 +103,9 @@ func (w *writer) exchanges() bool {
 func (w *writer) beside() (sets []hostir.StreamSet) {
 	for _, s := range w.stages {
 		for _, set := range slices.Concat(s.comes.beside, s.leaves.beside) {
-			sets = w.program.WithSet(sets, set)
+			if set.Name != copyName { // which head forks for all
+				sets = w.program.WithSet(sets, set)
+			}
 		}
 	}
 	return sets

@@ -157,6 +157,11 @@ func wholeRows(l *lowering) {
 		"all of them"
 }
 
+// behindSums says that an operand which it brings ahead of a product does not begin ahead of sums.
+func behindSums(l *lowering) {
+	l.limit = "sums of stages before: it begins behind these, as ranks wait for each other in both"
+}
+
 const leaveOut = "leave it out"
 
 // lacksOf says that it serves all of its way's options but some, which the help leaves out.

@@ -20,7 +20,8 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofSteps)).with(
 		lacksOf("the stream axis of what is made of %s has as many steps as there are collectives", "Parts")),
 	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf(noPart, "Parts")),
-	by(broughtByNCCL, gather(ofOperand)).with(lacksOf("one collective brings all of %s", "Parts")),
+	by(gatheredByNCCL, gather(ofOperand)).with(aside(collectiveSet),
+		lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
 	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
@@ -51,19 +52,6 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 			"is of each rank's", s.Input, strings.Join(by, ", "))
 	}
 	s.cut = w.inParts(way.Parts, stepIndex, "Parts")
-	return nil
-}
-
-// broughtByNCCL gathers an operand by one collective, beside what comes before the product that takes it.
-func broughtByNCCL(w *writer, s *stage, way schedule.NCCL) error {
-	if s.AddsShares() {
-		return gatheredByNCCL(w, s, way)
-	}
-	s.once, s.arriving = true, func(w *writer, s *stage) arrival {
-		bring := hostir.Together(collectiveRef, hostir.AllGather, w.ofAll(s.here()), w.shard(s, hostir.Expr{}))
-		return arrival{on: collectiveRef, turns: []turns{{bring: []hostir.Node{bring}}}, copied: true,
-			beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
-	}
 	return nil
 }
 

@@ -26,7 +26,8 @@ func pushShot(w *writer, s *stage, way schedule.PushShot) error {
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
 var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
-	by(pushGather, gather(ofRows).Alone(), gather(ofOperand)).with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
+	append(by(pushGather, gather(ofRows).Alone()), by(pushGather, gather(ofOperand)).with(aside(copySet))...).
+		with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
 
 func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 	w.edge.Carrier.Rows = way.Rows

@@ -165,7 +165,9 @@ func (w *writer) transferred(s *stage) (of, place func(rank hostir.Expr) hostir.
 	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
 		w.byRank(buffer)
 		if b := w.program.At(buffer); axis > 1 && len(b.Tensor.Axes) == 2 {
-			b.CutColumns(schedule.D)
+			if b.Rows.IsZero() { // else it is cut
+				b.CutColumns(schedule.D)
+			}
 			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
 		}
 		w.cut(buffer, schedule.D)

@@ -88,7 +88,8 @@ func (t turns) awaiting(s *stage, came string, from hostir.Expr, words parts) tu
 }
 
 var broadcasts = slices.Concat(by(broadcastInTurn, gather(ofRows), gather(ofBalanced), gather(ofBatches)),
-	by(broadcastInTurn, gather(ofOperand), gather(ofCounted)).with(comesAtOnce),
+	by(broadcastInTurn, gather(ofOperand)).with(comesAtOnce, behindSums),
+	by(broadcastInTurn, gather(ofCounted)).with(comesAtOnce),
 	by(broadcastInTurn, gather(ofColumns)).with(columnsWhole, intoPlans, comesAtOnce)).
 	with(because(pushHoles))
 
@@ -101,9 +102,6 @@ func broadcastInTurn(w *writer, s *stage, way schedule.Broadcast) error {
 // they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
 // only.
 func broadcastRows(w *writer, s *stage) arrival {
-	if s.Moved.From.Columns() {
-		w.transferred(s)
-	}
 	words := w.apart()
 	open, came := w.word(free, s.here()), w.words(arrived, s.here(), words.members())
 	a := arrival{on: copyRef, sent: !s.once, free: []hostir.Node{hostir.Post(mainRef, open, every)}}

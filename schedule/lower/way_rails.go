@@ -22,7 +22,7 @@ var overRails = slices.Concat(
 		gather(ofCounted).Alone().OverHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
 	by(gatheredByRails, gather(ofBatches).OverHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
 	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
-	by(gatheredByRails, gather(ofOperand).OverHosts()),
+	by(gatheredByRails, gather(ofOperand).OverHosts()).with(behindSums),
 	by(gatheredByRails, gather(ofColumns).OverHosts()).has(intoCallers).with(railedWhole),
 	by(summedByRails, reduce(ofRows).OverHosts()),
 	by(summedByRails, reduce(ofBalanced).OverHosts(), reduce(ofCounted).OverHosts(),
@@ -161,14 +161,10 @@ func (x rails) relayed(t *turns) {
 // railsArrive is the arrival, whose parts cross the network one after the other, and so do batches. Rows of the host's
 // own ranks come whole.
 func railsArrive(w *writer, s *stage) arrival {
-	columns := s.Moved.From.Columns()
-	if columns {
-		w.transferred(s)
-	}
 	a, order, apart := pulling{}.rows(w, s), w.byHosts(), w.apart()
 	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.comeIn(s))}
 	x.belongs = func(p piece) hostir.View { return w.comesTo(s, p) }
-	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" || columns {
+	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" || s.Moved.From.Columns() {
 		x.landing = w.named(landing, s.here())
 		w.eachHost(x.landing, s.Input, x.each, ofRail(hostir.Var(countChunk)))
 	}

@@ -24,7 +24,7 @@ func roundRing[W schedule.Way](write func(*writer, *stage, W) error, facts fact)
 		by(write, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 		by(write, gather(ofCounted)).with(comesAtOnce, wholeCounts),
 		by(write, gather(ofColumns)).with(columnsWhole, comesAtOnce, lacksOf(noHalves, "Direction both"))).has(facts)
-	return append(list, by(write, gather(ofOperand)).with(comesAtOnce)...)
+	return append(list, by(write, gather(ofOperand)).with(comesAtOnce, behindSums)...)
 }
 
 var wholeCounts = lacksOf(noHalfCounts, "Direction both")
@@ -123,9 +123,6 @@ func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
 // rounds are an arrival round the ring, with a word for each round and one for the whole run, whose names it
 // returns.
 func (x ring) rounds(w *writer, s *stage, hop, once string) (a arrival, each, run string) {
-	if s.Moved.From.Columns() {
-		w.transferred(s)
-	}
 	n := parts{n: int64(len(x.lanes))}
 	t := w.turns(one, hostir.Size)
 	for _, l := range x.lanes {

@@ -30,7 +30,8 @@ func twoShots(of ...need) rowsOfTable {
 
 // gatherShots are not the fastest of their communications.
 var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
-	by(gatheredInOneShot, gather(ofRows).Alone(), gather(ofOperand))...).has(copiesOwn)
+	append(by(gatheredInOneShot, gather(ofRows).Alone()),
+		by(gatheredInOneShot, gather(ofOperand)).with(aside(copySet))...)...).has(copiesOwn)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {

@@ -205,9 +205,18 @@ func priorities(p *hostir.Program) error {
 		}
 	})
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		if x, _ := s.Do.(hostir.Copy); s.By != "" && !x.From.Peer.IsZero() && operands[x.To.Buffer] {
-			pulls[s.Stream.Set] = true
+		to := ""
+		switch x := s.Do.(type) {
+		case hostir.Copy:
+			if s.By != "" && !x.From.Peer.IsZero() {
+				to = x.To.Buffer
+			}
+		case hostir.Gather:
+			to = x.To.Buffer
+		case hostir.PacketGather:
+			to = x.To.Buffer
 		}
+		pulls[s.Stream.Set] = pulls[s.Stream.Set] || operands[to]
 	})
 	for i := range p.Streams {
 		set := &p.Streams[i]

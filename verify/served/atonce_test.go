@@ -71,8 +71,12 @@ var atOnceShown = map[string]form{
 		by("C", s.RingSum{}),
 	"BalancedRing": of("A[M K/D] B[N K/D] V[N] C[M/D~ N]", s.Linear("C", "A", "B", s.RMSNorm("V"))).inBalance().
 		by("C", s.RingSum{Signals: s.Kernels}),
-	"BalancedAdded":  linear("A[M K/D] B[N K/D] C[M/D~ N]").inBalance().by("C", s.RingAccumulate{}),
-	"PartsOverHosts": moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
+	"BalancedAdded":    linear("A[M K/D] B[N K/D] C[M/D~ N]").inBalance().by("C", s.RingAccumulate{}),
+	"WeightsSent":      weightsBy(behindSums, s.Push{}),
+	"WeightsNCCL":      weightsBy(twoLayers, s.NCCL{}),
+	"WeightsShots":     weightsBy(behindLayer, s.GatherShot{}),
+	"WeightsOfPackets": weightsBy(twoLayers, s.PushGather{}),
+	"PartsOverHosts":   moved("A[M/D N] C[M N]").by("A", s.Rails{Parts: 2}).onHosts(),
 }
 
 // sumsForAll are sums that all ranks get by a way, with a residual and a norm, ahead of another product.

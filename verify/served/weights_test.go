@@ -43,13 +43,17 @@ var (
 		s.Linear("X", "T", "W2"), s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
 )
 
-// TestWeightsBesideTheLayerBefore: by each way that copies, and by NCCL, the weights of a layer come while the one
-// before is made, and in what is there from the beginning no copy waits for a product.
+// weightsBy are such layers whose weights come by a way.
+func weightsBy(x form, way s.Way) form { return x.by("Up", way).by("Down", way) }
+
+// TestWeightsBesideTheLayerBefore: by each way the weights of a layer come while the one before is made, and of rows
+// that are there from the beginning no copy waits for a product.
 func TestWeightsBesideTheLayerBefore(t *testing.T) {
 	sampling.Test(t, 0, 2)
-	for _, way := range []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}} {
+	for _, way := range []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}, s.GatherShot{},
+		s.PushGather{}} {
 		for _, x := range []form{twoLayers, behindSums, behindLayer} {
-			x = x.by("Up", way).by("Down", way)
+			x = weightsBy(x, way)
 			isCrossed(t, "weights", x.Schedule, 1, 2, 3, 4, 8)
 			p, err := lower.Lower("Weights", x.Schedule)
 			if err != nil {
@@ -57,11 +61,12 @@ func TestWeightsBesideTheLayerBefore(t *testing.T) {
 			}
 			_, behind, _ := strings.Cut(hostir.Print(p), "Linear(H, ")
 			_, behind, _ = strings.Cut(behind, "\n")
-			if comes, _, _ := strings.Cut(behind, "Downgathered"); strings.Contains(comes, "Synchronize(main)") {
+			if comes, _, _ := strings.Cut(behind, "Downgathered"); strings.Contains(comes, "Synchronize(main)") ||
+				strings.HasSuffix(comes, "main:   nccl{AllGather(") {
 				t.Errorf("by %T weights wait for the product ahead of theirs:\n%s", way, hostir.Print(p))
 			}
 		}
-		p, err := lower.Lower("Weights", twoLayers.by("Up", way).by("Down", way).Schedule)
+		p, err := lower.Lower("Weights", weightsBy(twoLayers, way).Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +90,21 @@ func TestWeightsByOtherWays(t *testing.T) {
 		for _, down := range ways {
 			for _, x := range []form{twoLayers, behindSums} {
 				isCrossed(t, "weights", x.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
+			}
+		}
+	}
+}
+
+// TestKernelsOfWeightsDoNotOutrank: a kernel that brings weights beside products has no higher priority than these.
+func TestKernelsOfWeightsDoNotOutrank(t *testing.T) {
+	for _, way := range []s.Way{s.GatherShot{}, s.PushGather{}, s.Pull{By: s.Kernels}} {
+		p, err := lower.Lower("Weights", weightsBy(twoLayers, way).Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range p.Streams {
+			if set.High {
+				t.Errorf("by %T the stream %s is of high priority", way, set.Name)
 			}
 		}
 	}
