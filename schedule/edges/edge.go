@@ -96,14 +96,18 @@ func All(s schedule.Schedule) (list []Edge, err error) {
 }
 
 // Rows is the state of each rank's part of the rows of a schedule, where no tensor says it: even, and in as many batches
-// as the first rows that an operation takes or makes in some.
+// as the first rows that an operation takes or makes in some, which may have an axis of their own.
 func Rows(s schedule.Schedule) State {
 	for _, o := range s.Ops {
 		for k, name := range append(o.Operands(), o.Out) {
 			weight := k == 1 && o.Multiplies() && o.Name() != schedule.GradientWord
 			t, _ := s.Tensor(name)
-			if at := Of(t); at.Rows() && at.Batches != "" && !weight {
+			switch at := Of(t); {
+			case weight:
+			case at.Rows() && at.Batches != "":
 				return State{Axis: 1, Cut: Cut{Batches: at.Batches}}
+			case o.Batched() && at == Along(1):
+				return at
 			}
 		}
 	}

@@ -29,6 +29,13 @@ var unbatched = []declared{
 	{"BA11", "the same, with the sum between", of(
 		"O[M N/D] Wo[K N/D] A[M*4/D K] R[M*4/D K] B[F/D K] B2[K F/D] C[M*4/D K]",
 		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2")), served},
+	{"BA17", "batches of a sum that nothing declares, ahead of a norm", of(
+		"A[M*4/D K] Up[F/D K] Down[K F/D] V[K] C[M*4/D K]", layerAndNorm...), served},
+	{"BA18", "the same, of batches that are an axis", of("A[4 M/D K] Up[F/D K] Down[K F/D] V[K] C[4 M/D K]",
+		s.BatchedLinear("H", "A", "Up"), s.BatchedLinear("X", "H", "Down"), s.Copy("C", "X", s.RMSNorm("V"))), served},
+	{"BA19", "batches that are an axis, of two layers", of("A[4 M/D K] Up[F/D K] Down[K F/D] V[K] C[4 M:D F/D]",
+		s.BatchedLinear("H", "A", "Up"), s.BatchedLinear("X", "H", "Down", s.RMSNorm("V")),
+		s.BatchedLinear("C", "X", "Up")), served},
 	{"BA12", "batches that a call takes", of("A[M*4/D K] B[F/D K] C[M*4/D F] E[M*4/D F]", s.Linear("C", "A", "B"),
 		s.CallRows("E", "Own", "mn->mn", "C")), at("Tensors[0]", "those of A do not "+
 		"(place A [DIDx(D), M/D, K], C [DIDx(D), M/D, F], E [DIDx(D), M/D, F])")},

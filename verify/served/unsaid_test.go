@@ -17,12 +17,6 @@ var undeclared = []struct {
 	tensor     string // that the hint declares
 	change     func(*s.Tensor)
 }{
-	{"U01", "of batches, ahead of a norm", of("A[M*4/D K] Up[F/D K] Down[K F/D] V[K] C[M*4/D K]", layerAndNorm...),
-		"Ops[1]", "each rank gets an equal part of the rows of X, which is not declared, and A is [4, DIDx(D), " +
-			"M/(4*D), K] (declare X [4, DIDx(D), M/(4*D), K])", "X[M*4/D K]", nil},
-	{"U02", "of batches that are an axis", of("A[4 M/D K] Up[F/D K] Down[K F/D] V[K] C[4 M/D K]",
-		s.BatchedLinear("H", "A", "Up"), s.BatchedLinear("X", "H", "Down"), s.Copy("C", "X", s.RMSNorm("V"))),
-		"Ops[1]", "(declare X [4, DIDx(D), M/D, K])", "X[4 M/D K]", nil},
 	{"U03", "with a residual by counts", of("O[M N/D] Wo[K N/D] A[M/D~ K] B[F/D K] C[M F/D]", attentionAndUp...),
 		"Ops[0]", "(declare R [DIDx(D, uneven), M/D, K])", "R[M/D~ K]", nil},
 	{"U04", "by counts, ahead of a norm", of("A[M/D~ K] Up[F/D K] Down[K F/D] V[K] C[M/D~ K]", layerAndNorm...),
