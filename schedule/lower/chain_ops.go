@@ -13,7 +13,7 @@ func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hos
 	for _, name := range o.In {
 		operands = append(operands, w.whole(name))
 	}
-	return hostir.CallOf(on, o.Call, l, hostir.Whole(w.MadeIn(o.Out)), operands...)
+	return hostir.CallOf(on, o.Call, l, w.whole(w.MadeIn(o.Out)), operands...)
 }
 
 // sumOf is a sum of partial results and of the tensors that are added to it, with the formulas behind; rows is the view

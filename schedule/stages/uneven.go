@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"ovgen/schedule"
@@ -54,9 +53,6 @@ func (c *Chain) CountedProducts() error {
 		case in && s.Sums != "" && !out:
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),
 				"the rows of %s are by counts, and those of %s are not", c.Sized(rows), s.Sums)
-		case out && !in && (s.OfAll() || !s.First):
-			return c.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
-				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
 		}
 	}
 	return nil
@@ -71,21 +67,8 @@ func (c *Chain) Sized(name string) string {
 	return name
 }
 
-// callsApart refuses calls beside rows that need not be in equal parts, or come in batches, but for functions that are
-// called for a rank's own rows by counts. Of these it refuses kernels, and results that nothing says the rows of.
+// callsApart refuses kernels of own rows by counts, and results of such rows that nothing says the rows of.
 func (c *Chain) callsApart() error {
-	if !slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }) {
-		return nil
-	}
-	for _, t := range c.Schedule.Tensors {
-		switch of := t.Axes[0].Extent; {
-		case edges.Of(t).Size == edges.Balanced && edges.Of(t).Rows() && (of == schedule.M || of.Constant()):
-			others := func(o schedule.Op) bool { return o.Makes != schedule.Summands } // of these the sum says more
-			if err := c.noCalls(t.Name, others); err != nil {
-				return err
-			}
-		}
-	}
 	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
 		return byCounts(t) && t.Axes[0].Extent == schedule.M
 	})
@@ -93,30 +76,19 @@ func (c *Chain) callsApart() error {
 		return nil
 	}
 	rows := c.Schedule.Tensors[i].Name
-	err := c.noCalls(rows, func(o schedule.Op) bool { return !c.Original.OfOwnRows(o) })
 	for i, o := range c.Schedule.Ops {
 		_, declared := c.Original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
-		case o.Call == "":
+		case o.Call == "" || !c.Original.OfOwnRows(o):
 		case o.Kernel.File != "":
-			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function",
-				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows))
+			return refused(path+".Kernel", "leave it out, and set a function",
+				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows)
 		case !declared:
-			err = cmp.Or(err, refused(path+".Out", "declare it with its placement",
-				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call))
+			return refused(path+".Out", "declare it with its placement",
+				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call)
 		}
 	}
-	return err
-}
-
-// noCalls refuses some calls beside rows that need not be in equal parts.
-func (c *Chain) noCalls(rows string, some func(schedule.Op) bool) error {
-	i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" && some(o) })
-	if i < 0 {
-		return nil
-	}
-	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(c.Schedule, i),
-		"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
+	return nil
 }
 
 // countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
@@ -125,11 +97,6 @@ func (c *Chain) countsAlike() error {
 	counted, uneven, err := c.unevenRows()
 	if err == nil && counted != "" {
 		err = c.besideCounts(counted)
-	}
-	for _, rows := range slices.Sorted(maps.Values(uneven)) {
-		if rows != counted {
-			err = cmp.Or(err, c.noCalls(rows, func(schedule.Op) bool { return true }))
-		}
 	}
 	if err != nil {
 		return err

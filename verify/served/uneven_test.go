@@ -1,0 +1,95 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/lower"
+)
+
+var gatedX = []s.Op{s.Linear("G", "X", "U"), s.Linear("H", "X", "B", s.SwiGLU("G"))}
+
+// unevenLayers are layers whose rows are in parts of different sizes: by counts as written, and in balanced parts.
+var unevenLayers = map[string]form{
+	"a norm and products": of("A[M/D~ K] V[K] B[F/D K] B2[N F/D] C[M/D~ N]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("H", "X", "B", s.SiLU()), s.Linear("C", "H", "B2")),
+	"products and a residual": of("A[M/D~ K] B[F/D K] B2[K F/D] C[M/D~ K]", s.Linear("H", "A", "B", s.SiLU()),
+		s.Linear("C", "H", "B2", s.Add("A"))),
+	"a norm, a gate and a residual": of("A[M/D~ K] V[K] B[F/D K] U[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Copy("X", "A", s.RMSNorm("V")), gatedX[0], gatedX[1], s.Linear("C", "H", "B2", s.Add("A"))),
+	"two layers": of("A[M/D~ K] B[F/D K] B2[K F/D] B3[F/D K] B4[K F/D] X[M/D~ K] C[M/D~ K]",
+		s.Linear("H", "A", "B"), s.Linear("X", "H", "B2"), s.Linear("H2", "X", "B3"), s.Linear("C", "H2", "B4")),
+	"a sum that is gathered": of("A[M/D~ K] B[F/D K] B2[K F/D] X[M/D~ K] C[M K]", s.Linear("H", "A", "B"),
+		s.Linear("X", "H", "B2"), s.Copy("C", "X")),
+	"a block behind attention": of("O[M N/D] Wo[K N/D] A[M/D~ K] R[M/D~ K] B[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Linear("R", "O", "Wo", s.Add("A")), s.Linear("H", "R", "B"), s.Linear("C", "H", "B2", s.Add("R"))),
+	"a block of a norm behind attention": of(
+		"O[M N/D] Wo[K N/D] A[M/D~ K] V[K] R[M/D~ K] B[F/D K] U[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Linear("R", "O", "Wo", s.Add("A")), s.Copy("X", "R", s.RMSNorm("V")), gatedX[0], gatedX[1],
+		s.Linear("C", "H", "B2", s.Add("R"))),
+	"attention": of("A[M/D~ K] B[F/D K] B2[N F/D] C[M/D~ N]", s.Linear("H", "A", "B"),
+		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")),
+	"queries, keys and values": of("A[M/D~ K] V[K] Wq[N/D K] Wk[P/D K] Wv[P/D K] Wo[K N/D] C[M/D~ K]",
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Q", "X", "Wq"), s.Linear("Keys", "X", "Wk"),
+		s.Linear("Values", "X", "Wv"), s.Call("O", "Attention", "mq,nk,nv->mq", "Q", "Keys", "Values"),
+		s.Linear("C", "O", "Wo", s.Add("A"))),
+	"a parallel block": of("A[M/D~ K] V[K] Wq[N/D K] Wo[K N/D] B[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Q", "X", "Wq"), s.Linear("H", "X", "B", s.GELU()),
+		s.Call("O", "Attention", "mq->mq", "Q"), s.Linear("T", "O", "Wo"),
+		s.Linear("C", "H", "B2", s.Add("T"), s.Add("A"))),
+	"a parallel block without attention": of("A[M/D~ K] V[K] Wq[N/D K] Wo[K N/D] B[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Copy("X", "A", s.RMSNorm("V")), s.Linear("Q", "X", "Wq"), s.Linear("H", "X", "B", s.GELU()),
+		s.Linear("T", "Q", "Wo"), s.Linear("C", "H", "B2", s.Add("T"), s.Add("A"))),
+	"a layer": of("A[M/D~ K] V[K] Wq[N/D K] Wo[K N/D] V2[K] R[M/D~ K] B[F/D K] U[F/D K] B2[K F/D] C[M/D~ K]",
+		s.Copy("Y", "A", s.RMSNorm("V")), s.Linear("Q", "Y", "Wq"), s.Call("O", "Attention", "mn->mn", "Q"),
+		s.Linear("R", "O", "Wo", s.Add("A")), s.Copy("X", "R", s.RMSNorm("V2")), gatedX[0], gatedX[1],
+		s.Linear("C", "H", "B2", s.Add("R"))),
+	"own rows' calls": dataParallel,
+	"a call of own rows behind a sum": of("A[M K/D] B[K K/D] T[M/D~ N] X[M/D~ K] C[M/D~ K]",
+		s.Linear("X", "A", "B"), s.CallRows("C", "Own", "mk,mn->mk", "X", "T")),
+	"a call for summands": of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct),
+	"a call for summands behind rows": of("A[M/D~ K] B[F/D K] B2[N F/D] C[M/D~ N]", s.Linear("H", "A", "B", s.SiLU()),
+		s.CallPartial("C", "Down", "mf,nf->mn", "H", "B2")),
+	"a gradient beside": of("A[M/D~ K] B[F/D K] B2[K F/D] C[M/D~ K] Dy[P N] X[P W] Dw[N W]",
+		s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Gradient("Dw", "Dy", "X")),
+	"cross attention": of("A[M/D~ K] Wq[N/D K] E[P/D K] Wk[N2/D K] Wo[K N/D] C[M/D~ K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))),
+	"cross attention to uneven rows": of("A[P/D K] Wq[N/D K] E[M/D~ K] Wk[N2/D K] Wo[K N/D] C[P/D K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "pq,mk->pq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))),
+	"two tensors of rows": of("A[M/D~ K] Wq[N/D K] E[M/D~ K] Wk[N2/D K] Wo[K N/D] C[M/D~ K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,mk->mq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))),
+	"sums of codes": quantisedProduct("C[M/D~ N]"),
+}
+
+func TestUnevenScratch(t *testing.T) {
+	for name, x := range unevenLayers {
+		for _, f := range []form{x, x.inBalance()} {
+			kind := "counted "
+			if f.Split("C").Balanced || f.Split("P").Balanced {
+				kind = "balanced"
+			}
+			if _, err := lower.Lower("X", f.Schedule); err != nil {
+				t.Logf("%s %-40s REFUSED: %v", kind, name, err)
+				continue
+			}
+			b := lowering(lower.Lower).become(t, f.Schedule, []int{1, 2, 3, 4, 8}, true)
+			if len(b.wrong) > 400 {
+				b.wrong = b.wrong[:400]
+			}
+			t.Logf("%s %-40s proven %v explored %v %s", kind, name, b.proven, b.explored, b.wrong)
+		}
+	}
+}
+
+func (f form) Split(name string) (x s.Split) {
+	t, _ := f.Tensor(name)
+	for _, a := range t.Axes {
+		for _, o := range a.Outer {
+			return o
+		}
+	}
+	return x
+}
