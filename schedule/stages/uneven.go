@@ -101,12 +101,6 @@ func (c *Chain) countsAlike() error {
 	if err != nil {
 		return err
 	}
-	for i, o := range c.Schedule.Ops {
-		if of := uneven[c.RowExtent(o.In[0])]; of != "" && o.Name() == schedule.GradientWord {
-			return ofItsOwn(c.Schedule, i, fmt.Sprintf(
-				"no pass makes a gradient of as many rows as %s has, which need not be in equal parts", of))
-		}
-	}
 	for _, s := range c.Stages {
 		columns := (s.Moved.From.Columns() || s.Moved.To.Columns()) && !s.GathersColumns()
 		if of := uneven[c.RowExtent(s.Of())]; columns && of != "" {
@@ -177,7 +171,6 @@ func (c *Chain) evenSums() error {
 // axes, of a constant number of rows, and of gradients.
 func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
-	gradient := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Name() == schedule.GradientWord })
 	err = c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
 		_, scales := c.Original.ScaledBy(t.Name)
@@ -200,9 +193,6 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
-		case gradient >= 0 && !s.Balanced:
-			return refused(field+".Uneven", "leave it out", "no pass makes a gradient, such as %s, where Bind is told "+
-				"counts, such as those of %s", c.DeclaredAs(c.Schedule.Ops[gradient].Out), t.Name)
 		case axis > 0:
 			return refused(field+".Uneven", "leave it out",
 				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)
@@ -233,7 +223,7 @@ func (c *Chain) besideCounts(rows string) error {
 		case s.GathersColumns():
 			return c.Misplaced(s.Of(), "let each rank have its columns",
 				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.Of(), rows)
-		case s.Sums != "" && s.Left.Size != edges.Counted:
+		case s.Sums != "" && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
 			return c.Misplaced(s.Sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
 		}

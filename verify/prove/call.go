@@ -12,7 +12,7 @@ import (
 
 // A call is work of the caller. Each chunk of its result is an unknown function of the call's name, the chunk's place,
 // and every chunk of each operand on the rank. Its place is the two fractions of all of the result between which it
-// lies, as parts of uneven rows are no equal ones.
+// lies, as parts of uneven rows are no equal ones. An operand of no bytes is none.
 
 // callOf is the chunk of a call's result from one index to another, of so many.
 func (e *expressions) callOf(name string, from, to, of int64, operands []expr) expr {
@@ -75,7 +75,9 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		operands = append(operands, x.tuple(list))
+		if len(list) > 0 { // else no operation takes it
+			operands = append(operands, x.tuple(list))
+		}
 	}
 	return x.callOf(op.Call, part[0].lo, part[0].hi, all, operands), nil
 }
