@@ -216,7 +216,10 @@ func samples(p *hostir.Program, d int) [][]int64 {
 	for i := range n {
 		equal[i], ramp[i], hole[i] = min(2, room), min(int64(i+1), room), min(3, room)
 	}
-	hole[n/2], one[n-1] = 0, min(3, room)
+	if _, all := p.Schedule.Multiplied(); !all || n > 1 { // without rows there is no product
+		hole[n/2] = 0
+	}
+	one[n-1] = min(3, room)
 	return append([][]int64{equal, ramp, hole, one}, toldApart(n, room)...)
 }
 
