@@ -14,10 +14,14 @@ const (
 	countChunk = "c"
 )
 
-// padsAll refuses padded rows beside products of rows by counts without padding.
+// padsAll refuses padded rows beside products of rows by counts without padding, and calls.
 func (w *writer) padsAll() error {
 	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
 	for _, s := range w.stages {
+		if padded >= 0 && s.Calls && !s.Own && w.RowExtent(s.Input) == w.RowExtent(w.legs[padded].operand) {
+			return refused(w.program.Edges[padded].Path, "use "+usually(gather(ofCounted)),
+				"%s takes all rows of %s, without padding", s.Ops[0].Call, s.Input)
+		}
 		_, in := w.Multiplied(s.Stage)
 		if out := s.Left.Size == edges.Counted && !s.Stage.Bare(); padded >= 0 && !s.padded && (in || out) {
 			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"

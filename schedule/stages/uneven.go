@@ -67,23 +67,20 @@ func (c *Chain) Sized(name string) string {
 	return name
 }
 
-// callsApart refuses kernels of own rows by counts, and results of such rows that nothing says the rows of.
+// callsApart refuses kernels of a rank's own rows where the ranks have parts of different sizes, and results of such
+// calls that nothing says the rows of.
 func (c *Chain) callsApart() error {
-	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
-		return byCounts(t) && t.Axes[0].Extent == schedule.M
-	})
-	if i < 0 {
-		return nil
-	}
-	rows := c.Schedule.Tensors[i].Name
 	for i, o := range c.Schedule.Ops {
+		if !c.Original.OfOwnRows(o) {
+			continue
+		}
+		rows := slices.IndexFunc(o.In, func(name string) bool { return c.Uneven(name) && edges.Of(c.Tensor(name)).Rows() })
 		_, declared := c.Original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
-		case o.Call == "" || !c.Original.OfOwnRows(o):
-		case o.Kernel.File != "":
-			return refused(path+".Kernel", "leave it out, and set a function",
-				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows)
-		case !declared:
+		case o.Kernel.File != "" && (rows >= 0 || c.Uneven(o.Out)):
+			return refused(path+".Kernel", "leave it out, and set a function", "a kernel takes the numbers that New is "+
+				"told, and the ranks have different numbers of rows of %s", o.Out)
+		case rows >= 0 && !declared:
 			return refused(path+".Out", "declare it with its placement",
 				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call)
 		}
@@ -171,10 +168,22 @@ func (c *Chain) evenSums() error {
 // axes, of a constant number of rows, and of gradients.
 func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
+	first := struct{ tensor, counts string }{}
 	err = c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
 		_, scales := c.Original.ScaledBy(t.Name)
-		switch s := a.Outer[split]; {
+		s := a.Outer[split]
+		counts := fmt.Sprint(a.Extent, s.Balanced)
+		if s.Uneven && !scales && len(t.Axes) < 3 {
+			if first.counts == "" {
+				first.tensor, first.counts = t.Name, counts
+			}
+			if counts != first.counts {
+				return refused(field, "let all ranks have equal parts of one", "a plan has one list of the numbers of "+
+					"rows that ranks have, those of %s, and %s has others", first.tensor, t.Name)
+			}
+		}
+		switch {
 		case s.Kind == schedule.StreamAxis && split > 0 && a.Outer[split-1].Kind == schedule.DeviceX:
 			return refused(field, "leave one of the two out",
 				"each rank has a part of an axis of %s, and it is made in steps as well", t.Name)
@@ -190,7 +199,7 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Uneven && a.Extent == schedule.D && !scales && t.Axes[2].Extent.Constant():
 			return refused(c.PathOf(t.Name)+".Axes[2].Extent", "use schedule.M",
 				"New is told how long a part of %s may be, and that is constant here", t.Name)
-		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
+		case s.Balanced:
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
 		case axis > 0:

@@ -100,11 +100,17 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		extents[e] *= n
 	}
 	if counts != nil {
-		extents[schedule.M] = 0
-		for _, n := range counts {
-			extents[schedule.M] += n
+		rows := schedule.M
+		if e, ok := p.Balanced(); ok {
+			rows = e
 		}
-		extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1)) // no part has more
+		extents[rows] = 0
+		for _, n := range counts {
+			extents[rows] += n
+		}
+		if p.Schedule.Bounded() { // no part has more
+			extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1))
+		}
 	}
 	c := ops.Case{Ranks: d, ElementBits: 8 * element, Counts: counts, Extents: hostir.Env{}}
 	for _, e := range schedule.Extents() {
