@@ -74,7 +74,7 @@ func (c *Chain) callsApart() error {
 		if !c.Original.OfOwnRows(o) {
 			continue
 		}
-		rows := slices.IndexFunc(o.In, func(name string) bool { return c.Uneven(name) && edges.Of(c.Tensor(name)).Rows() })
+		rows := slices.IndexFunc(o.In, func(name string) bool { return c.Uneven(c.Sized(name)) })
 		_, declared := c.Original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
 		case o.Kernel.File != "" && (rows >= 0 || c.Uneven(o.Out)):
