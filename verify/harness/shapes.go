@@ -147,7 +147,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 	s = s.Fit(p, ranks)
 	x := &reference.Problem{Ops: p.Schedule.Joined().Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks),
 		Type: s.Type, Counts: counts, Epsilon: float64(s.Epsilon)}
-	if counts != nil && !p.ragged() {
+	if _, balanced := p.balanced(); counts != nil && !p.ragged() && !balanced {
 		x.Extents[schedule.M] = sum(counts)
 	}
 	return x, x.Check()
