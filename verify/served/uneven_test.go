@@ -140,7 +140,9 @@ var notUneven = []declared{
 	{"slots", "in parts", unevenLayers["two layers"].inBalance().by("X", s.Slots{Parts: 2}), at("Moves[0].Way.Parts",
 		"parts of X differ by rows, and parts of these would again")},
 	{"padding", "and a call", padded(of("A[M/D~P K] B[F/D K] O[M F/D]", s.Linear("H", "A", "B"),
-		s.Call("O", "Own", "mn->mn", "H")), "A"), at("Moves[0].Way", "Own takes all rows of H, without padding")},
+		s.Call("O", "Own", "mn->mn", "H")), "A"), at("Moves[0].Way", "O is made of all rows of H, without padding")},
+	{"padding", "and a gradient", padded(of("A[M/D~P K] B[F/D K] H[M F/D] T[M N] Dw[N F/D]", s.Linear("H", "A", "B"),
+		s.Gradient("Dw", "T", "H")), "A"), at("Moves[0].Way", "Dw is made of all rows of T, without padding")},
 	{"a gradient", "of own rows", gradient("A[M/D~ N] B[M/D~ K] C[N K]").inBalance(), at("Tensors[0]",
 		"no pass makes a gradient of rows of A in other than equal parts")},
 }
