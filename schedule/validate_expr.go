@@ -128,6 +128,15 @@ func (s Schedule) HasExtent(e Extent) bool {
 	})
 }
 
+// Bounded reports whether New has to know the most rows of an uneven part.
+func (s Schedule) Bounded() bool {
+	return slices.ContainsFunc(s.Tensors, func(t Tensor) bool {
+		return slices.ContainsFunc(t.Axes, func(a Axis) bool {
+			return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Most != "" })
+		})
+	})
+}
+
 // checkHeads refuses heads whose width nothing defines, and a tensor that no head can have.
 func (s Schedule) checkHeads(v *validation, path string, f Func) {
 	var wrong []string

@@ -18,7 +18,7 @@ func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 	if t.Root || outer.Root {
 		return "", false
 	}
-	if _, _, sharded := t.Sharded(); sharded && slices.EqualFunc(t.Axes, outer.Axes, Axis.evenly) {
+	if _, _, sharded := t.Sharded(); sharded && slices.EqualFunc(t.Axes, outer.Axes, Axis.alike) {
 		return AllOf, true
 	}
 	mine, parts, even := t.rows()
@@ -32,11 +32,8 @@ func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 	return AllOf, true
 }
 
-// evenly reports whether two axes are cut alike, into even parts.
-func (a Axis) evenly(b Axis) bool {
-	return a.Extent == b.Extent && slices.Equal(a.Outer, b.Outer) &&
-		!slices.ContainsFunc(a.Outer, func(s Split) bool { return s.Uneven })
-}
+// alike reports whether two axes are cut alike.
+func (a Axis) alike(b Axis) bool { return a.Extent == b.Extent && slices.Equal(a.Outer, b.Outer) }
 
 // rows are the extents of the axes of which a rank has more than one index, and whether the ranks share the first of
 // these axes out in equal parts. ok is false for other splits over the ranks.

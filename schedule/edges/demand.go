@@ -24,7 +24,7 @@ func (w *Walk) wish(o schedule.Op) wish {
 		return wish{whole: !s.Rows()}
 	}
 	if w.wantedByRows(o) || w.weightsTravel(o) {
-		return wish{state: w.rows, known: true}
+		return wish{state: w.rows(o.Out), known: true}
 	}
 	return wish{whole: w.wantedWhole(o.Out) || w.beside(o)}
 }
@@ -34,7 +34,7 @@ func (w *Walk) wantedByRows(o schedule.Op) bool {
 	x, _ := w.At(o.In[0])
 	return o.Copies() && x.Columns() && slices.ContainsFunc(w.Ops, func(p schedule.Op) bool {
 		t, declared := w.Tensor(p.Out)
-		return len(p.In) == 2 && p.In[0] == o.Out && w.keepsRows(p) && declared && Of(t) == w.rows
+		return len(p.In) == 2 && p.In[0] == o.Out && w.keepsRows(p) && declared && Of(t) == w.rows(p.Out)
 	})
 }
 
@@ -59,7 +59,7 @@ func (w *Walk) takenByRows(tensor string) bool {
 			return false
 		case operand && len(o.In) > 1 && (o.In[0] != tensor || !w.ofColumns(o)):
 			return false
-		case declared && Of(t) != w.rows, !declared && !w.takenByRows(o.Out):
+		case declared && Of(t) != w.rows(o.Out), !declared && !w.takenByRows(o.Out):
 			return false
 		}
 	}

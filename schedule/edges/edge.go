@@ -67,13 +67,12 @@ type Step struct {
 // Walk finds the edges of a schedule, one operation after the other.
 type Walk struct {
 	schedule.Schedule
-	has  map[string][]State // the instances of each tensor; the first is the tensor as it is given or made
-	rows State              // of each rank's part of results that nothing places
+	has map[string][]State // the instances of each tensor; the first is the tensor as it is given or made
 }
 
 // New begins with the tensors of the caller. Partial results are added before they meet where the schedule is Joined.
 func New(s schedule.Schedule) *Walk {
-	w := &Walk{Schedule: s, has: map[string][]State{}, rows: Rows(s)}
+	w := &Walk{Schedule: s, has: map[string][]State{}}
 	for _, t := range s.Tensors {
 		if !s.Made(t.Name) {
 			w.has[t.Name] = []State{Of(t)}
@@ -95,23 +94,40 @@ func All(s schedule.Schedule) (list []Edge, err error) {
 	return list, nil
 }
 
-// Rows is the state of each rank's part of the rows of a schedule, where no tensor says it: even, and in as many batches
-// as the first rows that an operation takes or makes in some, which may have an axis of their own.
-func Rows(s schedule.Schedule) State {
+// Rows is the state of the first rows of a schedule that an operation takes or makes in such parts; even, where none has
+// such. Rows of batches may have an axis of their own.
+func Rows(s schedule.Schedule, such func(schedule.Tensor, State) bool) State {
 	for _, o := range s.Ops {
 		for k, name := range append(o.Operands(), o.Out) {
 			weight := k == 1 && o.Multiplies() && o.Name() != schedule.GradientWord
-			t, _ := s.Tensor(name)
-			switch at := Of(t); {
-			case weight:
-			case at.Rows() && at.Batches != "":
-				return State{Axis: 1, Cut: Cut{Batches: at.Batches}}
-			case o.Batched() && at == Along(1):
-				return at
+			t, declared := s.Tensor(name)
+			if at := Of(t); declared && len(t.Axes) > 0 && !weight && (at.Rows() || at == Along(1) && len(t.Axes) > 2) && such(t, at) {
+				return State{Axis: at.Axis, Cut: Cut{Size: at.Size, Batches: at.Batches}}
 			}
 		}
 	}
 	return Along(0)
+}
+
+// rows is the state of each rank's part of a result that nothing places: as the first rows of their number in parts that
+// are not the usual ones.
+func (w *Walk) rows(result string) State {
+	of := w.rowExtent(result)
+	return Rows(w.Schedule, func(t schedule.Tensor, at State) bool {
+		return t.Axes[0].Extent == of && (at.Size != Even || at.Batches != "" || at.Axis > 1)
+	})
+}
+
+// rowExtent is the extent of the rows of a tensor, or of that which it is made of.
+func (w *Walk) rowExtent(name string) schedule.Extent {
+	if t, declared := w.Tensor(name); declared && len(t.Axes) > 0 {
+		return t.Axes[0].Extent
+	}
+	o, made := w.Maker(name)
+	if !made || len(o.In) == 0 || o.Name() == schedule.GradientWord {
+		return ""
+	}
+	return w.rowExtent(o.In[0])
 }
 
 // At is the state of a tensor that the caller gives or that an operation has made.
@@ -133,7 +149,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 	}
 	q := question{Contraction: c, Op: o, have: make([]State, len(o.In)), want: w.wish(o),
 		ofColumns: func() bool { return w.functionsOfColumns(o) }}
-	q.want.rows = w.rows
+	q.want.rows = w.rows(o.Out)
 	for k, name := range o.In {
 		q.have[k], _ = w.At(name)
 		if q.have[k].Axis > len(c.In[k]) {
@@ -148,7 +164,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 		return w.taken(i, q.have, a), nil
 	}
 	misfit := w.misplaced(i, err)
-	q.want = wish{whole: q.want.state.Root && !q.want.cut, rows: w.rows}
+	q.want = wish{whole: q.want.state.Root && !q.want.cut, rows: q.want.rows}
 	if a, err = w.answer(q); err != nil {
 		return Step{}, misfit
 	}

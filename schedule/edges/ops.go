@@ -29,8 +29,8 @@ func (q question) call(own bool) (answer, error) {
 		a.made = Along(0)
 	}
 	for k, s := range q.have {
-		if own && s.Rows() && s.Size == Counted && q.Contraction.In[k][0] == q.Contraction.Rows() {
-			a.made.Size = Counted
+		if own && s.Rows() && s.Size != Even && q.Contraction.In[k][0] == q.Contraction.Rows() {
+			a.made.Size = s.Size
 		}
 	}
 	if q.want.whole = q.want.whole && !ofRanks; ofRanks && !q.want.known {

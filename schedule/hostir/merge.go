@@ -11,8 +11,8 @@ import (
 func (p *Program) Merge(inner, outer string) error {
 	in, ok := p.Buffer(inner)
 	to, found := p.Buffer(outer)
-	if !ok || !found || in.Owner != Caller || to.Owner != Caller || !in.Counts.IsZero() || !to.Counts.IsZero() {
-		return fmt.Errorf("merge %s into %s: both must be buffers of the caller with even chunks", inner, outer)
+	if !ok || !found || in.Owner != Caller || to.Owner != Caller || !in.Counts.Equal(to.Counts) {
+		return fmt.Errorf("merge %s into %s: both must be buffers of the caller with chunks alike", inner, outer)
 	}
 	place, ok := in.Tensor.PlaceWithin(to.Tensor)
 	if !ok {

@@ -40,7 +40,7 @@ func TestMergeRefused(t *testing.T) {
 		want         string
 	}{
 		{"a buffer that is none", catalog.AllGather, "B", "C",
-			"both must be buffers of the caller with even chunks"},
+			"both must be buffers of the caller with chunks alike"},
 		{"into staging", catalog.ReduceScatter, "A", "slots", "both must be buffers"},
 		{"uneven rows", catalog.AllGatherV, "A", "C", "both must be buffers"},
 		{"no place", catalog.AllGatherLinear, "A", "C", "the placements give it no place"},

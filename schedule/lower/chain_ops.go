@@ -13,7 +13,7 @@ func (w *writer) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hos
 	for _, name := range o.In {
 		operands = append(operands, w.whole(name))
 	}
-	return hostir.CallOf(on, o.Call, l, hostir.Whole(w.MadeIn(o.Out)), operands...)
+	return hostir.CallOf(on, o.Call, l, w.whole(w.MadeIn(o.Out)), operands...)
 }
 
 // sumOf is a sum of partial results and of the tensors that are added to it, with the formulas behind; rows is the view
@@ -90,8 +90,11 @@ func (w *writer) operation(on hostir.StreamRef, s *stage, o schedule.Op, p piece
 
 // product is the product of an operation, with a bias and the functions that it applies.
 func (w *writer) product(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) hostir.Step {
-	with := w.Schedule.With(o)
-	n := hostir.Multiply(on, indices[o.Name()], w.at(o.Out, p), x, w.weight(o), hostir.Whole(with.Bias()))
+	with, made := w.Schedule.With(o), w.at(o.Out, p)
+	if o.Name() == schedule.GradientWord { // whose rows are columns of an operand
+		made = hostir.Whole(w.MadeIn(o.Out))
+	}
+	n := hostir.Multiply(on, indices[o.Name()], made, x, w.weight(o), hostir.Whole(with.Bias()))
 	for _, f := range with.Then {
 		if e := f.Epilogue(); e != "" {
 			n = n.Then(e)
@@ -186,7 +189,7 @@ func (w *writer) weight(o schedule.Op) hostir.View {
 	if w.Fetched(o.In[1]) {
 		return hostir.Whole(o.In[1] + hostir.GatheredSuffix)
 	}
-	return hostir.Whole(o.In[1])
+	return w.whole(o.In[1])
 }
 
 // shareOf adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.

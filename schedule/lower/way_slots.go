@@ -12,7 +12,8 @@ import (
 var slotted = slices.Concat(
 	by(slotsOf, reduce(ofRows)).with(wholeRows),
 	by(slotsOf, reduceAll(ofRows)).with(wholeRows, lacksKernel),
-	by(slotsOf, reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches)).with(wholeRows, partsGoOn),
+	by(slotsOf, reduce(ofColumns), reduce(ofBatches)).with(wholeRows, partsGoOn),
+	by(slotsOf, reduce(ofBalanced)).with(wholeRows, lacksOf(wholeParts, "Parts")),
 	slotsAtOnce(ofSummands, reduce(ofRows).Alone()).has(ofCodes).with(partsGoOn)).
 	has(ofSomeRows).with(because(slotHoles), roundsByKernel)
 

@@ -97,11 +97,7 @@ func (c *inference) sum(i int, o schedule.Op) error {
 	if made, ok := c.Schedule.Maker(o.In[0]); ok && made.Call == "" {
 		s.Input, s.Summand = made.In[0], made
 	}
-	switch {
-	case c.CalledForSummands(o.In[0]) && done.Left.Size != edges.Even:
-		return c.Misplaced(o.Out, "let all ranks have equal parts",
-			"a call makes equal parts of each summand, and those of %s are not equal", o.Out)
-	case c.ofPartials(s.Input) && done.Left.Cut != (edges.Cut{}) && done.Left.Size != edges.Counted:
+	if c.ofPartials(s.Input) && (done.Left.Batches != "" || done.Left.Shift != 0) {
 		return c.MisplacedIn(o.Out, edges.Along(0),
 			"%s is %s, and no product makes codes of rows that the ranks have so", o.Out, c.written(c.Tensor(o.Out)))
 	}

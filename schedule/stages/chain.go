@@ -59,7 +59,9 @@ type inference struct {
 
 // infer finds the stages, and holds the placements of the tensors against them.
 func (c *Chain) infer() error {
-	c.Batches, _ = strconv.Atoi(string(edges.Rows(c.Schedule).Batches)) // 0: none
+	c.Batches, _ = strconv.Atoi(string(edges.Rows(c.Schedule, func(_ schedule.Tensor, at edges.State) bool {
+		return at.Batches != ""
+	}).Batches)) // 0: none
 	c.fetches = fetches(c.Schedule)
 	x := &inference{Chain: c, edges: edges.New(c.Schedule)}
 	for i, o := range c.Schedule.Ops {

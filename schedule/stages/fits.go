@@ -181,39 +181,18 @@ func (c *Chain) movedSums() error {
 	return nil
 }
 
-// goesOn refuses a stage whose operands are made of rows by counts, or of balanced ones, and a sum behind products of
-// gathered columns.
+// goesOn refuses a sum behind products of gathered columns.
 func (c *Chain) goesOn() error {
 	for i, s := range c.Stages {
 		for _, o := range s.Ops {
-			from, in := c.firstOf(o.In[0]), edges.Of(c.Tensor(o.In[0]))
-			size := edges.Of(c.Tensor(from)).Size
-			parts := in.Size != edges.Even || c.ofCounted(o.In[0]) || size == edges.Counted && s.Gathers
 			sums := c.any(func(x *Stage) bool { return x.ToAll && slices.Contains(InRows(o.Then), x.Sums) })
-			switch {
-			case c.behindGathered(i, o.In[0]) && (s.Sums != "" || s.GathersColumns()),
-				o.Multiplies() && s.Gathers && s.Moved.From.Columns() && sums: // which are made a rank's rows at a time
+			if c.behindGathered(i, o.In[0]) && (s.Sums != "" || s.GathersColumns()) ||
+				o.Multiplies() && s.Gathers && s.Moved.From.Columns() && sums { // which are made a rank's rows at a time
 				return c.behindColumns(fmt.Sprintf("Ops[%d].In[0]", c.indexOf(o)), o.In[0], o.Out)
-			case i == 0 || !o.Multiplies():
-			case from != o.In[0] && size != edges.Even && !parts: // of the tensor of whose rows it is made
-				return ofItsOwn(c.Schedule, c.indexOf(o), fmt.Sprintf(
-					"no pass goes on with %s, which is made of rows of %s that need not be in equal parts",
-					o.In[0], from))
 			}
 		}
 	}
 	return nil
-}
-
-// firstOf is the tensor of whose rows products and functions make another one.
-func (c *Chain) firstOf(name string) string {
-	for {
-		o, made := c.Schedule.Maker(name)
-		if !made || !o.Multiplies() && o.Name() != schedule.CopyWord || o.Name() == schedule.GradientWord {
-			return name
-		}
-		name = o.In[0]
-	}
 }
 
 // indexOf is the number of an operation of a stage. asDeclared takes its path to that of the declared one.

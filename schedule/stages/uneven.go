@@ -3,7 +3,6 @@ package stages
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"ovgen/schedule"
@@ -54,9 +53,6 @@ func (c *Chain) CountedProducts() error {
 		case in && s.Sums != "" && !out:
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),
 				"the rows of %s are by counts, and those of %s are not", c.Sized(rows), s.Sums)
-		case out && !in && (s.OfAll() || !s.First):
-			return c.Misplaced(s.Sums, "place all tensors of rows alike, and declare them",
-				"the rows of %s are by counts, and those of %s are not", s.Sums, s.Input)
 		}
 	}
 	return nil
@@ -71,52 +67,25 @@ func (c *Chain) Sized(name string) string {
 	return name
 }
 
-// callsApart refuses calls beside rows that need not be in equal parts, or come in batches, but for functions that are
-// called for a rank's own rows by counts. Of these it refuses kernels, and results that nothing says the rows of.
+// callsApart refuses kernels of a rank's own rows where the ranks have parts of different sizes, and results of such
+// calls that nothing says the rows of.
 func (c *Chain) callsApart() error {
-	if !slices.ContainsFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" }) {
-		return nil
-	}
-	for _, t := range c.Schedule.Tensors {
-		switch of := t.Axes[0].Extent; {
-		case edges.Of(t).Size == edges.Balanced && edges.Of(t).Rows() && (of == schedule.M || of.Constant()):
-			others := func(o schedule.Op) bool { return o.Makes != schedule.Summands } // of these the sum says more
-			if err := c.noCalls(t.Name, others); err != nil {
-				return err
-			}
-		}
-	}
-	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
-		return byCounts(t) && t.Axes[0].Extent == schedule.M
-	})
-	if i < 0 {
-		return nil
-	}
-	rows := c.Schedule.Tensors[i].Name
-	err := c.noCalls(rows, func(o schedule.Op) bool { return !c.Original.OfOwnRows(o) })
 	for i, o := range c.Schedule.Ops {
+		if !c.Original.OfOwnRows(o) {
+			continue
+		}
+		rows := slices.IndexFunc(o.In, func(name string) bool { return c.Uneven(c.Sized(name)) })
 		_, declared := c.Original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
-		case o.Call == "":
-		case o.Kernel.File != "":
-			err = cmp.Or(err, refused(path+".Kernel", "leave it out, and set a function",
-				"a kernel is launched for as many rows as New is told, and Bind says how many a rank has of %s", rows))
-		case !declared:
-			err = cmp.Or(err, refused(path+".Out", "declare it with its placement",
-				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call))
+		case o.Kernel.File != "" && (rows >= 0 || c.Uneven(o.Out)):
+			return refused(path+".Kernel", "leave it out, and set a function", "a kernel takes the numbers that New is "+
+				"told, and the ranks have different numbers of rows of %s", o.Out)
+		case rows >= 0 && !declared:
+			return refused(path+".Out", "declare it with its placement",
+				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call)
 		}
 	}
-	return err
-}
-
-// noCalls refuses some calls beside rows that need not be in equal parts.
-func (c *Chain) noCalls(rows string, some func(schedule.Op) bool) error {
-	i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Call != "" && some(o) })
-	if i < 0 {
-		return nil
-	}
-	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(c.Schedule, i),
-		"no pass calls beside rows that need not be in equal parts, such as those of %s", rows)
+	return nil
 }
 
 // countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
@@ -126,19 +95,8 @@ func (c *Chain) countsAlike() error {
 	if err == nil && counted != "" {
 		err = c.besideCounts(counted)
 	}
-	for _, rows := range slices.Sorted(maps.Values(uneven)) {
-		if rows != counted {
-			err = cmp.Or(err, c.noCalls(rows, func(schedule.Op) bool { return true }))
-		}
-	}
 	if err != nil {
 		return err
-	}
-	for i, o := range c.Schedule.Ops {
-		if of := uneven[c.RowExtent(o.In[0])]; of != "" && o.Name() == schedule.GradientWord {
-			return ofItsOwn(c.Schedule, i, fmt.Sprintf(
-				"no pass makes a gradient of as many rows as %s has, which need not be in equal parts", of))
-		}
 	}
 	for _, s := range c.Stages {
 		columns := (s.Moved.From.Columns() || s.Moved.To.Columns()) && !s.GathersColumns()
@@ -210,11 +168,22 @@ func (c *Chain) evenSums() error {
 // axes, of a constant number of rows, and of gradients.
 func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string, err error) {
 	uneven = map[schedule.Extent]string{}
-	gradient := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool { return o.Name() == schedule.GradientWord })
+	first := struct{ tensor, counts string }{}
 	err = c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
 		a := t.Axes[axis]
 		_, scales := c.Original.ScaledBy(t.Name)
-		switch s := a.Outer[split]; {
+		s := a.Outer[split]
+		counts := fmt.Sprint(a.Extent, s.Balanced)
+		if s.Uneven && !scales && len(t.Axes) < 3 {
+			if first.counts == "" {
+				first.tensor, first.counts = t.Name, counts
+			}
+			if counts != first.counts {
+				return refused(field, "let all ranks have equal parts of one", "a plan has one list of the numbers of "+
+					"rows that ranks have, those of %s, and %s has others", first.tensor, t.Name)
+			}
+		}
+		switch {
 		case s.Kind == schedule.StreamAxis && split > 0 && a.Outer[split-1].Kind == schedule.DeviceX:
 			return refused(field, "leave one of the two out",
 				"each rank has a part of an axis of %s, and it is made in steps as well", t.Name)
@@ -230,12 +199,9 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 		case s.Uneven && a.Extent == schedule.D && !scales && t.Axes[2].Extent.Constant():
 			return refused(c.PathOf(t.Name)+".Axes[2].Extent", "use schedule.M",
 				"New is told how long a part of %s may be, and that is constant here", t.Name)
-		case s.Balanced && (a.Extent == schedule.M || a.Extent.Constant()):
+		case s.Balanced:
 			uneven[a.Extent] = t.Name
 		case !s.Uneven || a.Extent == schedule.D || scales:
-		case gradient >= 0 && !s.Balanced:
-			return refused(field+".Uneven", "leave it out", "no pass makes a gradient, such as %s, where Bind is told "+
-				"counts, such as those of %s", c.DeclaredAs(c.Schedule.Ops[gradient].Out), t.Name)
 		case axis > 0:
 			return refused(field+".Uneven", "leave it out",
 				"Bind is told how many rows each rank has, and %s has parts of another axis", t.Name)
@@ -266,7 +232,7 @@ func (c *Chain) besideCounts(rows string) error {
 		case s.GathersColumns():
 			return c.Misplaced(s.Of(), "let each rank have its columns",
 				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.Of(), rows)
-		case s.Sums != "" && s.Left.Size != edges.Counted:
+		case s.Sums != "" && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
 			return c.Misplaced(s.Sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
 		}

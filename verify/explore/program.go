@@ -109,8 +109,10 @@ func divided(p *hostir.Program, shape ops.Case) {
 // uneven gives parts different counts, one of them zero, and makes M their sum. There is a count for each rank, or for
 // each pair of ranks. Where parts are balanced, one part has a row more than the others.
 func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
-	if _, ok := p.Balanced(); ok {
-		c.Extents["M"]++
+	if e, ok := p.Balanced(); ok {
+		if !e.Constant() {
+			c.Extents[string(e)]++
+		}
 		c.Counts = p.Counts(c.Env(p))
 		return c
 	}
@@ -123,6 +125,9 @@ func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 		count := min([]int64{2, 4, 0, 3}[i%4], mostOf(p.Schedule))
 		c.Counts = append(c.Counts, count)
 		c.Extents["M"] += count
+	}
+	if !p.Schedule.Bounded() {
+		return c
 	}
 	c.Extents["P"] = 5 // more than any count
 	for _, x := range p.Checks {

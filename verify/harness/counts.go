@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/reading"
 )
 
@@ -20,8 +21,8 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 		return []Pattern{{}}
 	}
 	s = s.Fit(p, ranks)
-	if p.balanced() {
-		return []Pattern{{Counts: balancedCounts(s.M, ranks)}}
+	if rows, ok := p.balanced(); ok {
+		return []Pattern{{Counts: balancedCounts(int(s.value(rows)), ranks)}}
 	}
 	_, constant := p.Schedule.Constants()[schedule.M]
 	if p.ragged() {
@@ -30,7 +31,7 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 			{"one part", only(n, min(1, n-1), s.M)}}
 	}
 	most := s.M
-	if s.P > 0 {
+	if p.Schedule.Bounded() {
 		most = s.P
 	}
 	list := []Pattern{{"", counts(s.M, ranks, most)}, {"no rows", make([]int, ranks)},
@@ -43,12 +44,9 @@ func (p *Program) Patterns(s Shape, ranks int) []Pattern {
 
 func (p *Program) uneven() bool { return slices.ContainsFunc(p.Schedule.Tensors, unevenly) }
 
-// balanced reports whether the uneven parts are balanced: Bind takes no counts.
-func (p *Program) balanced() bool {
-	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
-		axis, split, ok := t.Sharded()
-		return ok && t.Axes[axis].Outer[split].Balanced
-	})
+// balanced is the extent that is spread in balanced parts, and whether there is one: Bind takes no counts then.
+func (p *Program) balanced() (schedule.Extent, bool) {
+	return (&hostir.Program{Schedule: p.Schedule}).Balanced()
 }
 
 // balancedCounts are the numbers of rows of the ranks. Where the number of ranks doesn't divide the rows, the first
@@ -76,13 +74,6 @@ func (p *Program) ragged() bool {
 func unevenly(t Tensor) bool {
 	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
 		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Uneven })
-	})
-}
-
-// bounded reports whether New has to know the most rows of an uneven part.
-func bounded(t Tensor) bool {
-	return slices.ContainsFunc(t.Axes, func(a Axis) bool {
-		return slices.ContainsFunc(a.Outer, func(o Split) bool { return o.Most != "" })
 	})
 }
 

@@ -51,8 +51,9 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 			s.W = p.heads(s.K, ranks)
 		}
 		rows := p.divisor(schedule.M, s, ranks)
+		_, balanced := p.balanced()
 		s.M = multiple(s.M, rows)
-		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && (!p.uneven() || p.balanced())) {
+		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && (!p.uneven() || balanced)) {
 			s.M += rows
 		}
 		list[i] = p.widened(s, ranks, granule)
@@ -117,7 +118,7 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 		}
 		*s.At(e) = multiple(*s.At(e), lcm(p.divisor(e, s, ranks), int(c.Divisor(int64(ranks), int64(s.W)))))
 	}
-	if s.P > 0 && p.Measures(schedule.P) {
+	if s.P > 0 && p.Schedule.Bounded() {
 		s.M = min(s.M, s.P*ranks)
 	}
 	return s

@@ -74,7 +74,7 @@ func (p *Program) measured() func(symbol schedule.Extent) bool {
 	symbols := p.Schedule.Symbols()
 	return func(symbol schedule.Extent) bool {
 		_, has := symbols[symbol]
-		return has || symbol == schedule.P && slices.ContainsFunc(p.Schedule.Tensors, bounded)
+		return has || symbol == schedule.P && p.Schedule.Bounded()
 	}
 }
 
@@ -147,7 +147,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 	s = s.Fit(p, ranks)
 	x := &reference.Problem{Ops: p.Schedule.Joined().Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks),
 		Type: s.Type, Counts: counts, Epsilon: float64(s.Epsilon)}
-	if counts != nil && !p.ragged() {
+	if _, balanced := p.balanced(); counts != nil && !p.ragged() && !balanced {
 		x.Extents[schedule.M] = sum(counts)
 	}
 	return x, x.Check()
@@ -191,7 +191,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 		return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks", s,
 			c.Extent, c.With, m, n, c.Divisor(int64(ranks), int64(full.W)), p.Name, ranks)
 	}
-	if most := full.P; slices.ContainsFunc(p.Schedule.Tensors, bounded) && most*ranks < full.M {
+	if most := full.P; p.Schedule.Bounded() && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
 			full.M, ranks, most, p.Name)
 	}

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -10,11 +11,12 @@ import (
 )
 
 // A call is work of the caller. Each chunk of its result is an unknown function of the call's name, the chunk's place,
-// and every chunk of each operand on the rank.
+// and every chunk of each operand on the rank. Its place is the two fractions of all of the result between which it
+// lies, as parts of uneven rows are no equal ones. An operand of no bytes is none.
 
-// callOf is one chunk of a call's result.
-func (e *expressions) callOf(name string, chunk, of int64, operands []expr) expr {
-	return e.applied(fmt.Sprintf("%s part %d of %d", name, chunk, of), operands)
+// callOf is the chunk of a call's result from one index to another, of so many.
+func (e *expressions) callOf(name string, from, to, of int64, operands []expr) expr {
+	return e.applied(fmt.Sprintf("%s from %v to %v", name, big.NewRat(from, of), big.NewRat(to, of)), operands)
 }
 
 // call computes the result of a call, chunk by chunk.
@@ -30,10 +32,7 @@ func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	}
 	made, at := make([]expr, len(to.list)), int64(0)
 	for i, size := range to.sizes {
-		if size == 0 || to.Bytes%size != 0 || at%size != 0 {
-			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes are no equal parts of what a call makes", to.sizes))
-		}
-		made[i] = s.callOf(o.Form, at/size, to.Bytes/size, operands)
+		made[i] = s.callOf(o.Form, at, at+size, to.Bytes, operands)
 		at += size
 	}
 	return made, nil
@@ -67,9 +66,8 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 	if err != nil {
 		return stale, err
 	}
-	rows := part[0].len()
-	if rows == 0 || all%rows != 0 || part[0].lo%rows != 0 {
-		return stale, fmt.Errorf("rows %v of %s are none of its equal parts", part[0], op.Out)
+	if part[0].len() == 0 || part[0].lo < 0 || part[0].hi > all {
+		return stale, fmt.Errorf("rows %v of %s are none of its %d", part[0], op.Out, all)
 	}
 	var operands []expr
 	for i, name := range op.In {
@@ -77,9 +75,11 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		operands = append(operands, x.tuple(list))
+		if len(list) > 0 { // else no operation takes it
+			operands = append(operands, x.tuple(list))
+		}
 	}
-	return x.callOf(op.Call, part[0].lo/rows, all/rows, operands), nil
+	return x.callOf(op.Call, part[0].lo, part[0].hi, all, operands), nil
 }
 
 // ofSummands reports whether a call makes a summand on each rank.

@@ -110,7 +110,7 @@ func even(a *chunks) bool {
 }
 
 // fits reports whether operands and result are matrices of a product: [m,k], [k,n] and [m,n] for some m. The chunks of
-// A are whole rows, and A and C are cut alike; for a gradient, all chunks of A have equally many rows.
+// A are whole rows, and A and C are cut alike.
 func (s *symbols) fits(form string, x factors, to *chunks) bool {
 	of, made := s.size(x.A), s.size(to)
 	a, b, c := x.A.Bytes/of, x.B.Bytes/s.size(x.B), to.Bytes/made
@@ -119,9 +119,6 @@ func (s *symbols) fits(form string, x factors, to *chunks) bool {
 	}
 	m := rowsOf(a, b, c)
 	if m == 0 || a%m != 0 || c%m != 0 {
-		return false
-	}
-	if form == "gradient" && m%int64(len(x.A.list)) != 0 {
 		return false
 	}
 	alike := form != "gradient" && len(x.A.sizes) == len(to.sizes)

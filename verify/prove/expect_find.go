@@ -225,7 +225,8 @@ func (x *expectation) rowsMade(tensor string, rows interval) (list []interval) {
 	}
 	for _, boxes := range ranks {
 		for _, b := range boxes {
-			if inside := rows.lo <= b[0].lo && b[0].hi <= rows.hi; inside && !slices.Contains(list, b[0]) {
+			inside := rows.lo <= b[0].lo && b[0].hi <= rows.hi && b[0].len() > 0
+			if inside && !slices.Contains(list, b[0]) {
 				list = append(list, b[0])
 			}
 		}

@@ -100,11 +100,17 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		extents[e] *= n
 	}
 	if counts != nil {
-		extents[schedule.M] = 0
-		for _, n := range counts {
-			extents[schedule.M] += n
+		rows := schedule.M
+		if e, ok := p.Balanced(); ok {
+			rows = e
 		}
-		extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1)) // no part has more
+		extents[rows] = 0
+		for _, n := range counts {
+			extents[rows] += n
+		}
+		if p.Schedule.Bounded() { // no part has more
+			extents[schedule.P] = multiple(max(slices.Max(counts), 1), max(parts[schedule.P], 1))
+		}
 	}
 	c := ops.Case{Ranks: d, ElementBits: 8 * element, Counts: counts, Extents: hostir.Env{}}
 	for _, e := range schedule.Extents() {
@@ -216,7 +222,10 @@ func samples(p *hostir.Program, d int) [][]int64 {
 	for i := range n {
 		equal[i], ramp[i], hole[i] = min(2, room), min(int64(i+1), room), min(3, room)
 	}
-	hole[n/2], one[n-1] = 0, min(3, room)
+	if _, all := p.Schedule.Multiplied(); !all || n > 1 { // without rows there is no product
+		hole[n/2] = 0
+	}
+	one[n-1] = min(3, room)
 	return append([][]int64{equal, ramp, hole, one}, toldApart(n, room)...)
 }
 

@@ -123,7 +123,9 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 		for _, n := range counts {
 			rows += n
 		}
-		extents[schedule.M], extents[schedule.P] = max(rows, 1), slices.Max(counts)+1
+		if extents[schedule.M] = max(rows, 1); p.Schedule.Bounded() {
+			extents[schedule.P] = slices.Max(counts) + 1
+		}
 	}
 	maps.Copy(extents, p.Schedule.Constants())
 	c := ops.Case{Ranks: ranks, Counts: counts, ElementBits: 8 * element, Extents: hostir.Env{}}
@@ -136,7 +138,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 // bounded limits counts to the most rows of a part, where that number is a constant.
 func bounded(p *hostir.Program, counts []int64) []int64 {
 	most, constant := p.Schedule.Constants()[schedule.P]
-	if !constant {
+	if !constant || !p.Schedule.Bounded() {
 		return counts
 	}
 	list := slices.Clone(counts)
@@ -154,7 +156,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	c.Extents = maps.Clone(c.Extents)
 	grows := func(e schedule.Extent) bool {
 		_, constant := p.Schedule.Constants()[e]
-		return !constant && c.Extents[string(e)] <= maxExtent/2 && e != schedule.P &&
+		return !constant && c.Extents[string(e)] <= maxExtent/2 && (e != schedule.P || !p.Schedule.Bounded()) &&
 			(len(c.Counts) == 0 || e != schedule.M)
 	}
 	most := 0

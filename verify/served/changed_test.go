@@ -53,10 +53,9 @@ var changed = []declared{
 	{"equal parts", "beside balanced ones", balanced(of("A[M/D N] B[M/D N2] C[M N] E[M N2]", s.Copy("C", "A"),
 		s.Copy("E", "B")), "B"), at("Tensors[0].Axes[0].Outer[0]", "the rows of B need not be in equal parts")},
 	{"a call", "beside rows by counts", of("A[M K/D] B[N K/D] C[M/D~ N] E[M K/D]", s.Linear("C", "A", "B"),
-		s.Call("E", "Own", "mn->mn", "A")), at("Ops[1]", "no pass calls beside rows that need not be in equal parts")},
+		s.Call("E", "Own", "mn->mn", "A")), served},
 	{"a gradient", "in parts by counts", gradient("A[M/D N] B[M/D K] C[N/D~ K]"),
-		at("Tensors[2].Axes[0].Outer[0].Uneven", "no pass makes a gradient, such as C, where Bind is told "+
-			"counts, such as those of C")},
+		at("Tensors[2].Axes[0].Outer[0].Uneven", "only rows of M are in parts that differ, and those of C are of N")},
 	{"columns that are gathered", "of rows by counts", of(
 		"A[M/D~ K] Q[M/D~ K] B[N K] W[N2/D N] C[M N] E[M N2]", s.Copy("Q", "A", s.Quantise()),
 		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B"), s.Linear("E", "C", "W")).eight(true, "Q"),
@@ -84,7 +83,7 @@ var changed = []declared{
 	{"four axes", "and parts of another one", of("A[F/D N2 M N] C[F N2/D M N]", s.Copy("C", "A", s.Softmax())),
 		at("Tensors[0]", "no pass exchanges parts of A, which has 4 axes")},
 	{"what a call makes", "in balanced parts", balanced(of("A[M K/D] B[N K/D] P[M/D N]", ownProduct), "P"),
-		at("Tensors[2]", "a call makes equal parts of each summand, and those of P are not equal")},
+		served},
 	{"stores of batches", "each product waits", linear("A[M K/D] B[N K/D] C[M*4/D N]").
 		by("C", s.Stores{Signals: s.MemOps}), served},
 	{"kernels that wait with products", "in a chain", form{scheduletest.Clone(catalog.TensorParallelMLP)}.
@@ -168,8 +167,7 @@ var changed = []declared{
 		return f
 	}(), at("Tensors[0].Within", "a kernel reads A and C at once, and one memory has one of them")},
 	{"balanced rows", "of another number than M", balanced(of("E[P/D N2] C2[P N2] A[M/D K] B[F/D K] C[M:D F/D]",
-		s.Copy("C2", "E"), s.Linear("C", "A", "B")), "E"), at("Tensors[0].Axes[0].Outer[0].Uneven",
-		"only rows of M are in parts that differ, and those of E are of P")},
+		s.Copy("C2", "E"), s.Linear("C", "A", "B")), "E"), served},
 	{"rows by counts", "at most as many as others", of("E[P/D N2] C2[P N2] A[M/D~P K] C[M K]", s.Copy("C2", "E"),
 		s.Copy("C", "A")), at("Tensors[2].Axes[0].Outer[0].Most", "and other axes have that many")},
 	{"balanced rows", "that do not travel", balanced(balanced(of("A[M/D K] W[N K] C[M/D N]",
@@ -180,8 +178,8 @@ var changed = []declared{
 		s.Linear("P", "A", "B"), s.Linear("C", "A2", "B2", s.Add("P"))), at("Ops[1].In[0]",
 		"no pass goes on with all columns of A2")},
 
-	{"a call", "beside balanced rows", form{scheduletest.Clone(B25Table)}.changed("A", balancedRows), at("Ops[1]",
-		"no pass calls beside rows that need not be in equal parts, such as those of A")},
+	{"a call", "beside balanced rows", form{scheduletest.Clone(B25Table)}.changed("A", balancedRows), at("Tensors[1]",
+		"sums for all ranks are made of equal parts, and those of C are of as many rows as A")},
 	{"a call of some columns", "that makes all of others", form{scheduletest.Clone(B25Table)}.changed("Table",
 		func(t *s.Tensor) { t.Axes[1].Outer = []s.Split{s.DIDx(s.D)} }), at("Ops[1].In[0]",
 		"each rank has a part of the columns of Table, and nothing says which columns of E")},
@@ -191,11 +189,12 @@ var changed = []declared{
 	{"balanced rows", "of which each rank has one", moved("A[D/D N] C[D N]").changed("A", balancedRows),
 		at("Tensors[0].Axes[0].Outer[0].Uneven", "each rank has one row of A, which has D")},
 	{"columns that are gathered", "of what balanced rows make", of("A[M/D K] W[N K] V[N] W2[P/D N] C[M P]",
-		s.Linear("H", "A", "W", s.RMSNorm("V")), s.Linear("C", "H", "W2")).changed("A", balancedRows), at("Ops[1]",
-		"no pass goes on with H, which is made of rows of A that need not be in equal parts")},
+		s.Linear("H", "A", "W", s.RMSNorm("V")), s.Linear("C", "H", "W2")).changed("A", balancedRows), at("Tensors[4]",
+		"no pass gathers columns of C, which has as many rows as A, and those need not be in equal parts")},
 	{"columns that are summed", "of what balanced rows make", of("A[M/D K] W[F/D K] W2[N F/D] C[M N/D]",
 		s.Linear("H", "A", "W", s.GELU()), s.Linear("C", "H", "W2", s.Scale(.5))).changed("A", balancedRows),
-		at("Ops[1]", "no pass goes on with H, which is made of rows of A that need not be in equal parts")},
+		at("Tensors[3]", "columns of C are summed of all rows, and there are as many as of A, which need not be in "+
+			"equal parts")},
 	{"functions of summands", "that others are sums of", of("A[D/D M N] Q[D/D M N] C[M/D~ N]",
 		s.Copy("Q", "A", s.GELU()), s.Sum("C", "A")), at("Ops[0]", "no pass makes functions of summands, Q")},
 	{"a gate of all columns", "each rank makes some", of("A[M K] B[N/D K] More[M N] C[M N]",

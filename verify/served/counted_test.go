@@ -19,7 +19,6 @@ var (
 	counts = "a product has as many rows as New is told, and Bind says how many "
 	// madeAtOnce is true of padded rows, too, whose number New knows.
 	madeAtOnce = "it makes the rows of a linear one rank's after another's, and one product makes all counted rows"
-	noCalls    = "no pass calls beside rows that need not be in equal parts, such as those of A "
 )
 
 // countedProducts are products of rows by counts, and of sums that leave for ranks by counts.
@@ -68,13 +67,12 @@ var countedProducts = []declared{
 		at("Tensors[3]", "the rows of A are by counts, and those of C are not (place it [DIDx(D, uneven), M/D, K])")},
 	{"CP27", "sums for all", mlpByCounts("", "C[M K]", twice...), at("Tensors[3]", "the rows of A are by counts")},
 	{"CP28", "rows in equal parts", of("A[M/D K] B[F/D K] B2[K F/D] C[M/D~ K]", twice...),
-		at("Tensors[3]", "the rows of C are by counts, and those of A are not")},
+		at("Tensors[0].Axes[0].Outer[0]", "the rows of C need not be in equal parts, and those of A are")},
 	{"CP29", "a sum that nobody gets", of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] C[M/D~ K]", s.Linear("X", "A", "B"),
 		s.Linear("H", "X", "W"), s.Linear("C", "H", "W2")), at("Ops[0]",
 		"which is not declared, and C is [DIDx(D, uneven), M/D, K] (declare X [DIDx(D, uneven), M/D, K])")},
 	{"CP30", "a call", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
-		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls+"(make O by a schedule "+
-		"of its own, with H as an operand, and declare it as an operand here)")},
+		s.Call("O", "Own", "mn->mn", "H"), s.Linear("C", "O", "B2")), served},
 	{"CP30b", "what the hint says first", linear("A[M/D~ K] B[N/D K] C[M N/D]"), served},
 	{"CP30c", "and then", of("O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K]", s.Linear("C", "O", "B", s.Add("A"))), served},
 	{"CP31", "gathered for the caller first", of("A[M/D~ K] Q[M/D~ K] X[M K] B[N K] C[M N]",
@@ -113,12 +111,11 @@ var countedCalls = []declared{
 		s.Linear("C", "Q", "B")).eight(true, "Q", "B"), served},
 
 	{"CC20", "all rows", of("A[M/D~ K] B[N/D K] O[M N/D] C[M/D~ K] B2[K N/D]", s.Linear("H", "A", "B"),
-		s.Call("O", "All", "mn->mn", "H"), s.Linear("C", "O", "B2")), at("Ops[1]", noCalls)},
-	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct),
-		at("Ops[0]", noCalls[:30])},
+		s.Call("O", "All", "mn->mn", "H"), s.Linear("C", "O", "B2")), served},
+	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct), served},
 	{"CC22", "a kernel", of("A[M/D~ K] O[M/D~ K] C[M K]", s.CallRows("O", "Own", "mk->mk", "A").By(s.Kernel{
-		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel is launched for "+
-		"as many rows as New is told, and Bind says how many a rank has of A (leave it out, and set a function)")},
+		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel takes the "+
+		"numbers that New is told, and the ranks have different numbers of rows of O (leave it out, and set a function)")},
 	{"CC23", "a result that is not declared", of("A[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
 		s.Linear("C", "Q", "B")), at("Ops[0].Out", "nothing says how many rows a rank has of Q, which Own makes "+
 		"(declare it with its placement)")},

@@ -157,10 +157,9 @@ var drawn = []declared{
 		"Ops[0].Then[0]", "the proof has heads of 4 columns where they are W, and there are 1 (write how many columns "+
 			"a head has as a constant)")},
 	{"a gradient", "of what balanced rows make", of("X[M/D K] W[F/D K] A[M N] C[N F/D]", s.Linear("H", "X", "W"),
-		s.Gradient("C", "A", "H")).changed("X", balancedRows), at("Ops[1]", "no pass makes a gradient of as many rows "+
-		"as X has, which need not be in equal parts (make C by a schedule of its own, with H as an operand)")},
+		s.Gradient("C", "A", "H")).changed("X", balancedRows), served},
 	{"a gradient", "beside balanced rows", of("A[M N] B[M K] C[N K] X[M/D K] Y[M K]", s.Gradient("C", "A", "B"),
-		s.Copy("Y", "X")).changed("X", balancedRows), at("Ops[0]", "no pass makes a gradient of as many rows as X")},
+		s.Copy("Y", "X")).changed("X", balancedRows), served},
 	{"a bias of a sum", "ahead of four bits of it, in one kernel", of("O[M K/D] Wo[N K/D] V[N] Q[M N] C[M N]",
 		s.Linear("Q", "O", "Wo", s.Bias("V"), s.QuantiseFP4()), s.Copy("C", "Q", s.Dequantise("SQ"))).fp4("Q").
 		by("Q", s.PushShot{Rows: true}), at("Moves[0].Way.Rows", "no function of whole rows of the plan's type stands "+

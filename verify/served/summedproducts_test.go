@@ -68,7 +68,7 @@ var summedProducts = []declared{
 	{"SP35", "to columns", quantisedProduct("C[M N/D]"), at("Tensors[3]", "no communication leads from Q")},
 	{"SP37", "to balanced rows", quantisedProduct("C[M N]").changed("C", func(t *s.Tensor) {
 		t.Axes[0].Outer = []s.Split{s.Balanced(s.D)}
-	}), at("Tensors[3]", "C is [DIDx(D, balanced), M/D, N], and no product")},
+	}), served},
 	{"SP38", "to batches", quantisedProduct("C[M*4/D N]"), at("Tensors[3]", "C is [4, DIDx(D), M/(4*D), N]")},
 	{"SP40", "of 16 bits", of("A[M K/D] B[N K/D] C[M/D N]", s.LinearPartial("P", "A", "B"), s.Sum("C", "P")),
 		at("Ops[1]", "each rank has a summand of its own in P (make codes of P by one schedule.Copy with "+

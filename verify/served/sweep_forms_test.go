@@ -110,6 +110,15 @@ var unevenForms = []swept{
 		travelling{rows: []string{"X"}, sums: []string{"C"}}},
 	{"copies", of("A[M/D~ K] V[K] C[M K] R[D/D M N] G[M/D~ N]", s.Copy("C", "A", s.RMSNorm("V")), s.Sum("G", "R")),
 		travelling{operands: []string{"A"}, sums: []string{"G"}}},
+	{"a block", unevenBlock, travelling{rows: []string{"Y", "X"}, sums: []string{"R", "C"}}},
+	{"a parallel block", parallelBlock, travelling{rows: []string{"X"}, sums: []string{"C"}}},
+	{"layers", unevenLayers["two layers"], travelling{rows: []string{"A", "X"}, sums: []string{"X", "C"}}},
+	{"attention to even rows", unevenLayers["attention to even rows"],
+		travelling{rows: []string{"A", "E"}, sums: []string{"C"}}},
+	{"a call for summands", unevenLayers["a call for summands behind rows"],
+		travelling{rows: []string{"A"}, sums: []string{"C"}}},
+	{"a gradient of all rows", unevenLayers["a gradient of all rows"], travelling{rows: []string{"A"}}},
+	{"sums of codes", unevenLayers["sums of codes"], travelling{sums: []string{"C"}}},
 }
 
 // batchForms have rows in batches, which come or leave one batch after another.
