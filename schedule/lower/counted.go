@@ -14,25 +14,14 @@ const (
 	countChunk = "c"
 )
 
-// padsAll refuses padded rows beside products of rows by counts without padding, and beside calls and gradients, which
-// take all rows at once.
+// padsAll refuses padded rows beside products of rows by counts without padding.
 func (w *writer) padsAll() error {
 	padded := slices.IndexFunc(w.legs, func(l leg) bool { return l.stage.padded })
-	if padded < 0 {
-		return nil
-	}
-	path, hint := w.program.Edges[padded].Path, "use "+usually(gather(ofCounted))
 	for _, s := range w.stages {
 		_, in := w.Multiplied(s.Stage)
-		counted := in || s.Left.Size == edges.Counted && !s.Stage.Bare()
-		for _, o := range s.Ops {
-			of := w.RowExtent(o.In[0]) == w.RowExtent(w.legs[padded].operand)
-			if of && (s.Calls && !s.Own || o.Name() == schedule.GradientWord) {
-				return refused(path, hint, "%s is made of all rows of %s, without padding", o.Out, o.In[0])
-			}
-		}
-		if counted && !s.padded {
-			return refused(path, hint+", or pad the rows of all products", "products take all rows of %s, without padding",
+		if out := s.Left.Size == edges.Counted && !s.Stage.Bare(); padded >= 0 && !s.padded && (in || out) {
+			hint := "use " + usually(gather(ofCounted)) + ", or pad the rows of all products"
+			return refused(w.program.Edges[padded].Path, hint, "products take all rows of %s, without padding",
 				w.Sized(s.Input))
 		}
 	}

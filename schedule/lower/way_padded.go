@@ -22,6 +22,9 @@ func padded(w *writer, s *stage, way schedule.Padded) error {
 		return refused(w.path(), "set Most of the split of "+w.Sized(w.edge.Of)+" over the ranks",
 			"only uneven parts whose most is known can be padded")
 	}
+	if o, takes := w.TakesAllRows(w.RowExtent(s.Input)); takes && len(s.Ops) > 0 {
+		return refused(w.path(), leaveOut, "%s is made of all rows of %s, without padding", o.Out, o.In[0])
+	}
 	s.arriving, s.once, s.padded = rowsPadded, true, len(s.Ops) > 0
 	return nil
 }

@@ -58,6 +58,18 @@ func (c *Chain) CountedProducts() error {
 	return nil
 }
 
+// TakesAllRows is the first call or gradient that takes all rows of an extent at once.
+func (c *Chain) TakesAllRows(rows schedule.Extent) (o schedule.Op, takes bool) {
+	i := slices.IndexFunc(c.Schedule.Ops, func(o schedule.Op) bool {
+		all := o.Call != "" && !c.Original.OfOwnRows(o) || o.Name() == schedule.GradientWord
+		return all && c.RowExtent(o.In[0]) == rows
+	})
+	if i < 0 {
+		return o, false
+	}
+	return c.Schedule.Ops[i], true
+}
+
 // Sized is the declared tensor that a tensor has its rows of.
 func (c *Chain) Sized(name string) string {
 	for _, declared := c.Original.Tensor(name); !declared; _, declared = c.Original.Tensor(name) {

@@ -43,6 +43,18 @@ var paddedResult = func() schedule.Schedule {
 	return s
 }()
 
+// counted are attention between products, and a gradient, of rows by counts.
+func counted(tensors string, ops ...schedule.Op) schedule.Schedule {
+	return schedule.Schedule{Tensors: scheduletest.Tensors(tensors), Ops: ops}
+}
+
+var (
+	attended = counted("A[M/D~ K] B[F/D K] B2[N F/D] C[M/D~ N]", schedule.Linear("H", "A", "B"),
+		schedule.Call("O", "Attention", "mn->mn", "H"), schedule.Linear("C", "O", "B2"))
+	ofAllRows = counted("A[M/D~ K] B[F/D K] H[M F/D] T[M N] Dw[N F/D]", schedule.Linear("H", "A", "B"),
+		schedule.Gradient("Dw", "T", "H"))
+)
+
 // unevenCases are mistakes in whose count is whose.
 var unevenCases = []struct {
 	name     string
@@ -91,6 +103,10 @@ var unevenCases = []struct {
 		}), prove.Contents},
 	{"a call for own rows: another rank's count", catalog.DataParallelLayer,
 		countsOf("O", hostir.Mod(hostir.Add(q, one), d)), prove.Contents},
+	{"a call for all rows: another place of each part", attended,
+		countsOf("O", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
+	{"a gradient of all rows: other rows of one operand", ofAllRows,
+		countsOf("T", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
 	{"scatter: parts in another order", catalog.ReduceScatterV,
 		countsOf("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
 	{"scatter: another rank's part", catalog.ReduceScatterV,

@@ -66,8 +66,8 @@ func printSchedules(w io.Writer) error {
 	fmt.Fprint(w, `# What is lowered
 
 `+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply
-the communications; the names of its tensors and extents are free, but rows by counts are of M. `+"`Moves`"+` chooses among the ways; the default is marked. Unset options default to the fastest
-known value. S is any constant. A matmul, B [K, N], does as a linear does. Where a product follows an all-gather, its
+the communications; the names of its tensors and extents are free, but rows by counts are of M.
+`+"`Moves`"+` chooses among the ways; the default is marked. Unset options default to the fastest known value. S is any constant. A matmul, B [K, N], does as a linear does. Where a product follows an all-gather, its
 weight, bias and result may all be spread over the ranks by the result's columns too (N/D, a column-parallel layer):
 each rank then makes its columns. Of a linear in batches,
 `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
