@@ -218,7 +218,7 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 			out = edges.State{} // of other products nothing adds up columns for their ranks
 		}
 		s.Sums, s.ToAll, s.Left = o.Out, !out.Spread(), out
-		c.blame(c.sumUnsaid(s))
+		c.declareSum(s)
 	}
 	c.At[o.Out] = out
 	c.blame(c.functions(o))

@@ -138,20 +138,16 @@ func (c *Chain) countsAlike() error {
 	})
 }
 
-// sumUnsaid refuses sums that are not declared, where each rank gets an equal part of the rows, and a declared tensor
-// has those rows in other parts.
-func (c *Chain) sumUnsaid(s *Stage) error {
-	if _, declared := c.Original.Tensor(c.DeclaredAs(s.Sums)); declared || s.Left != edges.Along(0) {
-		return nil
+// declareSum declares a sum that is not declared, of rows whose parts differ, with the rows of a tensor that is.
+func (c *Chain) declareSum(s *Stage) {
+	_, declared := c.Schedule.Tensor(s.Sums)
+	i := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
+		return edges.Of(t) == s.Left && t.Axes[0].Extent == c.RowExtent(s.Sums)
+	})
+	if !declared && s.Left.Size != edges.Even && i >= 0 {
+		t := schedule.Tensor{Name: s.Sums, Axes: []schedule.Axis{c.Schedule.Tensors[i].Axes[0], c.ColumnsOf(s.Sums)}}
+		c.Schedule.Tensors = append(slices.Clip(c.Schedule.Tensors), t)
 	}
-	for _, t := range c.Schedule.Tensors {
-		at := edges.Of(t)
-		if at.Rows() && at.Size != edges.Even && t.Axes[0].Extent == c.RowExtent(s.Sums) {
-			return c.MisplacedIn(s.Sums, at, "each rank gets an equal part of the rows of %s, which is not declared, "+
-				"and %s is %s", s.Sums, t.Name, c.written(t))
-		}
-	}
-	return nil
 }
 
 // evenSums refuses columns of sums for their ranks, and columns that are gathered, where rows need not be in equal
