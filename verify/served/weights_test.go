@@ -82,15 +82,16 @@ func TestWeightsBesideTheLayerBefore(t *testing.T) {
 	}
 }
 
-// TestWeightsByOtherWays: weights of one program come by any two ways.
+// TestWeightsByOtherWays: weights of one program come by any two ways, also behind sums by a third one.
 func TestWeightsByOtherWays(t *testing.T) {
 	sampling.Test(t, 1, 3)
 	ways := []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}, s.GatherShot{}, s.PushGather{}}
 	for _, up := range ways {
 		for _, down := range ways {
-			for _, x := range []form{twoLayers, behindSums} {
-				isCrossed(t, "weights", x.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
-			}
+			isCrossed(t, "weights", twoLayers.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
+		}
+		for _, sum := range []s.Way{s.Slots{}, s.Stores{}, s.Shot{}, s.PushShot{}, s.RingSum{}, s.NCCL{}} {
+			isCrossed(t, "weights behind sums", weightsBy(behindSums, up).by("X", sum).Schedule, 1, 2, 3, 4)
 		}
 	}
 }
