@@ -39,6 +39,8 @@ var (
 		s.Linear("C", "H", "Down", s.Add("A")))
 	behindSums = of("A[M K/D] B[K K/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("X", "A", "B"),
 		s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
+	oneBehindSums = of("A[M K/D] B[K K/D] X[M/D K] Up[F/D K] C[M/D F]", s.Linear("X", "A", "B"),
+		s.Linear("C", "X", "Up"))
 	behindLayer = of("A[M/D K] W1[N/D K] W2[K N/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("T", "A", "W1"),
 		s.Linear("X", "T", "W2"), s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
 )
@@ -92,6 +94,7 @@ func TestWeightsByOtherWays(t *testing.T) {
 		}
 		for _, sum := range []s.Way{s.Slots{}, s.Stores{}, s.Shot{}, s.PushShot{}, s.RingSum{}, s.NCCL{}} {
 			isCrossed(t, "weights behind sums", weightsBy(behindSums, up).by("X", sum).Schedule, 1, 2, 3, 4)
+			isCrossed(t, "a weight behind sums", oneBehindSums.by("Up", up).by("X", sum).Schedule, 1, 2, 3, 4)
 		}
 	}
 }
