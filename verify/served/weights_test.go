@@ -39,6 +39,8 @@ var (
 		s.Linear("C", "H", "Down", s.Add("A")))
 	behindSums = of("A[M K/D] B[K K/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("X", "A", "B"),
 		s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
+	oneBehindSums = of("A[M K/D] B[K K/D] X[M/D K] Up[F/D K] C[M/D F]", s.Linear("X", "A", "B"),
+		s.Linear("C", "X", "Up"))
 	behindLayer = of("A[M/D K] W1[N/D K] W2[K N/D] X[M/D K] Up[F/D K] Down[K/D F] C[M/D K]", s.Linear("T", "A", "W1"),
 		s.Linear("X", "T", "W2"), s.Linear("H", "X", "Up", s.GELU()), s.Linear("C", "H", "Down", s.Add("X")))
 )
@@ -82,15 +84,17 @@ func TestWeightsBesideTheLayerBefore(t *testing.T) {
 	}
 }
 
-// TestWeightsByOtherWays: weights of one program come by any two ways.
+// TestWeightsByOtherWays: weights of one program come by any two ways, also behind sums by a third one.
 func TestWeightsByOtherWays(t *testing.T) {
 	sampling.Test(t, 1, 3)
 	ways := []s.Way{s.Pull{}, s.Push{}, s.Ring{}, s.PushRing{}, s.Broadcast{}, s.NCCL{}, s.GatherShot{}, s.PushGather{}}
 	for _, up := range ways {
 		for _, down := range ways {
-			for _, x := range []form{twoLayers, behindSums} {
-				isCrossed(t, "weights", x.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
-			}
+			isCrossed(t, "weights", twoLayers.by("Up", up).by("Down", down).Schedule, 1, 2, 3, 4)
+		}
+		for _, sum := range []s.Way{s.Slots{}, s.Stores{}, s.Shot{}, s.PushShot{}, s.RingSum{}, s.NCCL{}} {
+			isCrossed(t, "weights behind sums", weightsBy(behindSums, up).by("X", sum).Schedule, 1, 2, 3, 4)
+			isCrossed(t, "a weight behind sums", oneBehindSums.by("Up", up).by("X", sum).Schedule, 1, 2, 3, 4)
 		}
 	}
 }
