@@ -263,3 +263,32 @@ func (s Schedule) sumsOverRanks(o Op) bool {
 	}
 	return false
 }
+
+// RowExtent is the extent of the rows of a tensor that is declared, or that an operation makes.
+func (s Schedule) RowExtent(name string) Extent {
+	if t, declared := s.Tensor(name); declared && len(t.Axes) > 0 {
+		return t.Axes[0].Extent
+	}
+	return s.ExtentMade(name, Contraction.Rows)
+}
+
+// ExtentMade is the extent of the rows or of the columns of a tensor that an operation makes: that of an operand's axis
+// with their letter. The schedule is valid.
+func (s Schedule) ExtentMade(name string, letter func(Contraction) byte) Extent {
+	o, _ := s.Maker(name)
+	letters, _ := s.Contraction(o) // Validate has read it
+	for i, in := range letters.In {
+		at := strings.IndexByte(in, letter(letters))
+		t, declared := s.Tensor(o.In[i])
+		switch {
+		case at < 0:
+		case declared:
+			return t.Axes[at].Extent
+		case at > 0 && at == len(in)-1:
+			return s.ExtentMade(o.In[i], Contraction.Columns)
+		default:
+			return s.ExtentMade(o.In[i], Contraction.Rows)
+		}
+	}
+	return ""
+}

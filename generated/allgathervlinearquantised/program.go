@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervlinearquantised",
-	Hash:    "b8329d339767367fa0e6fe5510445efd180435c97e4afe1cfd9f31ac136c2f20",
-	Proof:   "proven for D = 1..8, stamp 73df8e05aefbaf23",
+	Hash:    "2ff088ab2bf32a276880b60114f6a5310f2152544c19638bc33c7645612b48cd",
+	Proof:   "proven for D = 1..8, stamp b4ffa8f92a2af8bc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "P"},
 	Divides: []plan.Divide{{Extent: "K", By: "16"}, {Extent: "N", By: "16"}},

@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp e2efabb48e989dd4.
+// Proof: proven for D = 1..8, stamp e9541e00cbacf2d1.
 package alltoallv

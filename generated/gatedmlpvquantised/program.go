@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlpvquantised",
-	Hash:     "07464c5d589ad6ae438dbc4739351df2eacd512e03c87a4c52cad87b9f8ef38b",
-	Proof:    "proven for D = 1..8, stamp ed3c60458ac2ea3c",
+	Hash:     "e260fbbaec410d8c4071d2a10261048e7fc746c302c1216e368ab71f34316ae9",
+	Proof:    "proven for D = 1..8, stamp 3c75d5779e256aa6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "F"},
 	Divides:  []plan.Divide{{Extent: "F", By: "D", Times: 16}, {Extent: "K", By: "16"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "29fd8ab695a73ca33451510f42bf0581b21d1de8ea82f4eaca525234d2775940",
-	Proof:    "proven for D = 1..8, stamp 6dd2eda8c7f70061",
+	Hash:     "aa458f1e4a358219f0b38b2144f25b125c53bd0adcf080096e0a1a42e6c8b8f8",
+	Proof:    "proven for D = 1..8, stamp fcd81ad10fcdaa39",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "737b1d6cb33b04558946dae21492ff15ae3d118b670767005633103f6cc1f93d",
-	Proof:    "proven for D = 1..8, stamp d787c9c0f69dcc5f",
+	Hash:     "012284216fd8a51fd53c46283511fdb0484ddb96439bc18ec0510ac3db678d09",
+	Proof:    "proven for D = 1..8, stamp 67b950e5cad29840",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

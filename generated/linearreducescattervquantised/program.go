@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescattervquantised",
-	Hash:     "87b00ba1f85ac8dc47e1dcfdaecd3eecce23067f30a529aa82f46105523889c3",
-	Proof:    "proven for D = 1..8, stamp c3e33152969d51a2",
+	Hash:     "f6314c92323ce00280100a1e2fb5d9a74903d1cc84311e18b1a1d8e3f9c6bacd",
+	Proof:    "proven for D = 1..8, stamp e9d046f4fd990307",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "N", By: "16"}},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "799e8483c4a82663ebfce940f245d1e7de3ad84818422c41495e8e989350c020",
-	Proof:    "proven for D = 1..8, stamp 26d48f6fb63dab5d",
+	Hash:     "f8a4653a4c19283c71de107c9080c7c2210d7e0681110f0dfe0541e061f85a79",
+	Proof:    "proven for D = 1..8, stamp 6d95a2ff23dbe5d6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -15,8 +15,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescattervquantised",
-	Hash:     "ce82ea743470d62de24b746d5f3128571731cf1dd2f1c9a2da248225b914117a",
-	Proof:    "proven for D = 1..8, stamp cc368682fd7fca28",
+	Hash:     "66fd02ecc69add833611ff1d4d356455004b21869dec860d0b4a4b3d44a1daf3",
+	Proof:    "proven for D = 1..8, stamp 263614b2602a72e9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "N", By: "16"}},

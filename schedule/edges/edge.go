@@ -112,22 +112,10 @@ func Rows(s schedule.Schedule, such func(schedule.Tensor, State) bool) State {
 // rows is the state of each rank's part of a result that nothing places: as the first rows of their number in parts that
 // are not the usual ones.
 func (w *Walk) rows(result string) State {
-	of := w.rowExtent(result)
+	of := w.RowExtent(result)
 	return Rows(w.Schedule, func(t schedule.Tensor, at State) bool {
 		return t.Axes[0].Extent == of && (at.Size != Even || at.Batches != "" || at.Axis > 1)
 	})
-}
-
-// rowExtent is the extent of the rows of a tensor, or of that which it is made of.
-func (w *Walk) rowExtent(name string) schedule.Extent {
-	if t, declared := w.Tensor(name); declared && len(t.Axes) > 0 {
-		return t.Axes[0].Extent
-	}
-	o, made := w.Maker(name)
-	if !made || len(o.In) == 0 || o.Name() == schedule.GradientWord {
-		return ""
-	}
-	return w.rowExtent(o.In[0])
 }
 
 // At is the state of a tensor that the caller gives or that an operation has made.

@@ -148,7 +148,7 @@ func (a arrival) withStep() bool { return a.on.Set == workName }
 func (w *writer) plan() error {
 	for _, s := range w.stages {
 		if s.inPieces() {
-			if s.Moved.From.Columns() {
+			if s.ColumnsCome() {
 				w.transferred(s)
 			}
 			s.comes = s.arriving(w, s)

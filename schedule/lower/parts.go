@@ -85,9 +85,9 @@ func (w *writer) comesWhole(s *stage) bool {
 	return s.takenWhole() || counted || s.Moved.From.Columns()
 }
 
-// comesTo is where a piece of what comes to a stage is put.
+// comesTo is where a piece of what comes to a stage is put: columns that all ranks get lie apart there.
 func (w *writer) comesTo(s *stage, p piece) hostir.View {
-	if s.Moved.From.Columns() {
+	if s.ColumnsCome() {
 		return hostir.Columns(s.here(), p.rank)
 	}
 	return w.at(s.here(), p)

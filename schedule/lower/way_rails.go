@@ -164,7 +164,7 @@ func railsArrive(w *writer, s *stage) arrival {
 	a, order, apart := pulling{}.rows(w, s), w.byHosts(), w.apart()
 	x := rails{writer: w, parts: cmp.Or(s.cut, apart), each: cmp.Or(s.cut, w.comeIn(s))}
 	x.belongs = func(p piece) hostir.View { return w.comesTo(s, p) }
-	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" || s.Moved.From.Columns() {
+	if x.passed = w.words(passed, s.here(), x.all(hostir.Hosts)); s.Into != "" || s.ColumnsCome() {
 		x.landing = w.named(landing, s.here())
 		w.eachHost(x.landing, s.Input, x.each, ofRail(hostir.Var(countChunk)))
 	}

@@ -30,6 +30,9 @@ type Stage struct {
 // GathersColumns says that a stage gathers the columns of a result, with which later stages may go on.
 func (s *Stage) GathersColumns() bool { return s.Moved.Kind == edges.AllGather && s.Moved.User < 0 }
 
+// ColumnsCome says that all ranks get all columns of what comes.
+func (s *Stage) ColumnsCome() bool { return s.Moved.Kind == edges.AllGather && s.Moved.From.Columns() }
+
 // AddsShares says that a stage adds up shares of rows of all ranks.
 func (s *Stage) AddsShares() bool {
 	return s.OfAll() && len(s.Ops) == 1 && s.Ops[0].Name() == schedule.GradientWord

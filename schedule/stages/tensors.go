@@ -3,7 +3,6 @@ package stages
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -31,12 +30,7 @@ func overRanks(t schedule.Tensor, axis int) bool {
 }
 
 // RowExtent is the extent of the rows of a tensor.
-func (c *Chain) RowExtent(name string) schedule.Extent {
-	if t, declared := c.Schedule.Tensor(name); declared {
-		return t.Axes[0].Extent
-	}
-	return c.extentOf(name, schedule.Contraction.Rows)
-}
+func (c *Chain) RowExtent(name string) schedule.Extent { return c.Schedule.RowExtent(name) }
 
 // RowAxis is the axis of a tensor's rows: each rank's own, or all.
 func (c *Chain) RowAxis(of string, own bool) schedule.Axis {
@@ -52,32 +46,11 @@ func (c *Chain) ColumnsOf(name string) schedule.Axis {
 	if t, declared := c.Schedule.Tensor(name); declared {
 		return t.Axes[len(t.Axes)-1]
 	}
-	columns := schedule.Dim(c.extentOf(name, schedule.Contraction.Columns))
+	columns := schedule.Dim(c.Schedule.ExtentMade(name, schedule.Contraction.Columns))
 	if c.At[name].Columns() {
 		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	return columns
-}
-
-// extentOf is the extent of the rows or of the columns of a tensor that an operation makes: that of an operand's axis
-// with their letter.
-func (c *Chain) extentOf(name string, letter func(schedule.Contraction) byte) schedule.Extent {
-	o, _ := c.Schedule.Maker(name)
-	letters, _ := c.Schedule.Contraction(o) // Validate has read it
-	for i, in := range letters.In {
-		at := strings.IndexByte(in, letter(letters))
-		t, declared := c.Schedule.Tensor(o.In[i])
-		switch {
-		case at < 0:
-		case declared:
-			return t.Axes[at].Extent
-		case at > 0 && at == len(in)-1:
-			return c.extentOf(o.In[i], schedule.Contraction.Columns)
-		default:
-			return c.extentOf(o.In[i], schedule.Contraction.Rows)
-		}
-	}
-	return ""
 }
 
 // InRowsOf is the memory of what operations make of rows, and of what functions read beside it.

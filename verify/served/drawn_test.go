@@ -122,8 +122,7 @@ var drawn = []declared{
 		"schedule.PushShot, schedule.NCCL for H)")},
 	{"rows of a sum", "beside balanced ones", of("A[D/D M N] V[N] B[F/D N] W[N F/D] C[M/D N]", s.Sum("H", "A"),
 		s.Copy("X", "H", s.RMSNorm("V")), s.Linear("U", "X", "B", s.GELU()), s.Linear("C", "U", "W", s.Add("H"))).
-		changed("C", balancedRows), at("Ops[0]", "each rank gets an equal part of the rows of H, which is not "+
-		"declared, and C is [DIDx(D, balanced), M/D, N] (declare H [DIDx(D, balanced), M/D, N])")},
+		changed("C", balancedRows), served},
 	{"few rows", "by a weight of constants", form{s.Schedule{FewRows: 64, Tensors: linear(
 		"A[M/D 8192] B[3584 8192] C[M:D 3584]").Tensors, Ops: []s.Op{s.Linear("C", "A", "B")}}}, at("FewRows",
 		"no proof for all types has a weight of constants, such as B (leave it out, or write extents for its axes)")},
