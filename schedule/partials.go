@@ -20,8 +20,8 @@ func (o Op) OfPartials() bool {
 	return o.Call == "" && len(o.In) == 2 && strings.HasPrefix(out, ranks) && !strings.Contains(in, ranks)
 }
 
-// Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products or calls take all of it,
-// without padding.
+// Multiplied is an extent whose parts on the ranks have the counts that Bind takes, if products or calls take all of
+// it, without padding.
 func (s Schedule) Multiplied() (e Extent, ok bool) {
 	padded := func(m Move) bool { return FactsOf(m.Way).Padded }
 	multiplies := func(o Op) bool { return len(o.In) == 2 && o.Call == "" || o.Call != "" && !s.OfOwnRows(o) }

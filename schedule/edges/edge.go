@@ -94,14 +94,16 @@ func All(s schedule.Schedule) (list []Edge, err error) {
 	return list, nil
 }
 
-// Rows is the state of the first rows of a schedule that an operation takes or makes in such parts; even, where none has
-// such. Rows of batches may have an axis of their own.
+// Rows is the state of the first rows of a schedule that an operation takes or makes in such parts; even, where none
+// has such. Rows of batches may have an axis of their own.
 func Rows(s schedule.Schedule, such func(schedule.Tensor, State) bool) State {
 	for _, o := range s.Ops {
 		for k, name := range append(o.Operands(), o.Out) {
 			weight := k == 1 && o.Multiplies() && o.Name() != schedule.GradientWord
 			t, declared := s.Tensor(name)
-			if at := Of(t); declared && len(t.Axes) > 0 && !weight && (at.Rows() || at == Along(1) && len(t.Axes) > 2) && such(t, at) {
+			at := Of(t)
+			rows := at.Rows() || at == Along(1) && len(t.Axes) > 2
+			if declared && len(t.Axes) > 0 && !weight && rows && such(t, at) {
 				return State{Axis: at.Axis, Cut: Cut{Size: at.Size, Batches: at.Batches}}
 			}
 		}
@@ -109,8 +111,8 @@ func Rows(s schedule.Schedule, such func(schedule.Tensor, State) bool) State {
 	return Along(0)
 }
 
-// rows is the state of each rank's part of a result that nothing places: as the first rows of their number in parts that
-// are not the usual ones.
+// rows is the state of each rank's part of a result that nothing places: as the first rows of their number in parts
+// that are not the usual ones.
 func (w *Walk) rows(result string) State {
 	of := w.RowExtent(result)
 	return Rows(w.Schedule, func(t schedule.Tensor, at State) bool {

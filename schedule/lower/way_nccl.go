@@ -23,7 +23,8 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofOperand)).with(aside(collectiveSet),
 		lacksOf("one collective brings all of %s", "Parts")),
 	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
-	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).has(rounds).with(lacksOf("sums of %s leave in batches", "Parts")),
+	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).has(rounds).
+		with(lacksOf("the terms of %s are made in batches", "Parts")),
 	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
 	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),

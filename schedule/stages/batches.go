@@ -58,7 +58,9 @@ func (c *Chain) findBatches() error {
 			return c.Misplaced(t.Name, c.withoutBatches(), "batches are of rows that travel, and those of %s do not",
 				t.Name)
 		case travel && n != c.Batches && c.InBatches(t.Axes[0].Extent):
-			other := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool { return inBatchesOf(t) == c.Batches })
+			other := slices.IndexFunc(c.Schedule.Tensors, func(t schedule.Tensor) bool {
+				return inBatchesOf(t) == c.Batches
+			})
 			return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i), "cut the rows of all alike",
 				"%s is in %d batches, and %s in %d", t.Name, max(n, 1), c.Schedule.Tensors[other].Name, c.Batches)
 		case steps && !c.Schedule.Made(t.Name):

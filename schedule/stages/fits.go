@@ -187,7 +187,7 @@ func (c *Chain) goesOn() error {
 		for _, o := range s.Ops {
 			sums := c.any(func(x *Stage) bool { return x.ToAll && slices.Contains(InRows(o.Then), x.Sums) })
 			if c.behindGathered(i, o.In[0]) && (s.Sums != "" || s.GathersColumns()) ||
-				o.Multiplies() && s.Gathers && s.Moved.From.Columns() && sums { // which are made a rank's rows at a time
+				o.Multiplies() && s.Gathers && s.Moved.From.Columns() && sums { // made a rank's rows at a time
 				return c.behindColumns(fmt.Sprintf("Ops[%d].In[0]", c.indexOf(o)), o.In[0], o.Out)
 			}
 		}

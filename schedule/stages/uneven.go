@@ -90,8 +90,8 @@ func (c *Chain) callsApart() error {
 		_, declared := c.Original.Tensor(o.Out)
 		switch path := fmt.Sprintf("Ops[%d]", i); {
 		case o.Kernel.File != "" && (rows >= 0 || c.Uneven(o.Out)):
-			return refused(path+".Kernel", "leave it out, and set a function", "a kernel takes the numbers that New is "+
-				"told, and the ranks have different numbers of rows of %s", o.Out)
+			return refused(path+".Kernel", "leave it out, and set a function", "a kernel takes the numbers that New "+
+				"is told, and the ranks have different numbers of rows of %s", o.Out)
 		case rows >= 0 && !declared:
 			return refused(path+".Out", "declare it with its placement",
 				"nothing says how many rows a rank has of %s, which %s makes", o.Out, o.Call)

@@ -115,7 +115,8 @@ var countedCalls = []declared{
 	{"CC21", "a product of the caller's own", of("A[M K/D] B[N K/D] P[M/D~ N]", ownProduct), served},
 	{"CC22", "a kernel", of("A[M/D~ K] O[M/D~ K] C[M K]", s.CallRows("O", "Own", "mk->mk", "A").By(s.Kernel{
 		File: "own.cu", Name: "own", Blocks: "M"}), s.Copy("C", "O")), at("Ops[0].Kernel", "a kernel takes the "+
-		"numbers that New is told, and the ranks have different numbers of rows of O (leave it out, and set a function)")},
+		"numbers that New is told, and the ranks have different numbers of rows of O (leave it out, and set a "+
+		"function)")},
 	{"CC23", "a result that is not declared", of("A[M/D~ K] B[N/D K] C[M N/D]", s.CallRows("Q", "Own", "mk->mk", "A"),
 		s.Linear("C", "Q", "B")), at("Ops[0].Out", "nothing says how many rows a rank has of Q, which Own makes "+
 		"(declare it with its placement)")},

@@ -22,8 +22,8 @@ import (
 // behind products, rows that come in parts, sums that pass on behind packets, kernels that do whole steps, sums in
 // parts, layers whose numbers do not stay exact, sums of gradients over hosts, by tiles and rings, NCCL in place,
 // rows in batches that are pushed, or come by one kernel, columns that are pushed, counted rows round a ring,
-// batches over hosts, balanced rows and columns there, weights that come beside the layer before, layers of uneven rows,
-// and batches of layers, of sums for all, and over hosts.
+// batches over hosts, balanced rows and columns there, weights that come beside the layer before, layers of uneven
+// rows, and batches of layers, of sums for all, and over hosts.
 var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "BalancedPushRing", "BatchesNormed",
 	"FourAxes", "WeightPackets", "GradientNCCL", "EightKernels", "ColumnsSummedHeads", "CountedKept", "EH01", "EH05",
 	"EH12", "P15VocabEmbedding", "WrittenSiLU", "RowOfRows", "WideLogits", "PartsTwoPackets", "RingBehindPackets",
@@ -31,7 +31,8 @@ var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "Ba
 	"TilesForAll", "RingForAll", "NCCLInPlace", "RingOfUneven", "BatchLayerPush", "BatchesShot",
 	"ColumnsNormedPush", "CountedLayerRing", "BatchLayerOverHosts",
 	"BalancedKeptOverHosts", "CH35", "CH26", "BatchDecoder", "BatchForAllTwo", "BatchWeightsOverHosts",
-	"WeightsShots", "WeightsSent", "CountedBlock", "BalancedBlock", "BalancedCross", "CountedGradient", "BalancedInPlace"}
+	"WeightsShots", "WeightsSent", "CountedBlock", "BalancedBlock", "BalancedCross", "CountedGradient",
+	"BalancedInPlace"}
 
 // unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
 // two packages alike.

@@ -28,8 +28,10 @@ var undeclared = []struct {
 
 // besideUneven are sums that nothing declares, which lie as the uneven rows beside them.
 var besideUneven = []declared{
-	{"U03", "with a residual by counts", of("O[M N/D] Wo[K N/D] A[M/D~ K] B[F/D K] C[M F/D]", attentionAndUp...), served},
-	{"U04", "by counts, ahead of a norm", of("A[M/D~ K] Up[F/D K] Down[K F/D] V[K] C[M/D~ K]", layerAndNorm...), served},
+	{"U03", "with a residual by counts", of("O[M N/D] Wo[K N/D] A[M/D~ K] B[F/D K] C[M F/D]",
+		attentionAndUp...), served},
+	{"U04", "by counts, ahead of a norm", of("A[M/D~ K] Up[F/D K] Down[K F/D] V[K] C[M/D~ K]",
+		layerAndNorm...), served},
 	{"U07", "balanced, ahead of a norm", balanced(balanced(of("A[M/D K] Up[F/D K] Down[K F/D] V[K] C[M/D K]",
 		layerAndNorm...), "A"), "C"), served},
 	{"U09", "with a balanced residual", balanced(of("O[M N/D] Wo[K N/D] A[M/D K] B[F/D K] C[M F/D]",

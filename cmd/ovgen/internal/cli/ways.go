@@ -67,12 +67,13 @@ func printSchedules(w io.Writer) error {
 
 `+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply
 the communications; the names of its tensors and extents are free, but rows by counts are of M.
-`+"`Moves`"+` chooses among the ways; the default is marked. Unset options default to the fastest known value. S is any constant. A matmul, B [K, N], does as a linear does. Where a product follows an all-gather, its
-weight, bias and result may all be spread over the ranks by the result's columns too (N/D, a column-parallel layer):
-each rank then makes its columns. Of a linear in batches,
-`+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the
-rows of one batch. In a chain each way goes with each of the others, with these exceptions: a way has the limit
-that stands beside it below; a Pull with Once takes no batches whose sums leave; a Naive stands alone; and a
+`+"`Moves`"+` chooses among the ways; the default is marked. Unset options default to the fastest known value. S is any
+constant. A matmul, B [K, N], does as a linear does. Where a product follows an all-gather, its weight, bias and result
+may all be spread over the ranks by the result's columns too (N/D, a column-parallel layer): each rank then makes its
+columns. Of a linear in batches, `+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for
+[S, DIDx(D), M/(S*D), K], where M is the rows of one batch. In a chain each way goes with each of the others, with
+these exceptions: a way has the limit that stands beside it below; a Pull with Once takes no batches whose sums leave
+one by one; a Naive stands alone; and a
 gather that stands beside other communications takes no Streams. This holds with options left open. Options
 that cut rows, such as Parts, also depend on how rows come and leave beside them; they are refused by their
 field where they do not fit. Where an operation adds an undeclared product to its own, partial results both,
