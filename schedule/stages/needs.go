@@ -80,7 +80,7 @@ var Needs = []Placed{
 	{Reduce(OfCounted), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, uneven), M/D, N]"},
 	{Reduce(OfCounted).Alone(), "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
 	{ReduceAll(OfRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
-	{ReduceAll(OfBatches), "linear: A [S, DIDx(D), M/(S*D), K], B [DIDx(D), F/D, K], H; linear: H, "+
+	{ReduceAll(OfBatches), "linear: A [S, DIDx(D), M/(S*D), K], B [DIDx(D), F/D, K], H; linear: H, " +
 		"B [N, DIDx(D), F/D], C [M, N]"},
 	{ReduceAll(OfGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
 	{ReduceAll(OfRows).Alone(), "sum: A [DIDx(D), M, N], C [M, N]"},
