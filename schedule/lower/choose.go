@@ -125,8 +125,8 @@ func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 	}); i >= 0 {
 		hint += fmt.Sprintf("; or place %s otherwise", w.Original.Ops[i].Out)
 	}
-	return nil, refused(w.path(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand,
-		schedule.WayName(way), why)
+	return nil, refused(w.path(), hint, "no pass does the %s of %s%s by %s: %s", of.need, of.operand,
+		w.LiesAs(of.operand), schedule.WayName(way), why)
 }
 
 func (w *writer) refusal(field, hint, format string, args ...any) error {

@@ -25,13 +25,15 @@ type Chain struct {
 	fetches  map[string]edges.Edge  // operands that come whole before products
 	origins  []origin               // of the operations of Schedule
 	sumsOnly map[string]sumOnly     // sums whose functions are of operations of their own, by the results
+	sizedAs  map[string]string      // the tensor whose uneven rows a sum has that is not declared, by the sum
 }
 
 // Of finds the stages of a schedule that is valid, has its defaults and the usual letters, and is Apart. It holds the
 // placements of the tensors against the stages. An error is a *schedule.FieldError. Of a tensor with balanced rows,
 // byRanks says which ways bring one rank's rows after another's.
 func Of(s schedule.Schedule, byRanks func(schedule.Way) bool) (*Chain, error) {
-	c := &Chain{Original: s, Schedule: s, At: map[string]edges.State{}, Again: map[string]string{}}
+	c := &Chain{Original: s, Schedule: s, At: map[string]edges.State{}, Again: map[string]string{},
+		sizedAs: map[string]string{}}
 	for _, step := range []func() error{
 		c.callsApart, // calls beside rows by counts
 		func() error { return c.formulas(byRanks) }, // functions behind sums and gathers -> operations of their own

@@ -70,13 +70,22 @@ func (c *Chain) TakesAllRows(rows schedule.Extent) (o schedule.Op, takes bool) {
 	return c.Schedule.Ops[i], true
 }
 
-// Sized is the declared tensor that a tensor has its rows of.
+// Sized is the declared tensor that a tensor has its rows of, or that says how these lie.
 func (c *Chain) Sized(name string) string {
 	for _, declared := c.Original.Tensor(name); !declared; _, declared = c.Original.Tensor(name) {
 		o, _ := c.Schedule.Maker(name)
-		name = o.In[0]
+		name = cmp.Or(c.sizedAs[name], o.In[0])
 	}
 	return name
+}
+
+// LiesAs names the tensor that says which uneven rows one has that is not declared: ", which lies as A,".
+func (c *Chain) LiesAs(name string) string {
+	_, declared := c.Original.Tensor(c.DeclaredAs(name))
+	if as := c.Sized(name); !declared && c.Uneven(as) {
+		return ", which lies as " + as + ","
+	}
+	return ""
 }
 
 // callsApart refuses kernels of a rank's own rows where the ranks have parts of different sizes, and results of such
@@ -145,6 +154,7 @@ func (c *Chain) declareSum(s *Stage) {
 		return edges.Of(t) == s.Left && t.Axes[0].Extent == c.RowExtent(s.Sums)
 	})
 	if !declared && s.Left.Size != edges.Even && i >= 0 {
+		c.sizedAs[s.Sums] = c.Schedule.Tensors[i].Name
 		t := schedule.Tensor{Name: s.Sums, Axes: []schedule.Axis{c.Schedule.Tensors[i].Axes[0], c.ColumnsOf(s.Sums)}}
 		c.Schedule.Tensors = append(slices.Clip(c.Schedule.Tensors), t)
 	}
