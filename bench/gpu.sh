@@ -126,7 +126,8 @@ if [ "$PART" = forms ]; then
   part "forms-$gpus" timeout 240 "$BIN/forms-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-3}"
   [ "$gpus" = 1 ] || part "forms-hosts-$gpus" timeout 120 "$BIN/forms-run" verify -driver cuda -iters "${ITERS:-3}" \
     -ranks "$gpus" -hosts 2 hostsgatherfp8 hostsgatherquantised hostsgatherblocks hostsscatterfp8 hostsreducefp8 \
-    hostsmlpfp8 hostsquantised hostsfp4 hostsweight hostsoperand hostsgradient
+    hostsmlpfp8 hostsquantised hostsfp4 hostsweight hostsoperand hostsgradient \
+    hostsbatchblock hostsbalancedblock hostscountedblock hostslogits
   exit $failed
 fi
 

@@ -1,7 +1,8 @@
 // Package forms has schedules that are not in the catalogue; bench/gpu.sh compares their bits. They are layers of 16
 // bits by counts, with padding too, balanced rows of eight, codes of e5m2 with scales of ue8m0, eight and four bits
-// over hosts, sums that apply functions, by each way, chains whose stages communicate by different ways, and batches,
-// columns and counted rows by ways that the catalogue has for others. Only make gpu-build generates their packages.
+// over hosts, sums that apply functions, by each way, chains whose stages communicate by different ways, batches,
+// columns and counted rows by ways that the catalogue has for others, and layers of batches and uneven rows. Only make
+// gpu-build generates their packages.
 package forms
 
 import (
