@@ -158,7 +158,7 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
+		err = errors.Join(err, refused(w.path(), w.orUse("leave out the shift of "+s.Input, of, w.path())+w.orOneHost(),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {

@@ -124,7 +124,7 @@ func (w *writer) others(of leg, at string) (names []string) {
 		return fmt.Sprint(err)
 	}
 	elsewhere := refusal(nil)
-	if strings.HasPrefix(elsewhere, at+": ") {
+	if strings.HasPrefix(elsewhere, at+": ") || strings.HasPrefix(elsewhere, at+"[") { // of the move that is added
 		elsewhere = none
 	}
 	for _, l := range doing(of.need) {

@@ -26,6 +26,8 @@ var alone = []declared{
 		at("Moves[0].Way.By", "no kernel does a whole step of it")},
 	{"A07", "all gather by kernels", moved("A[M/D N] C[M N]").by("A", s.Pull{By: s.Kernels}), served},
 	{"A08", "all gather of shifted parts", moved("A[M/D+1 N] C[M N]"), served},
+	{"A08b", "the same over hosts", moved("A[M/D+1 N] C[M N]").onHosts(), at("Moves", "(leave out the shift of A; or "+
+		"leave out Mesh, for ranks of one host)")},
 	{"A09", "permutation by 2", moved("A[M/D N] C[M/D+2 N]"),
 		at("Tensors[1].Axes[0].Outer[0].Shift", "a shift by 2 of C: the one that is lowered moves parts on by")},
 	{"A10", "permutation back by 1", moved("A[M/D N] C[M/D-1 N]"), served},
