@@ -66,7 +66,7 @@ func (c *Chain) besideFits() error {
 				case many && (t.Root != out.Root || !lieAlike(t.Axes, out.Axes)):
 					return c.Misplaced(t.Name, "place it as "+o.Out, "%s is %s, and %s of it is %s", t.Name, written(t),
 						o.Out, written(out))
-				case c.Batches > 0 && t.Name == x.Tensor && x.Lies == schedule.OfTable:
+				case c.rereads(x, o.Out) && t.Name == x.Tensor:
 					path := fmt.Sprintf("Ops[%d].Then[%d]", i, j)
 					for k, in := range slices.Backward(c.origins) { // asDeclared takes it back
 						if in.op == i && in.then <= j {
@@ -159,6 +159,11 @@ func (c *Chain) axesFit() error {
 		}
 	}
 	return nil
+}
+
+// rereads says that a table has a row for each row of one batch: the batches have an axis.
+func (c *Chain) rereads(x schedule.Operand, result string) bool {
+	return c.Batches > 0 && x.Lies == schedule.OfTable && c.RowExtent(x.Tensor) != c.RowExtent(result)
 }
 
 func rowOfBatches(path, table, of string, batches schedule.Extent) error {

@@ -80,7 +80,7 @@ func (c *inference) beside(path string, o schedule.Op, x schedule.Operand) error
 		return c.besidePart(path, o, x)
 	case x.Lies == schedule.ByHead:
 		at = edges.State{}
-	case x.Lies == schedule.OfTable && at.Batches != "":
+	case c.rereads(x, o.Out) && at.Batches != "":
 		return rowOfBatches(path, x.Tensor, o.Out, at.Batches)
 	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)

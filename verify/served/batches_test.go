@@ -66,6 +66,13 @@ func batchesCross(rows string) form {
 		s.Linear("C", "O", "Wo", s.Add("A")))
 }
 
+// batchRotary has a table with a row for each of all batches' rows, ahead of attention.
+func batchRotary() form {
+	return of("A[M*4/D K] V[K] T[M W] Wq[N/D K] Wk[N2/D K] Wo[K N/D] C[M*4/D K]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("Q", "X", "Wq", s.Rotary("T")), s.Linear("Keys", "X", "Wk", s.Rotary("T")),
+		s.Call("O", "Attention", "mn,mk->mn", "Q", "Keys"), s.Linear("C", "O", "Wo", s.Add("A")))
+}
+
 // batchWays are ways of rows in batches.
 var batchWays = map[string]form{
 	"BatchesOnce":          batchForm(s.Pull{Once: true}),
@@ -141,9 +148,16 @@ var batchWays = map[string]form{
 	"BatchesCrossOverHosts":   batchesCross("P*4/D").onHosts(),
 	"BatchesBesideOverHosts":  batchesCross("P/D").onHosts(),
 	"BatchesColumnsOverHosts": linear("A[M*4/D K] B[F/D K] C[M F]").onHosts(),
-	"BatchesOverHosts":        batchForm(nil).onHosts(),
-	"BatchesKeptOverHosts":    batchesKept(nil).onHosts(),
-	"BatchesEightOverHosts":   linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").onHosts(),
+	"BatchRotary":             batchRotary(),
+	"BatchRotaryPush":         batchRotary().by("X", s.Push{}).by("C", s.Shot{}),
+	"BatchRotaryOverHosts":    batchRotary().onHosts(),
+	"BatchRotaryOwn": of("A[M*4/D K] T[M*4/D W] B[F/D K] B2[K F/D] C[M*4/D K]", s.Copy("X", "A", s.Rotary("T")),
+		s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")),
+	"BatchRotarySums":       of("O[M N/D] Wo[K N/D] T[M*4/D W] C[M*4/D K]", s.Linear("C", "O", "Wo", s.Rotary("T"))),
+	"BatchRotarySteps":      of("A[M*4/D K] T[M W] Wq[N/D K] C[M:4*D N/D]", s.Linear("C", "A", "Wq", s.Rotary("T"))),
+	"BatchesOverHosts":      batchForm(nil).onHosts(),
+	"BatchesKeptOverHosts":  batchesKept(nil).onHosts(),
+	"BatchesEightOverHosts": linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").onHosts(),
 	"BatchSumsOverHosts": of("A[M K/D] B[N K/D] V[N] R[M*4/D N] C[M*4/D N]", s.Linear("C", "A", "B", s.Add("R"),
 		s.RMSNorm("V"))).onHosts(),
 	"BatchLayerOverHosts": batchLayer(nil).onHosts(),
