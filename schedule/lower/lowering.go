@@ -48,6 +48,7 @@ const (
 	ofSomeRows                       // products make some rows before others
 	betweenElements                  // it cuts sums between elements
 	rounds                           // it rounds sums to the type of the plan
+	network                          // it needs no memory of peers
 )
 
 func (l *lowering) is(f fact) bool { return l.facts&f != 0 }

@@ -28,7 +28,7 @@ var overNCCL = slices.Concat(
 	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
 	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
 	movedByNCCL(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
-		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
+		with(lacksOf("one collective exchanges all of %s", "Parts"))).has(network).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -239,4 +239,4 @@ var ncclHoles = []hole{
 		"by choice the interface to the library leaves ncclBroadcast out: in its collectives every rank sends"},
 }
 
-var collectiveHoles = []hole{{func(n need) bool { return !n.Hosts }, "it brings a batch of all ranks' rows a step"}}
+var collectiveHoles = []hole{{func(need) bool { return true }, "it brings a batch of all ranks' rows a step"}}

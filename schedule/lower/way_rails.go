@@ -31,7 +31,7 @@ var overRails = slices.Concat(
 	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
 	by(summedByRails, reduce(ofColumns).OverHosts()).with(railedWhole),
 	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
-		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
+		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).has(network).with(because(railHoles))
 
 // railedWhole says that no step moves a part of a rank's columns.
 var railedWhole = lacksOf("a step moves all of a rank's columns of %s", "Parts")

@@ -13,9 +13,8 @@ import (
 
 var shots = slices.Concat(
 	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofBatches), reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows).Alone()).has(ofCodes),
+	by(inOneShot, reduce(ofRows).Alone(), reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
-	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
 		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
@@ -120,5 +119,5 @@ func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.
-var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.Hosts },
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter },
 	"it brings every rank all sums"}}

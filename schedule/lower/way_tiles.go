@@ -141,7 +141,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 }
 
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
-var tileHoles = slices.Concat([]hole{memoryOfPeers,
+var tileHoles = slices.Concat([]hole{
 	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
 	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"its kernel gives each rank the tiles of the rank's rows, with all columns"},
