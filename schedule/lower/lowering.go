@@ -19,8 +19,7 @@ type lowering struct {
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*writer, leg) schedule.Way
 	not   func(*stage) bool // it does not serve such stages
-	why   string            // of that
-	limit string            // what it does not stand beside in a chain, which others refuse
+	why   string            // of that, or what it does not stand beside in a chain, which others refuse
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
 	write func(w *writer, s *stage, way schedule.Way) error
@@ -154,13 +153,13 @@ func except(not func(*stage) bool, why string) func(*lowering) {
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
 func wholeRows(l *lowering) {
-	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
+	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
 		"all of them"
 }
 
 // behindSums says that an operand which it brings ahead of a product does not begin ahead of sums.
 func behindSums(l *lowering) {
-	l.limit = "sums of stages before: it begins behind these, as ranks wait for each other in both"
+	l.why = "sums of stages before: it begins behind these, as ranks wait for each other in both"
 }
 
 const leaveOut = "leave it out"

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 
@@ -50,8 +49,7 @@ func Table() (list []Communication) {
 			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.Need) {
 			c.Ways = append(c.Ways, l.way)
-			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{},
-				cmp.Or(l.why, l.limit)
+			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{}, l.why
 			for _, x := range l.lacks {
 				if !x.ofFP32 {
 					c.Lacks[schedule.WayName(l.way)] = append(c.Lacks[schedule.WayName(l.way)], x.option)

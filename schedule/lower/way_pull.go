@@ -9,17 +9,16 @@ import (
 )
 
 var pulls = slices.Concat(
-	slices.Concat(by(pull, gather(ofRows)),
-		by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), usuallyOnce),
-		by(pull, gather(ofCounted)).with(lacksOf(takenAtOnce, "Parts", "Streams", "WithStep"), usuallyOnce),
-		by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel)).has(intoCallers),
-	pullOf(pulling{}.rows, gather(ofRows).Alone()),
-	pullOf(pulling{}.rows, gather(ofCounted).Alone()),
-	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
+	by(pull, gather(ofRows)),
+	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), usuallyOnce),
+	by(pull, gather(ofCounted)).with(lacksOf(takenAtOnce, "Parts", "Streams", "WithStep"), usuallyOnce),
+	by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
+	pullOf(pulling{}.rows, gather(ofRows).Alone(), gather(ofCounted).Alone()),
+	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites|intoCallers),
+	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites),
 	pullOf(fromNeighbour, stages.Rotation),
-	pullOf(fromRoot, stages.Broadcast)).has(ofMoved)
+	pullOf(fromRoot, stages.Broadcast)).has(ofMoved | intoCallers)
 
 // takenAtOnce is the fact of rows that one product takes.
 const takenAtOnce = "all rows are multiplied at once"

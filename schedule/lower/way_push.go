@@ -19,7 +19,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 
 // intoPlans says that peers write what comes, which is memory of the plan.
 func intoPlans(l *lowering) {
-	l.limit = "what comes into the caller's memory, which peers do not write"
+	l.why = "what comes into the caller's memory, which peers do not write"
 }
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
