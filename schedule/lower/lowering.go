@@ -146,21 +146,17 @@ func betweenHosts() schedule.Way {
 	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.Hosts })].way
 }
 
-// except says that it does not serve stages of a kind, and why.
+// except says that it does not serve stages of a kind, and why; without a kind: what others refuse beside it.
 func except(not func(*stage) bool, why string) func(*lowering) {
 	return func(l *lowering) { l.not, l.why = not, why }
 }
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
-func wholeRows(l *lowering) {
-	l.why = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
-		"all of them"
-}
+var wholeRows = except(nil, "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's "+
+	"rows, all of them")
 
 // behindSums says that an operand which it brings ahead of a product does not begin ahead of sums.
-func behindSums(l *lowering) {
-	l.why = "sums of stages before: it begins behind these, as ranks wait for each other in both"
-}
+var behindSums = except(nil, "sums of stages before: it begins behind these, as ranks wait for each other in both")
 
 const leaveOut = "leave it out"
 

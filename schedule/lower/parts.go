@@ -67,7 +67,7 @@ func (w *writer) comeIn(s *stage) parts {
 // comesWhole says that no operation takes a part of what comes to a stage alone.
 func (w *writer) comesWhole(s *stage) bool {
 	_, counted := w.Multiplied(s.Stage)
-	return s.takenWhole() || counted || s.Moved.From.Columns()
+	return len(s.Ops) == 0 || s.AddsShares() || counted || s.Moved.From.Columns()
 }
 
 // comesTo is where a piece of what comes to a stage is put: columns that all ranks get lie apart there.

@@ -18,9 +18,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 		with(comesAtOnce, lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
-func intoPlans(l *lowering) {
-	l.why = "what comes into the caller's memory, which peers do not write"
-}
+var intoPlans = except(nil, "what comes into the caller's memory, which peers do not write")
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *writer, s *stage, _ schedule.Push) error {
