@@ -57,9 +57,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 	}
 	s.cut = w.inParts(way.Parts, "p", "Parts")
 	s.arriving, s.asMade = pulling{parts: s.cut, withStep: way.WithStep}.rows, true
-	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
-		return nil
-	}
+	s.once = way.Once || len(s.Ops) == 0 && !way.WithStep
 	return w.pooled(s, "Streams", way.Streams)
 }
 
