@@ -101,7 +101,8 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 	w.edge.Carrier.Rows = way.Rows
 	s.summing = spreadSums(way.Rows)
 	return nil
-}, reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).
+	with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.
