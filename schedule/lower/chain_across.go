@@ -146,7 +146,7 @@ func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) [
 // makerOf is the stage that makes the own rows of another one in the parts that travel; nil: they are there already.
 func (w *writer) makerOf(s *stage) *stage {
 	i := slices.Index(w.stages, s) - 1
-	if i < 0 || s.cut.n < 2 || !s.asMade || !s.pulls() {
+	if i < 0 || s.cut.n < 2 || !s.asMade {
 		return nil
 	}
 	from := w.stages[i]

@@ -233,10 +233,8 @@ func (w *writer) order(s *stage) []turns {
 		t.pieces[0] = w.pieceOf(s, t.pieces[0].rank)
 	}
 	switch {
-	case s.Bare() && s.Summand.Out != "":
-		t = t.onMain()
 	case s.Bare(): // no product makes them
-		t.set = hostir.StreamSet{}
+		t = t.onMain()
 	case s.outward() && w.pool.streams == 0: // one for own rows
 		t.set.Count = hostir.Add(t.end, one)
 	}

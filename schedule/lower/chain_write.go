@@ -13,7 +13,7 @@ func (w *writer) workers() {
 	w.pool.streams = cmp.Or(w.pool.streams, w.pool.usual)
 	n := w.pool.streams
 	w.set = hostir.StreamSet{Name: workName, First: one, Count: hostir.Size,
-		Falling: w.pool.falls && w.pool.equal == "" && n == 0 && (w.batches.n == 0 || w.Order != stages.BatchByBatch)}
+		Falling: w.pool.falls && w.pool.equal == "" && n == 0 && w.Order != stages.BatchByBatch}
 	if n > 0 {
 		w.program.Constants[poolName] = int64(n)
 		w.set.First, w.set.Count = zero, hostir.Var(poolName)

@@ -129,6 +129,12 @@ func (w *writer) lowering(of leg, way schedule.Way) (*lowering, error) {
 		w.LiesAs(of.operand), schedule.WayName(way), why)
 }
 
+// refuse refuses a field for a leg, with the ways that serve instead in its hint.
+func (w *writer) refuse(of leg, at, hint, format string, args ...any) error {
+	return refused(at, w.orUse(hint, of, at), format, args...)
+}
+
+// refusal refuses an option of the way that is being lowered.
 func (w *writer) refusal(field, hint, format string, args ...any) error {
 	return refused(w.path()+"."+field, hint, format, args...)
 }
@@ -152,23 +158,22 @@ func (l *lowering) lacking(w *writer, of leg) (err error) {
 		if l.is(copiesOwn) {
 			why = "a kernel copies own rows to their place, too"
 		}
-		err = errors.Join(err, refused(path, w.orUse(leaveOut, of, path), "by %s %s", name, why))
+		err = errors.Join(err, w.refuse(of, path, leaveOut, "by %s %s", name, why))
 	}
 	if !l.is(ofCodes) {
 		err = errors.Join(err, w.sumsCodes(of, l.way))
 	}
 	if s.Moved.Kind == edges.AllGather && s.Moved.From.Shift != 0 && !l.is(ofMoved) {
-		err = errors.Join(err, refused(w.path(), w.orUse("leave out the shift of "+s.Input, of, w.path())+w.orOneHost(),
+		err = errors.Join(err, w.refuse(of, w.path(), "leave out the shift of "+s.Input+w.orOneHost(),
 			"%s puts the rows of each rank at the place of its number, and those of %s were moved on", name, s.Input))
 	}
 	if t := w.Tensor(s.Input); l.is(ofRowScales) && t.Scale != "" && !w.Tensor(t.Scale).OfRows() {
-		hint := w.orUse("give each row of "+t.Name+" a scale", of, w.path())
-		err = errors.Join(err, refused(w.path(), hint, "%s brings rows with their scales, and %s has others", name,
-			t.Name))
+		err = errors.Join(err, w.refuse(of, w.path(), "give each row of "+t.Name+" a scale",
+			"%s brings rows with their scales, and %s has others", name, t.Name))
 	}
 	sumsFP32 := of.move == s.Sums && w.Widens(s.Stage)
 	if sumsFP32 && l.is(rounds) && !w.Schedule.HasFinish(s.Last()) { // else functions are made of the rounded sums
-		err = cmp.Or(err, refused(w.path(), w.orUse(leaveOut, of, w.path()),
+		err = cmp.Or(err, w.refuse(of, w.path(), leaveOut,
 			"%s rounds the sums of %s to the type of the plan", name, s.Sums))
 	}
 	w.edge.Carrier.Fused = w.edge.Carrier.Fused && !sumsFP32 // a kernel of its own makes them, between posts and waits

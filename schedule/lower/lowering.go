@@ -19,8 +19,7 @@ type lowering struct {
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*writer, leg) schedule.Way
 	not   func(*stage) bool // it does not serve such stages
-	why   string            // of that
-	limit string            // what it does not stand beside in a chain, which others refuse
+	why   string            // of that, or what it does not stand beside in a chain, which others refuse
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
 	write func(w *writer, s *stage, way schedule.Way) error
@@ -48,6 +47,7 @@ const (
 	ofSomeRows                       // products make some rows before others
 	betweenElements                  // it cuts sums between elements
 	rounds                           // it rounds sums to the type of the plan
+	network                          // it needs no memory of peers
 )
 
 func (l *lowering) is(f fact) bool { return l.facts&f != 0 }
@@ -146,21 +146,17 @@ func betweenHosts() schedule.Way {
 	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.Hosts })].way
 }
 
-// except says that it does not serve stages of a kind, and why.
+// except says that it does not serve stages of a kind, and why; without a kind: what others refuse beside it.
 func except(not func(*stage) bool, why string) func(*lowering) {
 	return func(l *lowering) { l.not, l.why = not, why }
 }
 
 // wholeRows says that a rank's rows leave by it at once, and come so.
-func wholeRows(l *lowering) {
-	l.limit = "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's rows, " +
-		"all of them"
-}
+var wholeRows = except(nil, "rows that come in parts of a rank's, or of several ranks at once: it takes away a rank's "+
+	"rows, all of them")
 
 // behindSums says that an operand which it brings ahead of a product does not begin ahead of sums.
-func behindSums(l *lowering) {
-	l.limit = "sums of stages before: it begins behind these, as ranks wait for each other in both"
-}
+var behindSums = except(nil, "sums of stages before: it begins behind these, as ranks wait for each other in both")
 
 const leaveOut = "leave it out"
 

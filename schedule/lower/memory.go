@@ -209,12 +209,11 @@ func (w *writer) sum(s *stage) {
 
 // ofRows declares memory with rows of a tensor: all, or this rank's own, indexed by their batches.
 func (w *writer) ofRows(name, of string, own bool, columns schedule.Axis) {
-	rows, chunk := w.RowAxis(of, own), hostir.Expr{}
+	rows := w.RowAxis(of, own)
 	if own && w.batchesOf(rows.Extent).n > 1 {
 		rows.Outer = slices.Insert(rows.Outer, 0, schedule.Split{Kind: schedule.Plain, Count: chunksName})
-		chunk = hostir.PartOfFirst(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
 	}
-	w.program.Memory(name, chunk, rows, columns)
+	w.inChunks(name, rows, columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
@@ -227,8 +226,12 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 	if !w.Uneven(of) { // else they lie one after another
 		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 	}
-	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
-	w.program.Memory(name, hostir.PartOfFirst(t), t.Axes...)
+	w.inChunks(name, rows, columns)
+}
+
+// inChunks declares memory indexed by the parts of its first axis.
+func (w *writer) inChunks(name string, axes ...schedule.Axis) {
+	w.program.Memory(name, hostir.PartOfFirst(schedule.Tensor{Axes: axes}), axes...)
 }
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
@@ -298,13 +301,18 @@ func each(name string) declare { return func(w *writer, s *stage) { w.ofEachRank
 func (w *writer) ofEachRank(s *stage, name string) {
 	name = w.named(name, s.Sums)
 	if sum := *w.program.At(s.Sums); s.Left.Columns() {
-		w.program.Memory(name, sum.Chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, sum.Tensor.Axes...)...)
+		w.ofRanks(name, sum.Chunk, sum.Tensor.Axes...)
 		return
 	}
 	w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums))
 	if x := w.inRound(); x.n > 1 {
 		w.fine[name] = x.n
 	}
+}
+
+// ofRanks declares memory with a part of every rank, which has the given elements and axes.
+func (w *writer) ofRanks(name string, part hostir.Expr, axes ...schedule.Axis) {
+	w.program.Memory(name, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
 }
 
 // there are the names of memory that is declared.

@@ -21,37 +21,25 @@ func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 	return nodes
 }
 
-// inRound are the batches that each round takes, one after the other.
-func (w *writer) inRound() parts {
-	if w.Order == stages.BatchesInRound {
+// batchesIf are the batches where something holds, else none.
+func (w *writer) batchesIf(so bool) parts {
+	if so {
 		return w.batches
 	}
 	return parts{}
 }
+
+// inRound are the batches that each round takes, one after the other.
+func (w *writer) inRound() parts { return w.batchesIf(w.Order == stages.BatchesInRound) }
 
 // leaveIn are the batches that a stage's sums leave in: all ranks get the sums of all at once.
-func (w *writer) leaveIn(s *stage) parts {
-	if s.ToAll {
-		return parts{}
-	}
-	return w.batches
-}
+func (w *writer) leaveIn(s *stage) parts { return w.batchesIf(!s.ToAll) }
 
 // batchesOf are those that rows of an extent come in.
-func (w *writer) batchesOf(rows schedule.Extent) parts {
-	if w.InBatches(rows) {
-		return w.batches
-	}
-	return parts{}
-}
+func (w *writer) batchesOf(rows schedule.Extent) parts { return w.batchesIf(w.InBatches(rows)) }
 
 // apart are the batches that come one after the other, each in rounds of its own, with words of its own.
-func (w *writer) apart() parts {
-	if w.batches.n > 1 && w.Order == stages.BatchByBatch {
-		return w.batches
-	}
-	return parts{}
-}
+func (w *writer) apart() parts { return w.batchesIf(w.batches.n > 1 && w.Order == stages.BatchByBatch) }
 
 // opened waits for words that peers post once a run: ahead of all batches that come one after the other, or each where
 // it is needed.
@@ -73,16 +61,13 @@ func (w *writer) shard(s *stage, part hostir.Expr) hostir.View {
 
 // comeIn are the batches of what comes to a stage. A rank's columns are of all rows.
 func (w *writer) comeIn(s *stage) parts {
-	if s.Moved.From.Columns() {
-		return parts{}
-	}
-	return w.batchesOf(w.RowExtent(s.Input))
+	return w.batchesIf(!s.Moved.From.Columns() && w.InBatches(w.RowExtent(s.Input)))
 }
 
 // comesWhole says that no operation takes a part of what comes to a stage alone.
 func (w *writer) comesWhole(s *stage) bool {
 	_, counted := w.Multiplied(s.Stage)
-	return s.takenWhole() || counted || s.Moved.From.Columns()
+	return len(s.Ops) == 0 || s.AddsShares() || counted || s.Moved.From.Columns()
 }
 
 // comesTo is where a piece of what comes to a stage is put: columns that all ranks get lie apart there.
@@ -110,8 +95,11 @@ func (w *writer) inParts(n int, index, option string) parts {
 // wholeParts is the fact of ways that bring balanced rows.
 const wholeParts = "parts of %s differ by rows, and parts of these would again"
 
-// inBatches is the fact of ways that bring rows of batches.
-const inBatches = "the rows of %s come in batches"
+// inBatches is the fact of ways that bring rows of batches, and sumsInBatches that of ways that sum these.
+const (
+	inBatches     = "the rows of %s come in batches"
+	sumsInBatches = "the terms of %s are made in batches"
+)
 
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }

@@ -101,7 +101,7 @@ var refusalCases = []refusalCase{
 	{"parts of batches over hosts", onHosts(catalog.AllGatherLinearBatches, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the rows of A come in batches (leave it out)"}},
 	{"parts of sums in batches over hosts", onHosts(catalog.TensorParallelMLPBatches, "C", schedule.Rails{Parts: 2}),
-		[]string{"Moves[0].Way.Parts: sums of C leave in batches (leave it out)"}},
+		[]string{"Moves[0].Way.Parts: the terms of C are made in batches (leave it out)"}},
 	{"batches in steps over hosts", onHosts(catalog.AllGatherLinearCollective8, "A", nil), []string{"Mesh: no pass " +
 		"does the all-gather of batches in steps of A over hosts by Rails: a step multiplies a batch of all ranks' "}},
 	{"column-parallel, and a whole bias", linearOf(

@@ -64,9 +64,6 @@ func (s *stage) inPieces() bool { return s.Gathers && s.gathering == nil }
 // pulls says that the operations on each piece begin when it is there.
 func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 
-// takenWhole says that all that comes is there before an operation takes it.
-func (s *stage) takenWhole() bool { return len(s.Ops) == 0 || s.AddsShares() }
-
 // inTurn says that the rows of one rank come to the operations after another's, to the stage or to an earlier one.
 func (s *stage) inTurn() bool { return s.pulls() || s.held != nil && s.held.pulls() }
 

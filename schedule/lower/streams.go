@@ -54,7 +54,7 @@ func (w *writer) onePriority(option string, asked bool) error {
 	switch {
 	case !asked:
 		return nil
-	case w.batches.n > 0 && w.Order == stages.BatchByBatch:
+	case w.Order == stages.BatchByBatch:
 		return w.refusal(option, leaveOut, "the products of batches have one priority")
 	case w.pool.asked != "":
 		return w.refusal(option, "leave it out, or Streams", noPriorities)

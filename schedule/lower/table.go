@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 
@@ -50,8 +49,7 @@ func Table() (list []Communication) {
 			Lacks: map[string][]string{}, Holes: map[string]string{}, Except: map[string]string{}}
 		for _, l := range doing(n.Need) {
 			c.Ways = append(c.Ways, l.way)
-			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{},
-				cmp.Or(l.why, l.limit)
+			c.Lacks[schedule.WayName(l.way)], c.Except[schedule.WayName(l.way)] = []string{}, l.why
 			for _, x := range l.lacks {
 				if !x.ofFP32 {
 					c.Lacks[schedule.WayName(l.way)] = append(c.Lacks[schedule.WayName(l.way)], x.option)
@@ -121,16 +119,12 @@ type hole struct {
 	why string
 }
 
-// memoryOfPeers is the fact of all ways but those of the network.
-var memoryOfPeers = hole{func(n need) bool { return n.Hosts }, "a rank can't reach the memory of another host"}
-
 // gathersAll is the fact of ways of all-gathers alone.
 var gathersAll = hole{func(n need) bool { return !n.Sums() && n.Kind != edges.AllGather },
 	"it sends each rank's part to all ranks"}
 
 // holes are facts of communications that several ways do not do, behind those that each way says of itself.
 var holes = []hole{
-	{func(n need) bool { return n.Hosts && served(n) }, memoryOfPeers.why},
 	{cutInto(ofSteps), "a step multiplies a batch of all ranks' rows, which one collective brings"},
 	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"it adds up what one product makes, and a rank's columns lie apart there"},
@@ -156,8 +150,11 @@ func whyNot(n need, w schedule.Way) string {
 	case n.Sums() && !schedule.Sums(w):
 		return "it adds nothing up"
 	}
-	own := lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.takes(w) })].holes
-	for _, h := range slices.Concat(own, holes) {
+	own := lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.takes(w) })]
+	if n.Hosts && !own.is(network) {
+		return "a rank can't reach the memory of another host"
+	}
+	for _, h := range slices.Concat(own.holes, holes) {
 		if h.is(n) {
 			return h.why
 		}

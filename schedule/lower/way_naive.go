@@ -8,16 +8,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
-	hint := "use " + plainBringing
-	more := ""
-	if len(w.legs) > 1 {
+var naives = append(by(naive, gather(ofRows), gather(ofBalanced)),
+	by(naive, gather(ofBatches)).with(lacksKernel)...).has(intoCallers).with(because(rowsInTurn))
+
+func naive(w *writer, s *stage, way schedule.Naive) error {
+	hint, more := "use "+plainBringing, ""
+	switch own := slices.IndexFunc(w.stages, func(x *stage) bool { return x.Own && len(x.Ops) > 0 }); {
+	case len(w.legs) > 1:
 		more = ": there travel " + strings.Join(w.travelling(), ", ")
-	}
-	for _, x := range w.stages {
-		if more == "" && x.Own && len(x.Ops) > 0 {
-			more = ": " + x.Ops[0].Out + " is made of own rows"
-		}
+	case own >= 0:
+		more = ": " + w.stages[own].Ops[0].Out + " is made of own rows"
 	}
 	switch {
 	case !way.Copied && !way.SignalsInStep && !way.StartInLoop && !way.HandlesInLoop:
@@ -35,11 +35,7 @@ var naives = by(func(w *writer, s *stage, way schedule.Naive) error {
 	}
 	s.arriving = mistakes(way).rows
 	return w.pooled(s, "Streams", way.Streams)
-}, gather(ofRows), gather(ofBalanced), gather(ofBatches)).with(func(l *lowering) {
-	if l.Of == ofBatches {
-		lacksKernel(l)
-	}
-}).has(intoCallers).with(because(rowsInTurn))
+}
 
 // mistakes are those of a pull.
 type mistakes schedule.Naive

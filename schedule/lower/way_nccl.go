@@ -22,14 +22,13 @@ var overNCCL = slices.Concat(
 	by(gatheredByNCCL, gather(ofRows).Alone()).with(lacksOf(noPart, "Parts")),
 	by(gatheredByNCCL, gather(ofOperand)).with(aside(collectiveSet),
 		lacksOf("one collective brings all of %s", "Parts")),
-	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)).has(rounds),
-	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).has(rounds).
-		with(lacksOf("the terms of %s are made in batches", "Parts")),
-	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).has(rounds).with(lacksOf(unmade, "Parts")),
-	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).has(rounds).with(lacksOf(madeAtOnce, "Parts")),
+	by(summedByNCCL, reduce(ofRows), reduceAll(ofRows)),
+	by(summedByNCCL, reduce(ofBatches), reduceAll(ofBatches)).with(lacksOf(sumsInBatches, "Parts")),
+	by(summedByNCCL, reduce(ofRows).Alone(), reduceAll(ofRows).Alone()).with(lacksOf(unmade, "Parts")),
+	by(summedByNCCL, reduce(ofGradient), reduceAll(ofGradient)).with(lacksOf(madeAtOnce, "Parts")),
 	movedByNCCL(rotatedByNCCL, stages.Rotation).with(lacksOf("one exchange brings all of %s", "Parts")),
 	movedByNCCL(exchangedByNCCL, stages.Exchange).has(overwrites|intoCallers).
-		with(lacksOf("one collective exchanges all of %s", "Parts"))).with(because(ncclHoles))
+		with(lacksOf("one collective exchanges all of %s", "Parts"))).has(network | rounds).with(because(ncclHoles))
 
 func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 	s.arriving = roundsByNCCL
@@ -240,4 +239,4 @@ var ncclHoles = []hole{
 		"by choice the interface to the library leaves ncclBroadcast out: in its collectives every rank sends"},
 }
 
-var collectiveHoles = []hole{{func(n need) bool { return !n.Hosts }, "it brings a batch of all ranks' rows a step"}}
+var collectiveHoles = []hole{{func(need) bool { return true }, "it brings a batch of all ranks' rows a step"}}

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/stages"
@@ -25,9 +27,10 @@ func pushShot(w *writer, s *stage, way schedule.PushShot) error {
 }
 
 // pushGathers serve rows that go to the peers as packets. They are not the fastest of their communications.
-var pushGathers = append(by(pushGather, gather(ofRows)).has(intoCallers),
-	append(by(pushGather, gather(ofRows).Alone()), by(pushGather, gather(ofOperand)).with(aside(copySet))...).
-		with(lacksOf("", "Rows"))...).has(copiesOwn | ofRowScales)
+var pushGathers = slices.Concat(by(pushGather, gather(ofRows)),
+	by(pushGather, gather(ofRows).Alone()).with(lacksOf("", "Rows")),
+	by(pushGather, gather(ofOperand)).with(aside(copySet), lacksOf("", "Rows"))).
+	has(copiesOwn | ofRowScales | intoCallers)
 
 func pushGather(w *writer, s *stage, way schedule.PushGather) error {
 	w.edge.Carrier.Rows = way.Rows
@@ -75,7 +78,7 @@ func (w *writer) sent(s *stage) hostir.View {
 func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.Expr,
 	axes ...schedule.Axis) []hostir.Node {
 	slots := w.named(slots, s.Sums)
-	w.program.Memory(slots, part, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	w.ofRanks(slots, part, axes...)
 	to := w.landing(s.Sums, landed, arrived, part, axes...)
 	term := hostir.Chunk(slots, rankIndex).EachRank()
 	return []hostir.Node{
@@ -87,7 +90,7 @@ func (w *writer) addedApart(s *stage, from, sums, rows hostir.View, part hostir.
 // which are their own flags, or plain data with words behind it.
 func (w *writer) landing(move, name, flags string, chunk hostir.Expr, axes ...schedule.Axis) *hostir.Buffer {
 	name, flags = w.named(name, move), w.word(flags, move)
-	w.program.Memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	w.ofRanks(name, chunk, axes...)
 	b := w.program.At(name)
 	b.Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves}
 	return b
@@ -98,8 +101,8 @@ var pushTwoShots = by(func(w *writer, s *stage, way schedule.PushTwoShot) error 
 	w.edge.Carrier.Rows = way.Rows
 	s.summing = spreadSums(way.Rows)
 	return nil
-}, reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).
-	has(betweenElements).with(because(twoShotHoles))
+}, reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofRows).Alone(), reduceAll(ofGradient)).has(betweenElements).
+	with(because(twoShotHoles))
 
 // spreadSums adds up a part of the partial results on each rank, with what functions make of that, and brings the sums
 // to all. Parts are of elements, or of rows where functions or other steps take rows of a rank.

@@ -75,6 +75,5 @@ func (w *writer) room() {
 	}
 }
 
-var paddedHoles = []hole{{func(n need) bool {
-	return n.Kind == edges.AllGather && !n.Hosts && n.Of != ofSteps
-}, "it pads counted rows alone, and a bound says how many a rank may have"}}
+var paddedHoles = []hole{{func(n need) bool { return n.Kind == edges.AllGather && n.Of != ofSteps },
+	"it pads counted rows alone, and a bound says how many a rank may have"}}

@@ -9,28 +9,33 @@ import (
 )
 
 var pulls = slices.Concat(
-	by(pull, gather(ofRows)).has(intoCallers),
-	by(pull, gather(ofBalanced)).has(intoCallers).with(lacksOf(wholeParts, "Parts"), func(l *lowering) {
-		l.usual = func(w *writer, l leg) schedule.Way {
-			return schedule.Pull{Once: w.ScalesApart(l.stage.Stage, l.Of)}
-		}
-	}),
-	by(pullOnce, gather(ofCounted)).has(intoCallers).
-		with(lacksOf("all rows are multiplied at once", "Parts", "Streams", "WithStep"), func(l *lowering) {
-			l.usual = func(*writer, leg) schedule.Way { return schedule.Pull{Once: true} }
-		}),
-	by(pull, gather(ofBatches)).has(intoCallers).with(lacksOf(inBatches, "Parts"), lacksKernel),
-	pullOf(pulling{}.rows, gather(ofRows).Alone()),
-	pullOf(pulling{}.rows, gather(ofCounted).Alone()),
-	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites|intoCallers).with(columnsWhole),
+	by(pull, gather(ofRows)),
+	by(pull, gather(ofBalanced)).with(lacksOf(wholeParts, "Parts"), usuallyOnce),
+	by(pull, gather(ofCounted)).with(lacksOf(takenAtOnce, "Parts", "Streams", "WithStep"), usuallyOnce),
+	by(pull, gather(ofBatches)).with(lacksOf(inBatches, "Parts"), lacksKernel),
+	pullOf(pulling{}.rows, gather(ofRows).Alone(), gather(ofCounted).Alone()),
+	pullOf(partOfEach, gather(ofColumns), stages.ExchangeColumns).has(overwrites).with(columnsWhole),
 	pullOf(partOfEach, gather(ofOperand)),
-	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites|intoCallers),
+	pullOf(partOfEach, stages.Exchange, stages.ExchangeCounted).has(overwrites),
 	pullOf(fromNeighbour, stages.Rotation),
-	pullOf(fromRoot, stages.Broadcast)).has(ofMoved)
+	pullOf(fromRoot, stages.Broadcast)).has(ofMoved | intoCallers)
 
-// pull does rows that products take, one rank's after another's.
+// takenAtOnce is the fact of rows that one product takes.
+const takenAtOnce = "all rows are multiplied at once"
+
+// usuallyOnce has one product take rows that none takes a part of alone.
+func usuallyOnce(l *lowering) {
+	l.usual = func(w *writer, l leg) schedule.Way {
+		return schedule.Pull{Once: l.Of == ofCounted || w.ScalesApart(l.stage.Stage, l.Of)}
+	}
+}
+
+// pull does rows that products take: one rank's after another's, or all by one product. One takes those by counts, as
+// New is told how many it has.
 func pull(w *writer, s *stage, way schedule.Pull) error {
 	const hint = "leave it out, or Once"
+	way.Once = way.Once || w.Comes(s.Stage).Of == ofCounted
+	w.edge.Way = way
 	switch {
 	case w.edge.Carrier.Fused && way.Parts > 1:
 		return w.refusal("By", "use schedule.Kernels", noKernel)
@@ -40,7 +45,7 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 		return w.refusal("Once", leaveOut, "one product takes all rows of %s, and batches of its sums leave before "+
 			"the last one comes", w.edge.Of)
 	case way.Once && way.Parts > 1:
-		return w.refusal("Parts", hint, "all rows are multiplied at once")
+		return w.refusal("Parts", hint, takenAtOnce)
 	case way.Once && way.Streams > 0:
 		return w.refusal("Streams", hint, "one product of all rows has the caller's stream")
 	case way.Once && way.WithStep:
@@ -52,17 +57,8 @@ func pull(w *writer, s *stage, way schedule.Pull) error {
 	}
 	s.cut = w.inParts(way.Parts, "p", "Parts")
 	s.arriving, s.asMade = pulling{parts: s.cut, withStep: way.WithStep}.rows, true
-	if s.once = way.Once || len(s.Ops) == 0 && !way.WithStep; s.once {
-		return nil
-	}
+	s.once = way.Once || len(s.Ops) == 0 && !way.WithStep
 	return w.pooled(s, "Streams", way.Streams)
-}
-
-// pullOnce does rows by counts, all of which one product takes, as New is told how many it has.
-func pullOnce(w *writer, s *stage, way schedule.Pull) error {
-	way.Once = true
-	w.edge.Way = way
-	return pull(w, s, way)
 }
 
 // pullOf does what comes whole by an arrival: no product takes a part of it alone. It refuses what else that can't do.

@@ -18,9 +18,7 @@ var pushes = slices.Concat(by(push, gather(ofRows)), by(push, gather(ofBalanced)
 		with(comesAtOnce, lacksKernel)).with(because(append([]hole{sendsToEach}, pushHoles...)))
 
 // intoPlans says that peers write what comes, which is memory of the plan.
-func intoPlans(l *lowering) {
-	l.limit = "what comes into the caller's memory, which peers do not write"
-}
+var intoPlans = except(nil, "what comes into the caller's memory, which peers do not write")
 
 // pushPart does an operand, which is taken at once, or in the order in which its parts come.
 func pushPart(_ *writer, s *stage, _ schedule.Push) error {
@@ -122,12 +120,11 @@ var sendsToEach = hole{func(n need) bool { return n.Kind == edges.Broadcast || n
 	"by it every rank sends to each of the others, and here one rank sends alone, or each rank to one"}
 
 // pushHoles are the facts of ways by which peers write what comes.
-var pushHoles = append([]hole{memoryOfPeers, {func(n need) bool { return n.Bare },
+var pushHoles = append([]hole{{func(n need) bool { return n.Bare },
 	"a rank writes no caller's memory at a peer, where an abort would spoil a result"}}, rowsInTurn...)
 
 // rowsInTurn are the facts of ways that bring one rank's rows after another's to products.
 var rowsInTurn = []hole{
-	memoryOfPeers,
 	gathersAll,
 	{func(n need) bool { return (n.Bare || n.Of == ofColumns) && !n.Sums() },
 		"no product takes some rows while others come"},

@@ -17,21 +17,19 @@ import (
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 var overRails = slices.Concat(
-	by(gatheredByRails, gather(ofRows).OverHosts()).has(intoCallers),
-	by(gatheredByRails, gather(ofBalanced).OverHosts(), gather(ofCounted).OverHosts(),
-		gather(ofCounted).Alone().OverHosts()).has(intoCallers).with(lacksOf(wholeParts, "Parts")),
-	by(gatheredByRails, gather(ofBatches).OverHosts()).has(intoCallers).with(lacksOf(inBatches, "Parts")),
-	by(gatheredByRails, gather(ofRows).Alone().OverHosts()),
-	by(gatheredByRails, gather(ofOperand).OverHosts()).with(behindSums),
-	by(gatheredByRails, gather(ofColumns).OverHosts()).has(intoCallers).with(railedWhole),
-	by(summedByRails, reduce(ofRows).OverHosts()),
-	by(summedByRails, reduce(ofBalanced).OverHosts(), reduce(ofCounted).OverHosts(),
-		reduce(ofCounted).Alone().OverHosts()).with(lacksOf(wholeParts, "Parts")),
-	by(summedByRails, reduce(ofBatches).OverHosts()).with(lacksOf("sums of %s leave in batches", "Parts")),
-	by(summedByRails, reduce(ofRows).Alone().OverHosts()),
-	by(summedByRails, reduce(ofColumns).OverHosts()).with(railedWhole),
-	by(summedByRails, reduceAll(ofRows).OverHosts(), reduceAll(ofRows).Alone().OverHosts(),
-		reduce(ofGradient).OverHosts(), reduceAll(ofGradient).OverHosts())).with(because(railHoles))
+	by(gatheredByRails, gather(ofRows), gather(ofRows).Alone()),
+	by(gatheredByRails, gather(ofBalanced), gather(ofCounted), gather(ofCounted).Alone()).
+		with(lacksOf(wholeParts, "Parts")),
+	by(gatheredByRails, gather(ofBatches)).with(lacksOf(inBatches, "Parts")),
+	by(gatheredByRails, gather(ofOperand)).with(behindSums),
+	by(gatheredByRails, gather(ofColumns)).with(railedWhole),
+	by(summedByRails, reduce(ofRows), reduce(ofRows).Alone(), reduceAll(ofRows), reduceAll(ofRows).Alone(),
+		reduce(ofGradient), reduceAll(ofGradient)),
+	by(summedByRails, reduce(ofBalanced), reduce(ofCounted), reduce(ofCounted).Alone()).
+		with(lacksOf(wholeParts, "Parts")),
+	by(summedByRails, reduce(ofBatches)).with(lacksOf(sumsInBatches, "Parts")),
+	by(summedByRails, reduce(ofColumns)).with(railedWhole)).has(intoCallers|network).
+	with(because(railHoles), func(l *lowering) { l.Hosts = true })
 
 // railedWhole says that no step moves a part of a rank's columns.
 var railedWhole = lacksOf("a step moves all of a rank's columns of %s", "Parts")

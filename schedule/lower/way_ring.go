@@ -8,32 +8,25 @@ import (
 )
 
 var (
-	rings = slices.Concat(roundRing(ringed, intoCallers), by(ringed, gather(ofRows).Alone()).with(comesAtOnce),
-		by(ringed, gather(ofCounted).Alone()).has(intoCallers).with(comesAtOnce, wholeCounts)).with(because(rowsInTurn))
-	pushRings = roundRing(ringPushed, 0).with(because(pushHoles), func(l *lowering) {
-		if l.Of == ofColumns {
-			intoPlans(l)
-		}
-	})
+	rings = slices.Concat(roundRing(ringed), by(ringed, gather(ofRows).Alone()).with(comesAtOnce),
+		by(ringed, gather(ofCounted).Alone()).with(comesAtOnce, wholeCounts)).has(intoCallers).with(because(rowsInTurn))
+	pushRings = roundRing(ringPushed, intoPlans).with(because(pushHoles))
 )
 
-// roundRing are the gathers by a way round the ring that products take, with facts.
-func roundRing[W schedule.Way](write func(*writer, *stage, W) error, facts fact) rowsOfTable {
-	list := slices.Concat(by(write, gather(ofRows)),
+// roundRing are the gathers by a way round the ring that products take, with what else there is to say of columns.
+func roundRing[W schedule.Way](write func(*writer, *stage, W) error, columns ...func(*lowering)) rowsOfTable {
+	return slices.Concat(by(write, gather(ofRows)),
 		by(write, gather(ofBalanced)).with(lacksOf(wholeParts, "Direction both")),
 		by(write, gather(ofBatches)).with(lacksOf(inBatches, "Direction both")),
 		by(write, gather(ofCounted)).with(comesAtOnce, wholeCounts),
-		by(write, gather(ofColumns)).with(columnsWhole, comesAtOnce, lacksOf(noHalves, "Direction both"))).has(facts)
-	return append(list, by(write, gather(ofOperand)).with(comesAtOnce, behindSums)...)
+		by(write, gather(ofColumns)).with(columnsWhole, comesAtOnce,
+			lacksOf("a strided copy moves a rank's columns of %s in all rows", "Direction both")).with(columns...),
+		by(write, gather(ofOperand)).with(comesAtOnce, behindSums))
 }
 
-var wholeCounts = lacksOf(noHalfCounts, "Direction both")
-
-// noHalves is the fact of columns that go round the ring.
-const noHalves = "a strided copy moves a rank's columns of %s in all rows"
-
-// noHalfCounts is that of counted rows.
-const noHalfCounts = "Bind is told how many rows of %s each rank has, and not how many halves have"
+// wholeCounts says that a rank's counted rows go one way.
+var wholeCounts = lacksOf("Bind is told how many rows of %s each rank has, and not how many halves have",
+	"Direction both")
 
 func ringed(w *writer, s *stage, way schedule.Ring) error {
 	if way.WithStep && w.comesWhole(s) {

@@ -103,7 +103,7 @@ func (x inRing) passedOn(on hostir.StreamRef, set hostir.StreamSet, before []hos
 		toAll = x.toAll(mainRef, x.s, parts{}, own)
 	}
 	x.words(ready, x.s.Sums, x.apart().all(hostir.Size))
-	if done := x.meetIn(x.apart(), read, x.s.Sums, ""); x.s.ToAll {
+	if done := x.meet(x.apart(), read, x.s.Sums, ""); x.s.ToAll {
 		toAll = moved(append(toAll, done...)...)
 	} else {
 		batch := x.apart().part()

@@ -13,9 +13,8 @@ import (
 
 var shots = slices.Concat(
 	twoShots(reduceAll(ofRows).Alone()).has(ofCodes), twoShots(reduceAll(ofBatches), reduceAll(ofGradient)),
-	by(inOneShot, reduce(ofRows).Alone()).has(ofCodes),
+	by(inOneShot, reduce(ofRows).Alone(), reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
-	by(inOneShot, reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
 		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
@@ -29,9 +28,9 @@ func twoShots(of ...need) rowsOfTable {
 }
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = append(by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps)).has(intoCallers),
-	append(by(gatheredInOneShot, gather(ofRows).Alone()),
-		by(gatheredInOneShot, gather(ofOperand)).with(aside(copySet))...)...).has(copiesOwn)
+var gatherShots = append(
+	by(gatheredInOneShot, gather(ofRows), gather(ofBatches), gather(ofSteps), gather(ofRows).Alone()),
+	by(gatheredInOneShot, gather(ofOperand)).with(aside(copySet))...).has(copiesOwn | intoCallers)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(w *writer, s *stage, _ schedule.Shot) error {
@@ -64,8 +63,8 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}
 	if w.edgeOf(s.Sums).Carrier.Fused { // a launch for each batch
-		return batches.inTurn(slices.Concat(w.meetIn(batches, ready, s.Sums, "peers may read "+from), sum,
-			w.meetIn(batches, read, s.Sums, ""))...)
+		return batches.inTurn(slices.Concat(w.meet(batches, ready, s.Sums, "peers may read "+from), sum,
+			w.meet(batches, read, s.Sums, ""))...)
 	}
 	return w.whileRead(from, s.Sums, batches.inTurn(sum...)...)
 }
@@ -82,14 +81,11 @@ func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 
 // whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks.
 func (w *writer) whileRead(memory, move string, work ...hostir.Node) []hostir.Node {
-	return slices.Concat(w.meet(ready, move, "peers may read "+memory), work, w.meet(read, move, ""))
+	return slices.Concat(w.meet(parts{}, ready, move, "peers may read "+memory), work, w.meet(parts{}, read, move, ""))
 }
 
-// meet has all ranks meet on the caller's stream, and meetIn for each part.
-func (w *writer) meet(word, move, remark string) []hostir.Node {
-	return w.meetIn(parts{}, word, move, remark)
-}
-func (w *writer) meetIn(cut parts, word, move, remark string) []hostir.Node {
+// meet has all ranks meet on the caller's stream, for each part.
+func (w *writer) meet(cut parts, word, move, remark string) []hostir.Node {
 	word = w.words(word, move, cut.members())
 	return []hostir.Node{hostir.Post(mainRef, word, every).Member(cut.part()).Described(remark),
 		hostir.Wait(mainRef, word, every).Member(cut.part())}
@@ -105,8 +101,8 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	}
 	sum := w.sumOf(mainRef, s, own, hostir.Chunk(s.Sums, hostir.Rank), w.flatAt(input, hostir.Rank).
 		At(rankIndex).EachRank()).Described("own part, in the order of ranks")
-	return slices.Concat(w.meet(ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
-		w.toAll(mainRef, s, parts{}, own), w.meet(read, s.Sums, ""))
+	return slices.Concat(w.meet(parts{}, ready, s.Sums, "peers may read "+input), []hostir.Node{sum},
+		w.toAll(mainRef, s, parts{}, own), w.meet(parts{}, read, s.Sums, ""))
 }
 
 // ownPart declares memory of this rank's part of a stage's sums, which are cut into such parts.
@@ -120,5 +116,5 @@ func (w *writer) ownPart(s *stage, rows bool) hostir.View {
 }
 
 // twoShotHoles are the facts of sums that each rank makes a part of.
-var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter && !n.Hosts },
+var twoShotHoles = []hole{{func(n need) bool { return n.Kind == edges.ReduceScatter },
 	"it brings every rank all sums"}}

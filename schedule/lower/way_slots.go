@@ -265,10 +265,9 @@ var batchesForAll = hole{func(n need) bool { return n.Kind == edges.AllReduce &&
 
 // slotHoles are the facts of ways by which sums leave one rank's rows after another's.
 var slotHoles = []hole{
-	memoryOfPeers, batchesForAll,
+	batchesForAll,
 	{func(n need) bool { return n.Of == ofCounted && !n.Bare },
 		"it makes the rows of a linear one rank's after another's, and one product makes all counted rows"},
 	{cutInto(ofGradient), "a gradient is made at once, and no rank's rows of it before others"},
-	{cutInto(ofBalanced), "it moves parts of one size"},
 	{func(n need) bool { return n.Bare }, "no product makes the terms"},
 }

@@ -127,21 +127,21 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	x := w.at(o.In[0], piece{})
 	w.program.AskUnits(unit, w.ColumnsOf(o.In[0]), w.ColumnsOfWeight(o))
 	at := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
-	nodes := slices.Concat(w.meet(free, s.Sums, mayWrite), []hostir.Node{
+	nodes := slices.Concat(w.meet(parts{}, free, s.Sums, mayWrite), []hostir.Node{
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: to,
 			Slots: hostir.Whole(slots), Peers: at.Over(stepIndex, hostir.Const(1), hostir.Size),
 			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Added: added,
 			Finish: finish}).
 			Described("own rows last, and once, in the order of ranks").
-			Applying(w.functionsOf(o, false))}, w.meet(arrived, s.Sums, ""))
+			Applying(w.functionsOf(o, false))}, w.meet(parts{}, arrived, s.Sums, ""))
 	if s.ToAll {
-		nodes = slices.Concat(nodes, w.toAll(mainRef, s, parts{}, to), w.meet(read, s.Sums, ""))
+		nodes = slices.Concat(nodes, w.toAll(mainRef, s, parts{}, to), w.meet(parts{}, read, s.Sums, ""))
 	}
 	return nodes
 }
 
 // tileHoles are the facts of ways that bring rows in turn, and of those by which sums leave so.
-var tileHoles = slices.Concat([]hole{memoryOfPeers,
+var tileHoles = slices.Concat([]hole{
 	{cutInto(ofOperand), "its kernel multiplies rows that come by one weight"},
 	{func(n need) bool { return n.Of == ofColumns && n.Sums() },
 		"its kernel gives each rank the tiles of the rank's rows, with all columns"},

@@ -84,6 +84,9 @@ func (c *Chain) InBatches(rows schedule.Extent) bool {
 // orderBatches finds the order of batches. Of one gather, products and a sum each batch has rounds of its own, so that
 // its sums leave while the next one comes. Where one gather and products are all, the first result says it.
 func (c *Chain) orderBatches() error {
+	if c.Batches == 0 {
+		return nil
+	}
 	first, gathers, sums := c.Stages[0], 0, false
 	for _, s := range c.Stages {
 		if sums = sums || s.Sums != ""; s.inSteps() {
@@ -97,7 +100,7 @@ func (c *Chain) orderBatches() error {
 	for _, s := range c.Stages {
 		for _, o := range s.Ops {
 			t, declared := c.Schedule.Tensor(o.Out)
-			if c.Batches == 0 || !declared || !s.inSteps() || s.Sums == o.Out || len(t.Axes[0].Outer) == 0 {
+			if !declared || !s.inSteps() || s.Sums == o.Out || len(t.Axes[0].Outer) == 0 {
 				continue
 			}
 			switch batch := t.Axes[0].Outer[0].Kind == schedule.StreamAxis; {
