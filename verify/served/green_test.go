@@ -30,7 +30,7 @@ var shown = []string{"A06LoRACall", "P33RingKV", "P34Ulysses", "OwnProduct", "Ba
 	"OneKernelBlock", "PartedAll", "OwnInputAdded", "SharedWeight", "TwoMLPs", "SquaredRows", "BackwardOverHosts",
 	"TilesForAll", "RingForAll", "NCCLInPlace", "RingOfUneven", "BatchLayerPush", "BatchesShot",
 	"ColumnsNormedPush", "CountedLayerRing", "BatchLayerOverHosts",
-	"BalancedKeptOverHosts", "CH35", "CH26", "BatchDecoder", "BatchForAllTwo", "BatchWeightsOverHosts",
+	"BalancedKeptOverHosts", "CH35", "CH26", "BatchDecoder", "BatchForAllTwo", "BatchWeightsOverHosts", "BatchRotary",
 	"WeightsShots", "WeightsSent", "CountedBlock", "BalancedBlock", "BalancedCross", "CountedGradient",
 	"BalancedInPlace"}
 
