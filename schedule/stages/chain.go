@@ -226,8 +226,7 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 	c.blame(c.functions(o))
 	if out.Columns() && undividedMatrix(c.Schedule, o.Out) && !s.AddsShares() {
 		if c.Uneven(s.Input) {
-			c.blame(c.MisplacedIn(o.Out, out, "no pass gathers columns of %s, and its rows are in parts as those of %s",
-				o.Out, c.Sized(s.Input)))
+			c.blame(c.MisplacedIn(o.Out, out, columnsOfEven, o.Out, c.Sized(s.Input)))
 		}
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return

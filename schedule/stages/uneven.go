@@ -109,6 +109,11 @@ func (c *Chain) callsApart() error {
 	return nil
 }
 
+// columnsOfEven is the fact of columns that travel: a copy to columns takes a chunk of all rows, and where parts of
+// rows differ a rank has a chunk for each.
+const columnsOfEven = "a copy to columns of %s takes a chunk of all rows, and rows in parts as those of %s are a " +
+	"chunk for each rank"
+
 // countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
 // and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.
 func (c *Chain) countsAlike() error {
@@ -126,8 +131,7 @@ func (c *Chain) countsAlike() error {
 			if c.Tensor(moved).Name == "" {
 				moved = s.Into
 			}
-			return c.Misplaced(moved, "let each rank have its columns", "no pass moves columns of %s, which has as "+
-				"many rows as %s, and those need not be in equal parts", s.Of(), of)
+			return c.Misplaced(moved, "let each rank have its columns", columnsOfEven, s.Of(), of)
 		}
 		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
@@ -166,8 +170,8 @@ func (c *Chain) evenSums() error {
 	_, uneven, err := c.unevenRows()
 	for _, s := range c.Stages {
 		if of := uneven[c.RowExtent(s.Of())]; of != "" && s.GathersColumns() {
-			err = cmp.Or(err, c.Misplaced(cmp.Or(s.Into, s.Of()), "let each rank have its columns", "no pass gathers "+
-				"columns of %s, which has as many rows as %s, and those need not be in equal parts", s.Of(), of))
+			err = cmp.Or(err, c.Misplaced(cmp.Or(s.Into, s.Of()), "let each rank have its columns", columnsOfEven,
+				s.Of(), of))
 		}
 		if s.Sums == "" || err != nil {
 			continue
@@ -248,8 +252,7 @@ func (c *Chain) besideCounts(rows string) error {
 	for _, s := range c.Stages {
 		switch {
 		case s.GathersColumns():
-			return c.Misplaced(s.Of(), "let each rank have its columns",
-				"no pass gathers columns of %s, whose rows are by counts as those of %s", s.Of(), rows)
+			return c.Misplaced(s.Of(), "let each rank have its columns", columnsOfEven, s.Of(), rows)
 		case s.Sums != "" && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
 			return c.Misplaced(s.Sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
