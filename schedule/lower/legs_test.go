@@ -52,6 +52,7 @@ var examples = map[need]example{
 	reduce(ofCounted).Alone(): {"sum", "A[D/D M N] C[M/D~P N]"},
 	reduceAll(ofRows):         {"linear", "A[M K/D] B[N K/D] C[M N]"},
 	reduceAll(ofBatches):      {"mlp", "A[M*4/D K] B[F/D K] B2[N F/D] C[M N]"},
+	reduceAll(ofCounted):      {"mlp", "A[M/D~ K] B[F/D K] B2[N F/D] C[M N]"},
 	reduceAll(ofGradient):     {"gradient", "A[M/D N] B[M/D K] C[N K]"},
 	reduceAll(ofRows).Alone(): {"sum", "A[D/D M N] C[M N]"},
 	stages.Exchange:           {"copy", "A[D/D D M] C[D D/D M]"},

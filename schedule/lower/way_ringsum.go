@@ -9,11 +9,13 @@ import (
 )
 
 var sumRings = slices.Concat(
-	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows)),
+	append(by(inKernels, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows),
+		reduceAll(ofCounted)),
 		by(func(_ *writer, s *stage, _ schedule.RingAccumulate) error {
 			s.leaving = leaving{memory: []declare{each(ringSums), reducedMemory}, plan: accumulatedInRing}
 			return nil
-		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows))...).with(except(
+		}, reduce(ofRows), reduce(ofColumns), reduce(ofBalanced), reduce(ofBatches), reduceAll(ofRows),
+			reduceAll(ofCounted))...).with(except(
 		func(s *stage) bool { return s.inTurn() || len(s.taken) > 0 },
 		"it adds up products of rows that are all there, and these come one rank's after another's")),
 	by(inKernels, reduce(ofRows).Alone(), reduce(ofCounted).Alone(), reduceAll(ofRows).Alone()).

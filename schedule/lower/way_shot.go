@@ -16,7 +16,7 @@ var shots = slices.Concat(
 	by(inOneShot, reduce(ofRows).Alone(), reduce(ofCounted).Alone()).has(ofCodes),
 	by(inOneShot, reduceAll(ofRows).Alone()).has(ofCodes|overwrites),
 	by(inOneShot, reduce(ofRows), reduce(ofBalanced), reduce(ofBatches), reduce(ofGradient), reduce(ofCounted),
-		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofGradient)),
+		reduceAll(ofRows), reduceAll(ofBatches), reduceAll(ofCounted), reduceAll(ofGradient)),
 	twoShots(reduceAll(ofRows))).with(roundsByKernel)
 
 // roundsByKernel says that one kernel makes no sums in fp32.
@@ -57,8 +57,10 @@ func gatheredInOneShot(w *writer, s *stage, _ schedule.GatherShot) error {
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	batches := w.leaveIn(s)
 	from, sums := w.summands(s), hostir.Chunk(s.Sums, batches.part())
-	term, remark := hostir.Whole(from).At(rankIndex), "the same order on every rank"
-	if !s.ToAll {
+	term, remark := w.whole(from).At(rankIndex), "the same order on every rank"
+	if s.ToAll {
+		sums = w.whole(s.Sums)
+	} else {
 		term, remark = w.rowsAt(from, hostir.Rank).At(rankIndex), "own rows, in the order of ranks"
 	}
 	sum := []hostir.Node{w.sumOf(mainRef, s, sums, sums, term.EachRank()).Described(remark)}

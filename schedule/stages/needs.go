@@ -82,6 +82,8 @@ var Needs = []Placed{
 	{ReduceAll(OfRows), "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
 	{ReduceAll(OfBatches), "linear: A [S, DIDx(D), M/(S*D), K], B [DIDx(D), F/D, K], H; linear: H, " +
 		"B [N, DIDx(D), F/D], C [M, N]"},
+	{ReduceAll(OfCounted), "linear: A [DIDx(D, uneven), M/D, K], B [DIDx(D), F/D, K], H; linear: H, " +
+		"B [N, DIDx(D), F/D], C [M, N]"},
 	{ReduceAll(OfGradient), "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
 	{ReduceAll(OfRows).Alone(), "sum: A [DIDx(D), M, N], C [M, N]"},
 	{Exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
@@ -165,6 +167,8 @@ func (c *Chain) Leaves(s *Stage) Need {
 		n.Bare = true
 	case last.Name() == schedule.GradientWord:
 		n.Of = OfGradient
+	case s.ToAll && c.UnevenExtents()[c.RowExtent(s.Sums)]:
+		n.Of = OfCounted
 	case s.Left.Columns():
 		n.Of = OfColumns
 	case s.Left.Size != edges.Even:

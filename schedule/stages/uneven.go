@@ -50,7 +50,7 @@ func (c *Chain) CountedProducts() error {
 			}
 			return c.Misplaced(c.Sized(rows), hint,
 				"a product has as many rows as New is told, and Bind says how many a rank has of %s", c.Sized(rows))
-		case in && s.Sums != "" && !out:
+		case in && s.Sums != "" && !out && !s.ToAll:
 			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(c.Sized(rows))),
 				"the rows of %s are by counts, and those of %s are not", c.Sized(rows), s.Sums)
 		}
@@ -133,9 +133,9 @@ func (c *Chain) countsAlike() error {
 			}
 			return c.Misplaced(moved, "let each rank have its columns", columnsOfEven, s.Of(), of)
 		}
-		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && of != "" {
-			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "sums for all ranks are made of equal parts, and "+
-				"those of %s are of as many rows as %s, which need not be in equal parts", s.Sums, of)
+		if of := uneven[c.RowExtent(s.Sums)]; s.ToAll && s.Given != "" && of != "" {
+			return c.MisplacedIn(s.Sums, edges.Of(c.Tensor(of)), "a sum alone for all ranks, such as %s, is of equal "+
+				"parts, and the rows of %s need not be in such", s.Sums, of)
 		}
 	}
 	return c.eachSplit(func(t schedule.Tensor, axis, split int, field string) error {
@@ -253,7 +253,7 @@ func (c *Chain) besideCounts(rows string) error {
 		switch {
 		case s.GathersColumns():
 			return c.Misplaced(s.Of(), "let each rank have its columns", columnsOfEven, s.Of(), rows)
-		case s.Sums != "" && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
+		case s.Sums != "" && !s.ToAll && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
 			return c.Misplaced(s.Sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
 		}

@@ -65,7 +65,7 @@ var countedProducts = []declared{
 	{"CP25", "a weight that travels", linear("A[M/D~ K] B[N/D K] C[M/D~ N]"), at("Tensors[0]", counts)},
 	{"CP26", "sums in equal parts", mlpByCounts("", "C[M/D K]", twice...),
 		at("Tensors[3]", "the rows of A are by counts, and those of C are not (place it [DIDx(D, uneven), M/D, K])")},
-	{"CP27", "sums for all", mlpByCounts("", "C[M K]", twice...), at("Tensors[3]", "the rows of A are by counts")},
+	{"CP27", "sums for all", mlpByCounts("", "C[M K]", twice...), served},
 	{"CP28", "rows in equal parts", of("A[M/D K] B[F/D K] B2[K F/D] C[M/D~ K]", twice...),
 		at("Tensors[0].Axes[0].Outer[0]", "the rows of C need not be in equal parts, and those of A are")},
 	{"CP29", "a sum that nobody gets", of("A[M K/D] B[K K/D] W[F/D K] W2[K F/D] C[M/D~ K]", s.Linear("X", "A", "B"),

@@ -31,6 +31,10 @@ var parallelBlock = of("A[M/D~ K] V[K] Wq[N/D K] Wo[K N/D] B[F/D K] B2[K F/D] C[
 
 // unevenLayers are layers whose rows are in parts of different sizes: by counts as they stand, and in balanced parts.
 var unevenLayers = map[string]form{
+	"sums for all": of("A[M/D~ K] V[K] B[F/D K] B2[K F/D] R[M K] C[M K]", s.Copy("X", "A", s.RMSNorm("V")),
+		s.Linear("H", "X", "B"), s.Linear("C", "H", "B2", s.Add("R"))),
+	"sums for all, and others": of("O[M F/D] B2[N F/D] C[M N] A[M/D~ K] B[F/D K] E[M F/D]",
+		s.Linear("C", "O", "B2"), s.Linear("E", "A", "B")),
 	"a norm and products": of("A[M/D~ K] V[K] B[F/D K] B2[N F/D] C[M/D~ N]", s.Copy("X", "A", s.RMSNorm("V")),
 		s.Linear("H", "X", "B", s.SiLU()), s.Linear("C", "H", "B2")),
 	"products and a residual": mlpByCounts("", "C[M/D~ K]", twice[0], s.Linear("C", "H", "B2", s.Add("A"))),
