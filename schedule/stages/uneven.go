@@ -109,10 +109,10 @@ func (c *Chain) callsApart() error {
 	return nil
 }
 
-// columnsOfEven is the fact of columns that travel: a copy to columns takes a chunk of all rows, and where parts of
-// rows differ a rank has a chunk for each.
-const columnsOfEven = "a copy to columns of %s takes a chunk of all rows, and rows in parts as those of %s are a " +
-	"chunk for each rank"
+// columnsOfEven is the fact of columns that travel: a copy to columns takes all rows in one piece, and where parts of
+// rows differ a rank has a piece for each.
+const columnsOfEven = "a copy to columns of %s takes all rows in one piece, and rows in parts as those of %s are a " +
+	"piece for each rank"
 
 // countsAlike refuses rows by counts beside what has no counts: calls, sums to equal parts, columns that are gathered,
 // and tensors of that number of rows in equal parts. All tensors of those rows have one list of counts.

@@ -59,7 +59,7 @@ var changed = []declared{
 	{"columns that are gathered", "of rows by counts", of(
 		"A[M/D~ K] Q[M/D~ K] B[N K] W[N2/D N] C[M N] E[M N2]", s.Copy("Q", "A", s.Quantise()),
 		s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B"), s.Linear("E", "C", "W")).eight(true, "Q"),
-		at("Tensors[5]", "a copy to columns of E takes a chunk of all rows")},
+		at("Tensors[5]", "a copy to columns of E takes all rows in one piece")},
 	{"a tensor of fp32", "that is gathered", of("A[D/D M N] V[N] C[M/D N] E[M N]", s.Sum("C", "A"),
 		s.Copy("E", "C", normed)).in32("C"), at("Tensors[2].Type", "no pass moves a tensor of fp32, such as C")},
 	{"packets of eight bits", "with one scale", gatheredEight(false).by("A", s.PushGather{}),
@@ -186,7 +186,8 @@ var changed = []declared{
 		at("Tensors[0].Axes[0].Outer[0].Uneven", "each rank has one row of A, which has D")},
 	{"columns that are gathered", "of what balanced rows make", of("A[M/D K] W[N K] V[N] W2[P/D N] C[M P]",
 		s.Linear("H", "A", "W", s.RMSNorm("V")), s.Linear("C", "H", "W2")).changed("A", balancedRows), at("Tensors[4]",
-		"a copy to columns of C takes a chunk of all rows, and rows in parts as those of A are a chunk for each rank")},
+		"a copy to columns of C takes all rows in one piece, and rows in parts as those of A are a piece for each "+
+			"rank")},
 	{"columns that are summed", "of what balanced rows make", of("A[M/D K] W[F/D K] W2[N F/D] C[M N/D]",
 		s.Linear("H", "A", "W", s.GELU()), s.Linear("C", "H", "W2", s.Scale(.5))).changed("A", balancedRows),
 		at("Tensors[3]", "columns of C are summed of all rows, and there are as many as of A, which need not be in "+

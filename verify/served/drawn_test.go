@@ -37,7 +37,7 @@ var drawn = []declared{
 		"other streams read Key, for peers or for products, while C is made there (leave it out)")},
 	{"columns that are gathered", "beside sums of balanced rows", of("A[M K/D] B[N K/D] C[M/D N] E[M K]",
 		s.Linear("C", "A", "B"), s.Copy("E", "A", s.GELU())).changed("C", balancedRows), at("Tensors[3]", "a copy "+
-		"to columns of E takes a chunk of all rows, and rows in parts as those of C are a chunk for each rank (let "+
+		"to columns of E takes all rows in one piece, and rows in parts as those of C are a piece for each rank (let "+
 		"each rank have its columns)")},
 	{"balanced rows for the caller", "that peers push", rowsForCaller().changed("A", balancedRows).by("A", s.Push{}),
 		at("Tensors[3]", "Push gathers into memory of the plan only (leave it out, or use schedule.Pull, "+
@@ -164,7 +164,7 @@ var drawn = []declared{
 		by("Q", s.PushShot{Rows: true}), at("Moves[0].Way.Rows", "no function of whole rows of the plan's type stands "+
 		"behind the sums of Q (leave it out)")},
 	{"columns of a product", "of balanced rows, which are moved on", movedColumns().changed("A", balancedRows), at(
-		"Tensors[2]", "a copy to columns of O takes a chunk of all rows, and rows in parts")},
+		"Tensors[2]", "a copy to columns of O takes all rows in one piece, and rows in parts")},
 	{"a gradient of peers' rows", "and of gathered columns", of("X[M N/D] B[M/D K] C[N K] H[M N]",
 		s.Copy("H", "X", s.GELU()), s.Gradient("C", "H", "B")), at("Ops[1].In[0]", "no pass goes on with all columns "+
 		"of H (end the schedule with H, and make C behind its plan)")},
@@ -176,18 +176,18 @@ var drawn = []declared{
 		"Tensors[0].Axes[2].Extent", "New is told how long a part of A may be, and that is constant here (use "+
 			"schedule.M)")},
 	{"columns that a copy gathers", "of rows by counts", gatheredColumns("/D~"), at("Tensors[2]", "a copy to "+
-		"columns of C takes a chunk of all rows, and rows in parts as those of A are a chunk for each rank (let each "+
-		"rank have its columns)")},
+		"columns of C takes all rows in one piece, and rows in parts as those of A are a piece for each rank (let "+
+		"each rank have its columns)")},
 	{"columns that a copy gathers", "of balanced rows", gatheredColumns("/D").changed("A", balancedRows), at(
-		"Tensors[2]", "a copy to columns of C takes a chunk of all rows, and rows in parts")},
+		"Tensors[2]", "a copy to columns of C takes all rows in one piece, and rows in parts")},
 	{"columns that a copy gathers", "of rows by counts that come first", gatheredColumns("/D~").by("A",
-		s.Pull{Once: true}), at("Tensors[2]", "a copy to columns of C takes a chunk of all rows, and rows in parts")},
+		s.Pull{Once: true}), at("Tensors[2]", "a copy to columns of C takes all rows in one piece, and rows in parts")},
 	{"columns that a copy gathers", "of as many rows as sums by counts", of(
 		"O[M N/D] B[K N/D] A[M/D~ K] C[M/D~ K] More[M N]", s.Linear("C", "O", "B", s.Add("A")), s.Copy("More", "O")),
-		at("Tensors[0]", "a copy to columns of O takes a chunk of all rows, and rows in parts as those of C are")},
+		at("Tensors[0]", "a copy to columns of O takes all rows in one piece, and rows in parts as those of C are")},
 	{"columns of an operand", "that come whole, of as many rows as others by counts", of(
 		"A[M/D~ K] B[N/D K] C[M N/D] X[M P/D] W[F P] E[M F]", s.Linear("C", "A", "B"), s.Linear("E", "X", "W")), at(
-		"Tensors[3]", "a copy to columns of X takes a chunk of all rows, and rows in parts")},
+		"Tensors[3]", "a copy to columns of X takes all rows in one piece, and rows in parts")},
 	{"an operand of other ranks' parts", "that functions make, where nothing travels", of(
 		"A[D D/D M] R[D/D D M] C[D D/D M] H[D D/D M]", s.Copy("X", "R", s.GELU()),
 		s.Copy("C", "A", s.Scale(.5), s.Add("X")).Keeping("H", 1)), at("Tensors[1]",
