@@ -76,11 +76,8 @@ func (w *writer) turns(first, end hostir.Expr) turns {
 // shift takes the rows of rank r+i in round i, a part of them after the other.
 func (w *writer) shift(cut parts) turns {
 	t := w.turns(cut.all(one), cut.all(hostir.Size))
-	t.names = []hostir.Node{hostir.Bind("peer", hostir.Ahead(cut.turn()))}
+	t.names = append([]hostir.Node{hostir.Bind("peer", hostir.Ahead(cut.turn()))}, cut.ofStep()...)
 	t.pieces = []piece{{rank: hostir.Var("peer"), part: cut.part()}}
-	if cut.n > 1 {
-		t.names = append(t.names, hostir.Bind(cut.index, hostir.Mod(step, hostir.Const(cut.n))))
-	}
 	return t
 }
 
@@ -108,8 +105,7 @@ type arrival struct {
 	oneLoop bool // a round's products stand behind what brings its rows, else behind all rounds of that
 }
 
-// aside says that an operand that comes at once does so on a stream of its own, beside what is made before the product
-// that takes it.
+// aside brings an operand on a stream of its own, while the products before the one that takes it run.
 func aside(set hostir.StreamSet) func(*lowering) {
 	on := hostir.Stream(set.Name)
 	bring := func(gathers atOnce) func(*writer, *stage) arrival {

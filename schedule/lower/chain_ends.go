@@ -200,7 +200,7 @@ func (w *writer) close(on hostir.StreamRef) {
 	for _, s := range w.stages {
 		if s.pulls() && s.Into != "" && !s.comes.copied {
 			own := hostir.Set(on, w.rowsAt(s.Into, hostir.Rank), w.shard(s, hostir.Expr{}))
-			w.moves(s.here(), w.batches.inTurn(own.Described("the caller gets all rows").AskedBy("Tensors"))...)
+			w.moves(s.here(), w.comeIn(s).inTurn(own.Described("the caller gets all rows").AskedBy("Tensors"))...)
 		}
 		w.moves(s.here(), hostir.AllOn(s.comes.close, on)...)
 	}

@@ -84,7 +84,7 @@ func (w *writer) pieceOf(s *stage, rank hostir.Expr) piece {
 
 // inBatch is that piece of a rank's rows of a batch, where partial results of all batches leave together.
 func (w *writer) inBatch(s *stage, p piece) piece {
-	if x := w.inRound(); s.departs() && x.n > 1 {
+	if x := w.inRound(s); s.departs() && x.n > 1 {
 		p.part = x.part()
 	}
 	return p

@@ -19,7 +19,7 @@ type lowering struct {
 	// usual is the way, with its options, that a schedule has which leaves it open; nil: the one without options.
 	usual func(*writer, leg) schedule.Way
 	not   func(*stage) bool // it does not serve such stages
-	why   string            // of that, or what it does not stand beside in a chain, which others refuse
+	why   string            // the reason; without not: what the way does not stand beside in a chain
 	lacks []lack
 	holes []hole // facts why the way does not do other communications
 	write func(w *writer, s *stage, way schedule.Way) error
@@ -146,7 +146,8 @@ func betweenHosts() schedule.Way {
 	return lowerings[slices.IndexFunc(lowerings, func(l lowering) bool { return l.Hosts })].way
 }
 
-// except says that it does not serve stages of a kind, and why; without a kind: what others refuse beside it.
+// except gives a lowering the stages that it does not serve, and the reason. If not is nil, why names what the way does
+// not stand beside, and another check refuses that.
 func except(not func(*stage) bool, why string) func(*lowering) {
 	return func(l *lowering) { l.not, l.why = not, why }
 }

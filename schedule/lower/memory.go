@@ -90,7 +90,9 @@ func (w *writer) cutFlat(s *stage, rows bool) {
 }
 
 // madeIn are the parts in which a rank's rows of partial results are made: as fine as they are cut, or batches.
-func (w *writer) madeIn(name string) parts { return parts{n: cmp.Or(w.fine[name], w.batches.n)} }
+func (w *writer) madeIn(name string) parts {
+	return parts{n: cmp.Or(w.fine[name], w.batchesOf(w.program.At(name).Tensor.Axes[0].Extent).n)}
+}
 
 // flatAt is the part of a rank in memory that is cut flat.
 func (w *writer) flatAt(name string, rank hostir.Expr) hostir.View {
@@ -187,7 +189,7 @@ func (w *writer) sums(s *stage) {
 		if !s.ToAll || w.byRanks(s) {
 			w.cut(s.Given, schedule.D)
 		}
-	case w.byRanks(s), !s.ToAll && w.batches.n > 1:
+	case w.byRanks(s), w.leaveIn(s).n > 1:
 		w.eachRank(partial, s.Sums, w.ColumnsOf(s.Sums))
 	default:
 		if w.ofRows(partial, s.Sums, false, w.ColumnsOf(s.Sums)); !s.ToAll {
@@ -305,7 +307,7 @@ func (w *writer) ofEachRank(s *stage, name string) {
 		return
 	}
 	w.eachRank(name, s.Sums, w.ColumnsOf(s.Sums))
-	if x := w.inRound(); x.n > 1 {
+	if x := w.inRound(s); x.n > 1 {
 		w.fine[name] = x.n
 	}
 }

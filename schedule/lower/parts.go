@@ -15,8 +15,8 @@ func (w *writer) within(nodes ...hostir.Node) []hostir.Node {
 			v.Index.Vars(func(name string) { some = some || name == w.batches.index })
 		}
 	})
-	if some {
-		return w.inRound().inTurn(nodes...)
+	if some && w.Order == stages.BatchesInRound {
+		return w.batches.inTurn(nodes...)
 	}
 	return nodes
 }
@@ -29,13 +29,17 @@ func (w *writer) batchesIf(so bool) parts {
 	return parts{}
 }
 
-// inRound are the batches that each round takes, one after the other.
-func (w *writer) inRound() parts { return w.batchesIf(w.Order == stages.BatchesInRound) }
+// inRound are the batches of a stage's sums that each round makes, one after the other.
+func (w *writer) inRound(s *stage) parts {
+	return w.batchesIf(w.Order == stages.BatchesInRound && w.InBatches(w.RowExtent(s.Sums)))
+}
 
 // leaveIn are the batches that a stage's sums leave in: all ranks get the sums of all at once.
-func (w *writer) leaveIn(s *stage) parts { return w.batchesIf(!s.ToAll) }
+func (w *writer) leaveIn(s *stage) parts {
+	return w.batchesIf(!s.ToAll && w.InBatches(w.RowExtent(s.Sums)))
+}
 
-// batchesOf are those that rows of an extent come in.
+// batchesOf are the batches that a number of rows is in.
 func (w *writer) batchesOf(rows schedule.Extent) parts { return w.batchesIf(w.InBatches(rows)) }
 
 // apart are the batches that come one after the other, each in rounds of its own, with words of its own.
@@ -132,6 +136,14 @@ func (p parts) turn() hostir.Expr {
 		return step
 	}
 	return hostir.Div(step, hostir.Const(p.n))
+}
+
+// ofStep binds the index of the part that a step takes.
+func (p parts) ofStep() []hostir.Node {
+	if p.n < 2 {
+		return nil
+	}
+	return []hostir.Node{hostir.Bind(p.index, hostir.Mod(step, hostir.Const(p.n)))}
 }
 
 // members are those of a word with one for each part.

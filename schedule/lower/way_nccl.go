@@ -37,7 +37,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 		return nil
 	case way.Parts < 2:
 		s.gathering = func(w *writer, s *stage) []hostir.Node {
-			return w.batches.inTurn(
+			return w.comeIn(s).inTurn(
 				hostir.Together(mainRef, hostir.AllGather, w.ofAll(s.here()), w.shard(s, hostir.Expr{})))
 		}
 		return nil
@@ -57,7 +57,7 @@ func gatheredByNCCL(w *writer, s *stage, way schedule.NCCL) error {
 
 // ofAll are all ranks' rows in a buffer, of the step's batch.
 func (w *writer) ofAll(buffer string) hostir.View {
-	if w.batches.n < 2 {
+	if w.batchesOf(w.program.At(buffer).Tensor.Axes[0].Extent).n < 2 {
 		return hostir.Whole(buffer)
 	}
 	return w.at(buffer, piece{rank: zero, ranks: hostir.Size})

@@ -68,7 +68,7 @@ func (w *writer) pushed(s *stage, views func(to hostir.Expr) (dst, src hostir.Vi
 	if a.sent = !s.once; a.sent {
 		t.bring = send
 	} else {
-		a.sends = turns{first: t.first, end: t.end, names: t.names[1:], bring: send}.brought() // of the part
+		a.sends = turns{first: t.first, end: t.end, names: cut.ofStep(), bring: send}.brought()
 	}
 	a.turns = []turns{t.awaiting(s, came, p.rank, words)}
 	return a

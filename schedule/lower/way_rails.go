@@ -101,9 +101,9 @@ const (
 // its peers from these.
 type rails struct {
 	*writer
-	parts         // that come one after the other
-	each    parts // that lie apart
-	belongs func(piece) hostir.View
+	parts                           // that come one after the other
+	each    parts                   // that lie apart
+	belongs func(piece) hostir.View // the place of a piece of a rank's rows
 	passed  string
 	landing string // empty: peers read where the rows belong
 }

@@ -226,7 +226,7 @@ func stagedMemory(w *writer, s *stage) {
 	}
 	name, buffer := w.named(staging, s.Sums), hostir.Elements(schedule.Tensor{Axes: axes})
 	axes = append([]schedule.Axis{schedule.Dim(schedule.Number(w.pool.streams))}, axes...)
-	if x := w.inRound(); x.n > 1 {
+	if x := w.inRound(s); x.n > 1 {
 		w.fine[name], buffer = x.n, hostir.Div(buffer, hostir.Const(x.n))
 	}
 	w.program.Memory(name, buffer, axes...)

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,16 +21,21 @@ const (
 )
 
 // roundSplits are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of one.
-func (c *Chain) roundSplits(t schedule.Tensor, n int) ([]schedule.Split, error) {
-	outer, batches := t.Axes[0].Outer, schedule.Number(n)
+func (c *Chain) roundSplits(t schedule.Tensor) ([]schedule.Split, error) {
+	outer, batches := t.Axes[0].Outer, schedule.Number(c.Batches)
 	if len(outer) > 0 && outer[0].Count.Constant() && outer[0].Count != batches {
 		return nil, refused(c.PathOf(c.Schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
-			"%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)
+			"%d parts where the stream axis of %s has %s steps", c.Batches, t.Name, outer[0].Count)
 	}
 	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
-		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
+		return c.ofAllBatches(), nil
 	}
 	return []schedule.Split{schedule.Stream(batches), {Kind: schedule.Plain, Count: schedule.D}}, nil
+}
+
+// ofAllBatches are rounds of a rank's rows of all batches.
+func (c *Chain) ofAllBatches() []schedule.Split {
+	return []schedule.Split{{Kind: schedule.Plain, Count: schedule.Number(c.Batches)}, schedule.Stream(schedule.D)}
 }
 
 // inBatchesOf counts the batches of a tensor's rows, each spread over the ranks; none is 0.
@@ -93,26 +97,42 @@ func (c *Chain) orderBatches() error {
 			gathers++
 		}
 	}
-	if first.inSteps() && first.Sums != "" && !first.ToAll && c.endsIn() {
+	if first.inSteps() && first.Sums != "" && !first.ToAll && c.endsIn() && c.InBatches(c.RowExtent(first.Input)) {
 		c.Order = BatchByBatch
 	}
-	as := ""
-	for _, s := range c.Stages {
-		for _, o := range s.Ops {
-			t, declared := c.Schedule.Tensor(o.Out)
-			if !declared || !s.inSteps() || s.Sums == o.Out || len(t.Axes[0].Outer) == 0 {
-				continue
-			}
-			switch batch := t.Axes[0].Outer[0].Kind == schedule.StreamAxis; {
-			case as == "" && batch && gathers == 1 && !sums:
-				c.Order = BatchInRound
-			case batch != (c.Order == BatchInRound):
-				return c.Misplaced(o.Out, "place it as "+as, "%s is made in another order than %s", o.Out, as)
-			}
-			as = cmp.Or(as, o.Out)
+	made := c.madeOfBatches()
+	byBatch := func(t schedule.Tensor) bool { return t.Axes[0].Outer[0].Kind == schedule.StreamAxis }
+	for i, t := range made {
+		switch {
+		case byBatch(t) != byBatch(made[0]):
+			return c.Misplaced(t.Name, "place it as "+made[0].Name, "%s is made in another order than %s", t.Name,
+				made[0].Name)
+		case i > 0 || !byBatch(t):
+		case gathers > 1 || sums:
+			t.Axes = slices.Clone(t.Axes)
+			t.Axes[0].Outer = c.ofAllBatches()
+			return c.Misplaced(t.Name, "place it "+c.written(t), "a step makes a batch of all ranks' rows of %s, and "+
+				"one gather alone brings these", t.Name)
+		default:
+			c.Order = BatchInRound
 		}
 	}
 	return nil
+}
+
+// madeOfBatches are the declared results in steps that stages make of rows of batches as these come.
+func (c *Chain) madeOfBatches() (list []schedule.Tensor) {
+	for _, s := range c.Stages {
+		if !s.inSteps() || !c.InBatches(c.RowExtent(s.Input)) {
+			continue
+		}
+		for _, o := range s.Ops {
+			if t := c.Tensor(o.Out); s.Sums != o.Out && len(t.Axes) > 0 && len(t.Axes[0].Outer) > 0 {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
 }
 
 // batchesAlike refuses parts of another constant number than that of the batches.

@@ -225,9 +225,6 @@ func (c *inference) addOp(o schedule.Op, s *Stage, done edges.Step) {
 	c.At[o.Out] = out
 	c.blame(c.functions(o))
 	if out.Columns() && undividedMatrix(c.Schedule, o.Out) && !s.AddsShares() {
-		if c.Uneven(s.Input) {
-			c.blame(c.MisplacedIn(o.Out, out, columnsOfEven, o.Out, c.Sized(s.Input)))
-		}
 		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return
 	}

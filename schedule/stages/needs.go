@@ -140,7 +140,7 @@ func (c *Chain) Comes(s *Stage) Need {
 		n.Of = OfOperand
 	case c.Order == BatchInRound:
 		n.Of = OfSteps
-	case c.Batches > 0:
+	case c.InBatches(c.RowExtent(s.Input)):
 		n.Of = OfBatches
 	case counted:
 		n.Of = OfCounted
@@ -173,7 +173,7 @@ func (c *Chain) Leaves(s *Stage) Need {
 		n.Of = OfColumns
 	case s.Left.Size != edges.Even:
 		n.Of = OfBalanced
-	case c.Batches > 0:
+	case c.InBatches(c.RowExtent(s.Sums)):
 		n.Of = OfBatches
 	}
 	return n

@@ -35,14 +35,14 @@ func (c *inference) placed(name string, at edges.State, steps bool) error {
 	if last > 1 {
 		copy(want.Axes[1:last], t.Axes[1:last]) // they are as they are
 	}
-	switch n := c.Batches; {
+	switch {
 	case last == 0:
 	case at.Rows() && inBatchesOf(t) > 0 && (at.Batches != "" || name != c.op.Out): // else no edge leads to these
 		want.Axes[0].Outer = t.Axes[0].Outer
 	case at.Rows() && at.Batches != "":
 		want.Axes[0].Outer = cutAs(t, at).Axes[0].Outer
-	case !at.Rows() && steps && n > 0:
-		rounds, err := c.roundSplits(t, n)
+	case !at.Rows() && steps && c.InBatches(t.Axes[0].Extent):
+		rounds, err := c.roundSplits(t)
 		if err != nil {
 			return err
 		}

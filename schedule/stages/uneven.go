@@ -250,10 +250,7 @@ func (c *Chain) unevenRows() (counted string, uneven map[schedule.Extent]string,
 // besideCounts refuses what no pass does beside a tensor with rows by counts.
 func (c *Chain) besideCounts(rows string) error {
 	for _, s := range c.Stages {
-		switch {
-		case s.GathersColumns():
-			return c.Misplaced(s.Of(), "let each rank have its columns", columnsOfEven, s.Of(), rows)
-		case s.Sums != "" && !s.ToAll && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M:
+		if s.Sums != "" && !s.ToAll && s.Left.Size != edges.Counted && c.RowExtent(s.Sums) == schedule.M {
 			return c.Misplaced(s.Sums, "place all tensors of rows alike",
 				"the rows of %s are by counts, and those of %s are not", rows, s.Sums)
 		}

@@ -73,6 +73,12 @@ func batchRotary() form {
 		s.Call("O", "Attention", "mn,mk->mn", "Q", "Keys"), s.Linear("C", "O", "Wo", s.Add("A")))
 }
 
+// batchesApart are a layer of rows in batches and one of others.
+func batchesApart(sums string) form {
+	return of("A[M*4/D K] B[F/D K] B2[N F/D] C[M*4/D N] E[P/D K] B3[F/D K] B4[N F/D] "+sums, s.Linear("H", "A", "B"),
+		s.Linear("C", "H", "B2"), s.Linear("I", "E", "B3"), s.Linear("G", "I", "B4"))
+}
+
 // batchWays are ways of rows in batches.
 var batchWays = map[string]form{
 	"BatchesOnce":          batchForm(s.Pull{Once: true}),
@@ -155,6 +161,14 @@ var batchWays = map[string]form{
 		s.Linear("H", "X", "B"), s.Linear("C", "H", "B2")),
 	"BatchRotarySums":       of("O[M N/D] Wo[K N/D] T[M*4/D W] C[M*4/D K]", s.Linear("C", "O", "Wo", s.Rotary("T"))),
 	"BatchRotarySteps":      of("A[M*4/D K] T[M W] Wq[N/D K] C[M:4*D N/D]", s.Linear("C", "A", "Wq", s.Rotary("T"))),
+	"BatchesApart":          batchesApart("G[P/D N]"),
+	"BatchesApartShot":      batchesApart("G[P/D N]").by("E", s.PushGather{}).by("G", s.Shot{}),
+	"BatchesApartNCCL":      batchesApart("G[P/D N]").by("E", s.NCCL{}).by("G", s.NCCL{}),
+	"BatchesApartForAll":    batchesApart("G[P N]"),
+	"BatchesApartForAllTwo": batchesApart("G[P N]").by("G", s.PushTwoShot{}),
+	"BatchesApartOverHosts": batchesApart("G[P/D N]").onHosts(),
+	"BatchesApartSteps": of("A[M*4/D K] B[F/D K] C[M*4:D F/D] E[P/D K] B3[F/D K] G[P:D F/D]", s.Linear("G", "E", "B3"),
+		s.Linear("C", "A", "B")),
 	"BatchesOverHosts":      batchForm(nil).onHosts(),
 	"BatchesKeptOverHosts":  batchesKept(nil).onHosts(),
 	"BatchesEightOverHosts": linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B").onHosts(),

@@ -36,6 +36,10 @@ var unbatched = []declared{
 	{"BA19", "batches that are an axis, of two layers", of("A[4 M/D K] Up[F/D K] Down[K F/D] V[K] C[4 M:D F/D]",
 		s.BatchedLinear("H", "A", "Up"), s.BatchedLinear("X", "H", "Down", s.RMSNorm("V")),
 		s.BatchedLinear("C", "X", "Up")), served},
+	{"BA20", "steps of one batch, beside other rows that come", of(
+		"A[M*4/D K] B[F/D K] C[M:4*D F/D] E[P/D K] B3[F/D K] G[P:D F/D]", s.Linear("C", "A", "B"),
+		s.Linear("G", "E", "B3")), at("Tensors[2]", "a step makes a batch of all ranks' rows of C, and one gather "+
+		"alone brings these (place it [4, Stream(D), M/(4*D), DIDx(D), F/D])")},
 	{"BA12", "batches that a call takes", of("A[M*4/D K] B[F/D K] C[M*4/D F] E[M*4/D F]", s.Linear("C", "A", "B"),
 		s.CallRows("E", "Own", "mn->mn", "C")), at("Tensors[0]", "those of A do not "+
 		"(place A [DIDx(D), M/D, K], C [DIDx(D), M/D, F], E [DIDx(D), M/D, F])")},

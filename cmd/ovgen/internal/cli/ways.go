@@ -84,10 +84,10 @@ that have kernels of their own may follow; functions that the library of product
 behind. An all-to-all begins when its operand is made, beside operations on each rank's own part. Any operation
 may make the operand and read the result, also whole; of tensors with more axes than rows and columns these are
 functions and other all-to-alls, since calls and products have no parts of more axes. A call takes all rows of
-its operands, and CallRows the rank's own. An operand that a product takes whole, such as a weight of FSDP,
-comes beside what is made before: by Pull and Push from the beginning, by other ways behind sums ahead of it. A
-tensor that no product makes or takes is alone: the caller has it, or functions make it, such as codes of a
-product. A number is the fact below why a way does not do it.
+its operands, and CallRows the rank's own. A product may take an operand whole, such as a weight of FSDP. That
+operand travels while the products before it run. Pull and Push start it when the run begins; the other ways start
+it when the last sum before it is done. A tensor that no product makes or takes is alone: the caller has it, or
+functions make it, such as codes of a product. A number is the fact below why a way does not do it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
