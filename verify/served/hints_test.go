@@ -94,7 +94,7 @@ func (d *declared) moved(move int, name string) error {
 	return nil
 }
 
-// axesOf reads the axes of a placement as it is printed, of splits of one count: "DIDx(D), M/D, K".
+// axesOf reads the axes of a placement as it is printed: "DIDx(D), M/D, K", "4, Stream(D), M/(4*D), K".
 func axesOf(text string) (axes []s.Axis) {
 	var outer []s.Split
 	for text != "" {
@@ -110,7 +110,12 @@ func axesOf(text string) (axes []s.Axis) {
 			continue
 		}
 		one, rest, _ := strings.Cut(text, ", ")
-		extent, _, _ := strings.Cut(one, "/")
+		extent, by, _ := strings.Cut(one, "/")
+		factors, last := strings.Split(strings.Trim(by, "()"), "*"), len(axes)-1
+		if last >= 0 && len(factors) == len(outer)+1 && string(axes[last].Extent) == factors[0] { // a plain split
+			outer = slices.Insert(outer, 0, s.Split{Kind: s.Plain, Count: axes[last].Extent})
+			axes = axes[:last]
+		}
 		axes, outer, text = append(axes, s.Dim(s.Extent(extent), outer...)), nil, rest
 	}
 	return axes
